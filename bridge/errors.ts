@@ -1,0 +1,24 @@
+export type BridgeErrorCode = 'INVALID_ARGUMENT' | 'PORT_IN_USE' | 'PAGE_NOT_BUILT';
+
+/** A reason why the server cannot start; the message names the remedy. */
+export class BridgeError extends Error {
+  override readonly name = 'BridgeError';
+  readonly code: BridgeErrorCode;
+
+  constructor(code: BridgeErrorCode, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
+
+  static portInUse(host: string, port: number, cause: unknown): BridgeError {
+    const message = `Port ${port} on ${host} is in use: stop what listens there, or pass --port ${port + 1}.`;
+    return new BridgeError('PORT_IN_USE', message, cause);
+  }
+
+  static pageNotBuilt(root: string): BridgeError {
+    return new BridgeError(
+      'PAGE_NOT_BUILT',
+      `There is no index.html in ${root}: run \`npm run build\` first.`,
+    );
+  }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+
+import { parseOptions } from './options.ts';
+
+describe('parseOptions', () => {
+  it('listens on localhost:8000 and opens a browser unless told otherwise', () => {
+    expect(parseOptions([])).toEqual({ port: 8000, host: 'localhost', openBrowser: true, help: false });
+  });
+
+  it('takes a port, a host and --no-open', () => {
+    const args = ['--port', '0', '--host=127.0.0.1', '--no-open'];
+    expect(parseOptions(args)).toEqual({ port: 0, host: '127.0.0.1', openBrowser: false, help: false });
+  });
+
+  it.each(['70000', '-1', '80.5', '0x50', 'http', ''])(
+    'rejects the port %j and says what it takes',
+    (port) => {
+      expect(() => parseOptions([`--port=${port}`])).toThrow('integer from 0 to 65535');
+    },
+  );
+
+  it.each([['--prot', '1'], ['8000'], ['--port']])('rejects %j with the usage text', (...args) => {
+    expect(() => parseOptions(args)).toThrow('Usage: npm start -- [options]');
+  });
+});

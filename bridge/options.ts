@@ -1,0 +1,57 @@
+import { parseArgs } from 'node:util';
+
+import { BridgeError } from './errors.ts';
+
+export interface BridgeOptions {
+  /** 0 lets the system choose a free port. */
+  readonly port: number;
+  /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
+  readonly host: string;
+  readonly openBrowser: boolean;
+  readonly help: boolean;
+}
+
+export const DEFAULT_PORT = 8000;
+
+export const USAGE = `Usage: npm start -- [options]
+  --port N     port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
+  --host NAME  address to listen on (default localhost: 127.0.0.1 and ::1)
+  --no-open    do not open a browser
+  --help       print this`;
+
+/** Reads the command line; throws `BridgeError` with the usage text for anything it does not know. */
+export function parseOptions(args: readonly string[]): BridgeOptions {
+  const { values } = parseStrictly(args);
+  return {
+    port: parsePort(values.port),
+    host: values.host,
+    openBrowser: !values['no-open'],
+    help: values.help,
+  };
+}
+
+function parseStrictly(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      strict: true,
+      allowPositionals: false,
+      options: {
+        port: { type: 'string', default: String(DEFAULT_PORT) },
+        host: { type: 'string', default: 'localhost' },
+        'no-open': { type: 'boolean', default: false },
+        help: { type: 'boolean', default: false },
+      },
+    });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BridgeError('INVALID_ARGUMENT', `${reason}\n${USAGE}`, error);
+  }
+}
+
+function parsePort(text: string): number {
+  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (port <= 65_535) return port;
+  const message = `Expected \`--port\` to be an integer from 0 to 65535, got \`${text}\` (string)`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}

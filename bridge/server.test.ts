@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { startServer, type RunningServer } from './server.ts';
+
+const FILES = {
+  'index.html': '<!doctype html><title>Tabserve</title>',
+  'assets/main-abc123.js': 'export {};',
+  'assets/ort-abc123.wasm': '\0asm',
+  'models/storyteller/config.json': '{}',
+  'models/storyteller/model.safetensors': 'weights',
+};
+
+async function createRoot(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
+  for (const [name, content] of Object.entries(FILES)) {
+    const path = join(root, name);
+    await mkdir(join(path, '..'), { recursive: true }).then(() => writeFile(path, content));
+  }
+  return root;
+}
+
+describe('startServer', () => {
+  let root: string;
+  let server: RunningServer;
+
+  beforeAll(async () => {
+    root = await createRoot();
+    server = await startServer({ port: 0, host: 'localhost', root });
+  });
+
+  afterAll(async () => {
+    await server.close();
+    await rm(root, { recursive: true });
+  });
+
+  it('answers on both loopback addresses under the name localhost', async () => {
+    const viaName = await fetch(server.url);
+    const viaAddress = await fetch(`http://127.0.0.1:${server.port}/`);
+    expect(await viaName.text()).toBe(FILES['index.html']);
+    expect(viaAddress.status).toBe(200);
+  });
+
+  it('isolates the page from other origins, also on an answer that is an error', async () => {
+    for (const path of ['/', '/nowhere']) {
+      const { headers } = await fetch(server.url + path);
+      expect(headers.get('cross-origin-opener-policy')).toBe('same-origin');
+      expect(headers.get('cross-origin-embedder-policy')).toBe('require-corp');
+      expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+  });
+
+  it.each([
+    ['/', 'text/html;charset=utf-8', 'no-cache'],
+    ['/assets/main-abc123.js', 'text/javascript', 'public, max-age=31536000, immutable'],
+    ['/assets/ort-abc123.wasm', 'application/wasm', 'public, max-age=31536000, immutable'],
+    ['/models/storyteller/config.json', 'application/json', 'no-cache'],
+    ['/models/storyteller/model.safetensors', 'application/octet-stream', 'no-cache'],
+  ])('serves %s as %s, %s', async (path, type, caching) => {
+    const { headers } = await fetch(server.url + path);
+    expect(headers.get('content-type')).toBe(type);
+    expect(headers.get('cache-control')).toBe(caching);
+  });
+
+  it('answers 304 to a browser that has the file', async () => {
+    const first = await fetch(`${server.url}/models/storyteller/model.safetensors`);
+    const etag = first.headers.get('etag') ?? '';
+    const second = await fetch(first.url, { headers: { 'if-none-match': etag } });
+    expect(second.status).toBe(304);
+  });
+
+  it('stays inside its folder and refuses what it does not serve', async () => {
+    expect((await fetch(`${server.url}/..%2f..%2fetc/passwd`)).status).toBe(404);
+    expect((await fetch(`${server.url}/models/none/config.json`)).status).toBe(404);
+    expect((await fetch(server.url, { method: 'POST' })).status).toBe(405);
+  });
+
+  it('names --port when the port is in use, and leaves the running server alone', async () => {
+    const second = startServer({ port: server.port, host: 'localhost', root });
+    await expect(second).rejects.toMatchObject({
+      code: 'PORT_IN_USE',
+      message: expect.stringContaining('--port'),
+    });
+    expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it('names the build command when the page is not built', async () => {
+    const missing = startServer({ port: 0, host: 'localhost', root: join(root, 'assets') });
+    await expect(missing).rejects.toMatchObject({
+      code: 'PAGE_NOT_BUILT',
+      message: expect.stringContaining('npm run build'),
+    });
+  });
+
+  it('is closed once and for all by close(), also with a connection open', async () => {
+    const other = await startServer({ port: 0, host: '127.0.0.1', root });
+    await fetch(other.url);
+    await other.close();
+    await other.close();
+    await expect(fetch(other.url)).rejects.toThrow('fetch failed');
+  });
+});

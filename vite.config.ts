@@ -1,0 +1,16 @@
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+// Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
+const crossOriginIsolation = {
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Embedder-Policy': 'require-corp',
+};
+
+export default defineConfig({
+  plugins: [react()],
+  worker: { format: 'es' },
+  build: { target: 'es2024', chunkSizeWarningLimit: 1500 },
+  server: { port: 8000, headers: crossOriginIsolation },
+  preview: { port: 8000, headers: crossOriginIsolation },
+});
