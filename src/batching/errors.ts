@@ -1,0 +1,123 @@
+/** The handler returned (or yielded) something that is not one entry per item. */
+export class BatchSizeMismatchError extends Error {
+  override readonly name = 'BatchSizeMismatchError';
+  readonly code = 'BATCH_SIZE_MISMATCH';
+
+  static of(inputLength: number, outputLength: number | 'not an array'): BatchSizeMismatchError {
+    return new BatchSizeMismatchError(
+      `Batched function doesn't preserve batch size. The input list has length ${inputLength} ` +
+        `but the returned list has length ${outputLength}.`,
+    );
+  }
+}
+
+/** One item alone is larger than `maxBatchSize` under `batchSizeFn`. */
+export class ItemTooLargeError extends Error {
+  override readonly name = 'ItemTooLargeError';
+  readonly code = 'ITEM_TOO_LARGE';
+
+  static of(size: number, maxBatchSize: number): ItemTooLargeError {
+    return new ItemTooLargeError(
+      `The item measures ${size}, which exceeds maxBatchSize (${maxBatchSize}): ` +
+        'raise maxBatchSize, split the item, or check batchSizeFn.',
+    );
+  }
+}
+
+export interface BackPressureDetails {
+  readonly numQueuedRequests: number;
+  readonly maxQueuedRequests: number;
+  /** When a place is likely to be free, from the measured drain rate, in ms. */
+  readonly retryAfterMs: number;
+}
+
+/** The waiting queue is at `maxQueuedRequests`; nothing that was accepted before is affected. */
+export class BackPressureError extends Error {
+  override readonly name = 'BackPressureError';
+  readonly code = 'BACK_PRESSURE';
+  readonly details: BackPressureDetails;
+
+  constructor(message: string, details: BackPressureDetails) {
+    super(message);
+    this.details = details;
+  }
+
+  static of(details: BackPressureDetails): BackPressureError {
+    const { numQueuedRequests, maxQueuedRequests, retryAfterMs } = details;
+    return new BackPressureError(
+      `Request dropped due to back pressure (num_queued_requests=${numQueuedRequests}, ` +
+        `max_queued_requests=${maxQueuedRequests}): retry in about ${Math.ceil(retryAfterMs)} ms, ` +
+        'or raise maxQueuedRequests.',
+      details,
+    );
+  }
+
+  get numQueuedRequests(): number {
+    return this.details.numQueuedRequests;
+  }
+
+  get maxQueuedRequests(): number {
+    return this.details.maxQueuedRequests;
+  }
+
+  get retryAfterMs(): number {
+    return this.details.retryAfterMs;
+  }
+}
+
+/** The caller cancelled; `cause` is the signal's reason where a signal did it. */
+export class RequestCancelledError extends Error {
+  override readonly name = 'RequestCancelledError';
+  readonly code = 'REQUEST_CANCELLED';
+
+  static because(reason: unknown): RequestCancelledError {
+    return new RequestCancelledError(
+      'The request was cancelled by its caller: submit it again if it is still wanted.',
+      {
+        cause: reason,
+      },
+    );
+  }
+}
+
+/** A call after `close()`. */
+export class ClosedError extends Error {
+  override readonly name = 'ClosedError';
+  readonly code = 'CLOSED';
+}
+
+/** An option is of the wrong type or out of its range; the value in force is unchanged. */
+export class InvalidOptionError extends Error {
+  override readonly name = 'InvalidOptionError';
+  readonly code = 'INVALID_OPTION';
+
+  static of(option: string, expected: string, got: unknown): InvalidOptionError {
+    return new InvalidOptionError(describeInvalid(option, expected, got));
+  }
+}
+
+/** An option that does not exist, often a spelling mistake; never ignored in silence. */
+export class UnknownOptionError extends Error {
+  override readonly name = 'UnknownOptionError';
+  readonly code = 'UNKNOWN_OPTION';
+
+  static of(option: string, known: readonly string[]): UnknownOptionError {
+    return new UnknownOptionError(`Unknown option \`${option}\`: the options are ${known.join(', ')}.`);
+  }
+}
+
+/** The model runner failed on the step that this request was part of. */
+export class ModelRunError extends Error {
+  override readonly name = 'ModelRunError';
+  readonly code = 'MODEL_RUN_FAILED';
+
+  static because(cause: unknown): ModelRunError {
+    const detail = cause instanceof Error ? cause.message : String(cause);
+    return new ModelRunError(`The model run failed (${detail}): submit the request again.`, { cause });
+  }
+}
+
+/** The one shape of every complaint about a value: Expected `x` to be …, got `v` (type). */
+export function describeInvalid(option: string, expected: string, got: unknown): string {
+  return `Expected \`${option}\` to be ${expected}, got \`${String(got)}\` (${typeof got})`;
+}

@@ -1,0 +1,235 @@
+import { isDeepStrictEqual } from 'node:util';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BackPressureError } from '../errors.ts';
+import type { Engine } from './engine.ts';
+import type { RequestEvent } from './events.ts';
+import type { Step } from './model-runner.ts';
+import type { BatchingPolicy } from './policy.ts';
+import { GREEDY, clientId, createEngine, nextToken, requestId, settle, tokensAlone } from './test-support.ts';
+import type { GenerationRequest, RequestId } from './request.ts';
+
+/** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
+const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
+const CONTEXT_LENGTH = 32;
+
+type Action =
+  | {
+      readonly type: 'submit';
+      readonly client: number;
+      readonly promptTokenIds: number[];
+      readonly maxNewTokens: number;
+    }
+  | { readonly type: 'abort'; readonly target: number }
+  | { readonly type: 'configure'; readonly knobs: Partial<BatchingPolicy> }
+  | { readonly type: 'wait'; readonly ms: number }
+  | { readonly type: 'run'; readonly numTurns: number };
+
+interface Scenario {
+  readonly policy: BatchingPolicy;
+  readonly actions: readonly Action[];
+  /** Steps that the runner rejects, and steps of which it spoils one row. */
+  readonly rejectedSteps: readonly number[];
+  readonly spoiltSteps: readonly number[];
+}
+
+const knobs = {
+  policy: fc.constantFrom('off' as const, 'static' as const, 'continuous' as const),
+  maxBatchSize: fc.integer({ min: 1, max: 6 }),
+  batchWaitTimeoutMs: fc.constantFrom(0, 5, 50),
+  maxBatchedTokens: fc.integer({ min: 1, max: 24 }),
+  maxQueuedRequests: fc.constantFrom(3, 10, Infinity),
+};
+
+const action: fc.Arbitrary<Action> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('submit' as const),
+      client: fc.nat({ max: 3 }),
+      promptTokenIds: fc.array(fc.integer({ min: 1, max: 5000 }), {
+        minLength: 1,
+        maxLength: CONTEXT_LENGTH - 1,
+      }),
+      maxNewTokens: fc.integer({ min: 1, max: 20 }),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('abort' as const), target: fc.nat() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('configure' as const),
+      knobs: fc.record(knobs, { requiredKeys: [] }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat({ max: 60 }) }) },
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('run' as const), numTurns: fc.nat({ max: 60 }) }) },
+);
+
+const scenario: fc.Arbitrary<Scenario> = fc.record({
+  policy: fc.record(knobs),
+  actions: fc.array(action, { maxLength: 40 }),
+  rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
+  spoiltSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
+});
+
+/** Watches every step as it is scheduled, and every event, against what the engine promises. */
+function createReferee() {
+  const violations: string[] = [];
+  const history = new Map<RequestId, RequestEvent[]>();
+  const decoding = new Set<RequestId>();
+  let numPrefilledTokens = 0;
+  let numRanBefore = 0;
+  const check = (holds: boolean, violation: string): void => {
+    if (!holds) violations.push(violation);
+  };
+
+  function watchStep(step: Step, engine: Engine): void {
+    const { policy, maxBatchSize, maxBatchedTokens } = engine.policy;
+    const limit = policy === 'off' ? 1 : maxBatchSize;
+    check(engine.numRunning <= Math.max(limit, numRanBefore), `${engine.numRunning} run of at most ${limit}`);
+    check(
+      engine.numRunning === engine.numSlotsInUse,
+      `${engine.numSlotsInUse} slots for ${engine.numRunning}`,
+    );
+    numRanBefore = engine.numRunning;
+    if (step.kind === 'decode') {
+      check(step.rows.length === decoding.size, `${step.rows.length} rows of ${decoding.size} that decode`);
+      check(
+        step.rows.every((row) => decoding.has(row.requestId)),
+        'a row decodes that should not',
+      );
+      numPrefilledTokens = 0;
+      return;
+    }
+    if (decoding.size === 0) numPrefilledTokens = 0;
+    numPrefilledTokens += step.row.tokenIds.length;
+    check(
+      numPrefilledTokens <= maxBatchedTokens,
+      `${numPrefilledTokens} tokens prefilled of ${maxBatchedTokens}`,
+    );
+  }
+
+  function watchEvents(events: readonly RequestEvent[]): void {
+    for (const event of events) {
+      history.set(event.requestId, [...(history.get(event.requestId) ?? []), event]);
+      if (event.type === 'token') decoding.add(event.requestId);
+      if (event.type === 'finished' || event.type === 'failed') decoding.delete(event.requestId);
+    }
+  }
+
+  return { violations, history, watchStep, watchEvents };
+}
+
+async function play({ policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
+  const referee = createReferee();
+  let numRuns = 0;
+  const { engine, runner, clock } = createEngine({
+    contextLength: CONTEXT_LENGTH,
+    policy,
+    listener: {
+      onStep: (event) => referee.watchEvents(event.requests),
+      onEnded: (events) => referee.watchEvents(events),
+    },
+    runner: {
+      nextToken,
+      onStart: (step) => referee.watchStep(step, engine),
+      onRun: () => {
+        numRuns += 1;
+        if (rejectedSteps.includes(numRuns)) throw new Error('device lost');
+      },
+      answer: (_, tokenIds) =>
+        tokenIds.map((tokenId, row) => {
+          return row === numRuns % 3 && spoiltSteps.includes(numRuns) ? new Error('NaN') : tokenId;
+        }),
+    },
+  });
+  const accepted: GenerationRequest[] = [];
+
+  const act = async (next: Action): Promise<void> => {
+    switch (next.type) {
+      case 'submit': {
+        const { client, promptTokenIds, maxNewTokens } = next;
+        const id = requestId(`r${accepted.length}`);
+        const request = {
+          id,
+          clientId: clientId(`c${client}`),
+          promptTokenIds,
+          maxNewTokens,
+          sampling: GREEDY,
+        };
+        try {
+          engine.submit(request);
+          accepted.push(request);
+        } catch (error) {
+          if (!(error instanceof BackPressureError)) throw error;
+        }
+        return;
+      }
+      case 'abort':
+        engine.abort(requestId(`r${next.target % (accepted.length + 1)}`));
+        return;
+      case 'configure':
+        engine.configure(next.knobs);
+        return;
+      case 'wait':
+        clock.advance(next.ms);
+        return;
+      case 'run':
+        await settle(next.numTurns);
+        return;
+      default:
+        next satisfies never;
+    }
+  };
+  for (const next of actions) {
+    await act(next);
+    expect(clock.pendingTimers).toBeLessThanOrEqual(Math.min(1, engine.numWaiting));
+  }
+  for (let turn = 0; turn < 500 && engine.numRunning + engine.numWaiting > 0; turn += 1) {
+    await settle(50);
+    clock.advance(50);
+  }
+  await settle(50);
+  return { engine, runner, clock, referee, accepted };
+}
+
+describe('whatever arrives, ends, fails or is turned', () => {
+  it('every request settles once, batches stay dense and bounded, and texts are what they are alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(scenario, async (played) => {
+        const { engine, runner, clock, referee, accepted } = await play(played);
+        expect([...runner.violations, ...referee.violations]).toEqual([]);
+        expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+        expect([clock.pendingTimers, engine.numListenerErrors]).toEqual([0, 0]);
+        expect([...referee.history.keys()].toSorted()).toEqual(accepted.map(({ id }) => id).toSorted());
+        expect(
+          accepted.flatMap((request) => problemsOf(request, referee.history.get(request.id) ?? [])),
+        ).toEqual([]);
+      }),
+      { numRuns: NUM_RUNS },
+    );
+  }, 600_000);
+});
+
+/** started, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
+function problemsOf(request: GenerationRequest, events: readonly RequestEvent[]): string[] {
+  const alone = tokensAlone(request, CONTEXT_LENGTH);
+  const streamed = events.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []));
+  const types = events.map((event) => event.type);
+  const last = events.at(-1);
+  const story = [...(types[0] === 'started' ? ['started'] : []), ...streamed.map(() => 'token'), last?.type];
+  const isWhole = last?.type === 'finished';
+  const expected = isWhole ? alone : alone.slice(0, streamed.length);
+  const numSampled = alone.length + (isWhole && last.finishReason === 'stop' ? 1 : 0);
+  return [
+    ...(isDeepStrictEqual(types, story) ? [] : [`${request.id}: ${types.join(', ')}`]),
+    ...(isWhole || last?.type === 'failed' ? [] : [`${request.id} does not end`]),
+    ...(isDeepStrictEqual(streamed, expected) ? [] : [`${request.id} streamed other tokens than alone`]),
+    ...(!isWhole || isDeepStrictEqual(last.tokenIds, alone) ? [] : [`${request.id} ended with other tokens`]),
+    ...(!isWhole || last.numOutputTokens === numSampled
+      ? []
+      : [`${request.id} counted ${last.numOutputTokens}`]),
+    ...(!isWhole || types[0] === 'started' ? [] : [`${request.id} never started`]),
+  ];
+}

@@ -1,0 +1,609 @@
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import {
+  BackPressureError,
+  ClosedError,
+  InvalidOptionError,
+  ModelRunError,
+  RequestCancelledError,
+} from '../errors.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { Engine } from './engine.ts';
+import type { RequestEvent } from './events.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
+import {
+  createEngine,
+  createRequest,
+  EOS,
+  GREEDY,
+  nextToken,
+  nextTokenWithoutEnd,
+  RecordingListener,
+  requestId,
+  ScriptedRunner,
+  settle,
+  tokensAlone,
+} from './test-support.ts';
+
+function endAtFive(history: readonly number[]): number {
+  return history.length < 5 ? 7 : EOS;
+}
+
+describe('the loop', () => {
+  it('schedules, runs, updates and emits until nothing is left', async () => {
+    const { submit, listener, engine } = createEngine();
+    submit('a', { maxNewTokens: 3 });
+    submit('b', { maxNewTokens: 2 });
+    await settle();
+    expect(listener.log).toEqual([
+      'prefill of 1',
+      'a started',
+      'a token',
+      'prefill of 1',
+      'b started',
+      'b token',
+      'decode of 2',
+      'a token',
+      'b token',
+      'b finished length',
+      'decode of 1',
+      'a token',
+      'a finished length',
+    ]);
+    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+  });
+
+  it('starts in a microtask, so that nine requests of one turn form a batch of eight', async () => {
+    const { submit, steps, engine } = createEngine({ policy: { policy: 'static', maxBatchSize: 8 } });
+    for (const name of 'abcdefghi') submit(name, { maxNewTokens: 2 });
+    expect(steps()).toEqual([]);
+    expect(engine.numWaiting).toBe(9);
+    await settle();
+    expect(steps().filter((step) => step.startsWith('decode'))).toEqual([
+      'decode a b c d e f g h',
+      'decode i',
+    ]);
+  });
+
+  it('lets a request that arrives during a step join the next one', async () => {
+    const { submit, steps, runner } = createEngine();
+    const release = runner.hold();
+    submit('a');
+    await settle();
+    submit('b');
+    release();
+    await settle();
+    expect(steps().slice(0, 3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+  });
+
+  it('never overlaps two runs', async () => {
+    const { submit, runner, engine } = createEngine();
+    submit('a');
+    await settle(3);
+    submit('b');
+    engine.configure({ maxBatchSize: 4 });
+    engine.abort(requestId('a'));
+    await settle();
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('runs again after it was idle', async () => {
+    const { submit, listener } = createEngine();
+    submit('a', { maxNewTokens: 1 });
+    await settle();
+    submit('a', { maxNewTokens: 1 });
+    await settle();
+    expect(listener.of('finished')).toHaveLength(2);
+  });
+
+  it('uses the default policy unless told otherwise', () => {
+    const [runner, clock, listener] = [new ScriptedRunner(), new FakeClock(), new RecordingListener()];
+    const engine = new Engine({ runner, clock, listener, contextLength: 8, eosTokenIds: [] });
+    expect(engine.policy).toEqual(DEFAULT_POLICY);
+  });
+});
+
+describe('the result', () => {
+  it('is what the sequence yields alone, without the end token', async () => {
+    const { engine, listener } = createEngine({ runner: { nextToken } });
+    const requests = 'abcdefghijkl'.split('').map((name) => createRequest(name, { maxNewTokens: 30 }));
+    for (const request of requests) engine.submit(request);
+    await settle(2000);
+    const finished = new Map(listener.of('finished').map((event) => [event.requestId, event]));
+    for (const request of requests) {
+      expect(finished.get(request.id)?.tokenIds).toEqual(tokensAlone(request, 64));
+    }
+    expect(new Set(listener.of('finished').map((event) => event.finishReason))).toEqual(
+      new Set(['stop', 'length']),
+    );
+  });
+
+  it('counts the end token but neither shows nor streams it', async () => {
+    const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
+    submit('a', { promptLength: 3 });
+    await settle();
+    const counts = { numPromptTokens: 3, numOutputTokens: 3 };
+    expect(listener.of('finished')).toEqual([
+      expect.objectContaining({ finishReason: 'stop', tokenIds: [7, 7], ...counts }),
+    ]);
+    expect(listener.of('token').map((event) => event.tokenId)).toEqual([7, 7]);
+  });
+
+  it('streams every token that it holds, in order', async () => {
+    const { submit, listener } = createEngine();
+    submit('a', { maxNewTokens: 5 });
+    await settle();
+    expect(listener.of('token').map((event) => event.tokenId)).toEqual(listener.of('finished')[0]?.tokenIds);
+  });
+});
+
+describe('timings', () => {
+  it('are taken from submit to the end of the step that brought the token', async () => {
+    const { submit, clock, listener, runner } = createEngine({ runner: { runMs: 10, readbackMs: 2 } });
+    const release = runner.hold();
+    submit('a', { maxNewTokens: 3 });
+    await settle();
+    clock.advance(5);
+    submit('b', { maxNewTokens: 1 });
+    release();
+    await settle();
+    // a: prefill 5 + 12; b: 12 + 12 after it; a again 36 - 17 = 24 after its first, then 12.
+    expect(listener.of('started').map((event) => event.queueWaitMs)).toEqual([0, 12]);
+    expect(listener.of('token').map(({ ttftMs, itlMs }) => [ttftMs, itlMs])).toEqual([
+      [17, undefined],
+      [24, undefined],
+      [undefined, 24],
+      [undefined, 12],
+    ]);
+    expect(listener.of('finished').map((event) => event.timings)).toEqual([
+      { queueWaitMs: 12, ttftMs: 24, e2eMs: 24, tpotMs: 0 },
+      { queueWaitMs: 0, ttftMs: 17, e2eMs: 53, tpotMs: 18 },
+    ]);
+  });
+
+  it('of a step run from the end of the last one, or from scheduling after an idle spell', async () => {
+    const { submit, clock, listener } = createEngine({ runner: { runMs: 10, readbackMs: 2 } });
+    const onStep = vi.spyOn(listener, 'onStep').mockImplementation(function slow(
+      this: RecordingListener,
+      event,
+    ) {
+      this.steps.push(event);
+      clock.advance(3);
+    });
+    submit('a', { maxNewTokens: 2 });
+    await settle();
+    clock.advance(1000);
+    submit('b', { maxNewTokens: 1 });
+    await settle();
+    expect(onStep).toHaveBeenCalledTimes(3);
+    expect(listener.steps.map(({ stepMs, runMs, readbackMs }) => [stepMs, runMs, readbackMs])).toEqual([
+      [12, 10, 2],
+      [15, 10, 2],
+      [12, 10, 2],
+    ]);
+  });
+
+  it('come with what the step was', async () => {
+    const { submit, listener } = createEngine({ policy: { maxBatchSize: 2, maxBatchedTokens: 4 } });
+    submit('a', { promptLength: 6, maxNewTokens: 2 });
+    submit('b', { promptLength: 2, maxNewTokens: 2 });
+    submit('c', { promptLength: 2, maxNewTokens: 1 });
+    await settle();
+    const facts = listener.steps.map(({ stepIndex, kind, batchSize, numTokens, queueLength, endedAtMs }) => {
+      return [stepIndex, kind, batchSize, numTokens, queueLength, endedAtMs];
+    });
+    expect(facts).toEqual([
+      [0, 'prefill', 1, 4, 2, 12],
+      [1, 'prefill', 1, 2, 2, 24],
+      [2, 'prefill', 1, 2, 1, 36],
+      [3, 'decode', 2, 2, 1, 48],
+      [4, 'prefill', 1, 2, 0, 60],
+    ]);
+    // a started with the first of its two chunks.
+    expect(listener.of('finished').map(({ timings }) => timings.queueWaitMs)).toEqual([0, 24, 48]);
+  });
+});
+
+describe('the batch wait', () => {
+  it('sets one timer for the oldest request, which later ones do not push back', async () => {
+    const { submit, clock, steps } = createEngine({ policy: { policy: 'static', batchWaitTimeoutMs: 100 } });
+    submit('a');
+    await settle();
+    clock.advance(60);
+    submit('b');
+    await settle();
+    expect(clock.pendingTimers).toBe(1);
+    clock.advance(39);
+    await settle();
+    expect(steps()).toEqual([]);
+    clock.advance(1);
+    await settle();
+    expect(steps().slice(0, 3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('keeps no timer when the batch fills up or the last waiting request is aborted', async () => {
+    const { submit, clock, engine } = createEngine({ policy: { maxBatchSize: 2, batchWaitTimeoutMs: 100 } });
+    submit('a');
+    await settle();
+    submit('b');
+    await settle();
+    expect(clock.pendingTimers).toBe(0);
+    submit('c');
+    await settle();
+    expect(clock.pendingTimers).toBe(1);
+    engine.abort(requestId('c'));
+    expect(clock.pendingTimers).toBe(0);
+    await settle();
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('ends at once when it is configured away', async () => {
+    const { submit, steps, engine } = createEngine({ policy: { batchWaitTimeoutMs: 1000 } });
+    submit('a');
+    await settle();
+    expect(steps()).toEqual([]);
+    engine.configure({ batchWaitTimeoutMs: 0 });
+    await settle();
+    expect(steps()[0]).toBe('prefill a 0+3 @0 last');
+  });
+
+  it('does not wait into the past when the clock runs on between two looks', async () => {
+    const clock = new FakeClock();
+    const listener = new RecordingListener();
+    const policy = { ...DEFAULT_POLICY, batchWaitTimeoutMs: 10 };
+    const setTimer = vi.spyOn(clock, 'setTimer');
+    const now = vi.spyOn(clock, 'now').mockReturnValueOnce(0).mockReturnValueOnce(9).mockReturnValueOnce(12);
+    const engine = new Engine({
+      runner: new ScriptedRunner(),
+      clock,
+      listener,
+      contextLength: 64,
+      eosTokenIds: [],
+      policy,
+    });
+    engine.submit(createRequest('a'));
+    await settle(3);
+    expect(now).toHaveBeenCalledTimes(3);
+    expect(setTimer).toHaveBeenCalledWith(0, expect.any(Function));
+  });
+});
+
+describe('abort', () => {
+  it('ends a waiting request outside any step', async () => {
+    const { submit, engine, listener } = createEngine({ policy: { policy: 'off' } });
+    submit('a', { maxNewTokens: 1 });
+    submit('b', { maxNewTokens: 1 });
+    expect(engine.abort(requestId('b'), 'changed my mind')).toBe(true);
+    expect(listener.log).toEqual(['b failed RequestCancelledError']);
+    expect(listener.of('failed')[0]).toMatchObject({
+      finishReason: 'abort',
+      error: { cause: 'changed my mind' },
+    });
+    await settle();
+    expect(listener.log.slice(1)).toEqual(['prefill of 1', 'a started', 'a token', 'a finished length']);
+  });
+
+  it('ends a request in the step under way at once, and drops what that step yields for it', async () => {
+    const { submit, engine, listener, runner } = createEngine();
+    submit('a', { maxNewTokens: 3 });
+    submit('b', { maxNewTokens: 3 });
+    await settle(8);
+    const release = runner.hold();
+    await settle();
+    const numBefore = listener.log.length;
+    expect(engine.abort(requestId('a'))).toBe(true);
+    expect(engine.numSlotsInUse).toBe(engine.numRunning);
+    release();
+    await settle();
+    expect(listener.log.slice(numBefore).filter((line) => line.startsWith('a'))).toEqual([
+      'a failed RequestCancelledError',
+    ]);
+    expect(listener.log.at(-1)).toBe('b finished length');
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('of a request whose first chunk is under way tells of no start after the end', async () => {
+    const { submit, engine, listener, runner } = createEngine();
+    const release = runner.hold();
+    submit('a');
+    await settle();
+    engine.abort(requestId('a'));
+    release();
+    await settle();
+    expect(listener.log).toEqual(['a failed RequestCancelledError', 'prefill of 1']);
+  });
+
+  it('frees the id: what comes under it afterwards is another request', async () => {
+    const { submit, engine, listener, runner } = createEngine();
+    const release = runner.hold();
+    submit('a', { maxNewTokens: 1 });
+    await settle();
+    engine.abort(requestId('a'));
+    submit('a', { maxNewTokens: 1 });
+    release();
+    await settle();
+    const [again] = listener.of('finished');
+    expect(again?.tokenIds).toEqual([nextTokenWithoutEnd(createRequest('a').promptTokenIds)]);
+    expect(listener.log.at(-1)).toBe('a finished length');
+  });
+
+  it('says false, and nothing else, when the request is not there', async () => {
+    const { submit, engine, listener } = createEngine();
+    submit('a', { maxNewTokens: 1 });
+    await settle();
+    listener.log.length = 0;
+    expect(engine.abort(requestId('a'))).toBe(false);
+    expect(engine.abort(requestId('never'))).toBe(false);
+    expect(listener.log).toEqual([]);
+  });
+});
+
+describe('a failing model run', () => {
+  it('fails the rows of its step with the cause, frees their slots, and the loop goes on', async () => {
+    const cause = new Error('device lost');
+    let numRuns = 0;
+    const onRun = (): void => {
+      numRuns += 1;
+      if (numRuns === 3) throw cause;
+    };
+    const { submit, listener, engine } = createEngine({ runner: { onRun }, policy: { maxBatchSize: 2 } });
+    for (const name of 'abc') submit(name, { maxNewTokens: 2 });
+    await settle();
+    expect(listener.log.slice(6)).toEqual([
+      'decode of 2',
+      'a failed ModelRunError',
+      'b failed ModelRunError',
+      'prefill of 1',
+      'c started',
+      'c token',
+      'decode of 1',
+      'c token',
+      'c finished length',
+    ]);
+    expect(listener.of('failed')[0]).toMatchObject({ finishReason: 'error', error: { cause } });
+    expect(engine.numSlotsInUse).toBe(0);
+    expect(listener.steps[2]).toMatchObject({ stepMs: 12, runMs: 12, readbackMs: 0 });
+  });
+
+  it('in the middle of a prompt fails that prompt alone', async () => {
+    let numRuns = 0;
+    const onRun = (): void => {
+      numRuns += 1;
+      if (numRuns === 2) throw new Error('out of memory');
+    };
+    const { submit, listener } = createEngine({ runner: { onRun }, policy: { maxBatchedTokens: 2 } });
+    submit('a', { promptLength: 6 });
+    submit('b', { promptLength: 2, maxNewTokens: 1 });
+    await settle();
+    expect(listener.log).toEqual([
+      'prefill of 1',
+      'a started',
+      'prefill of 1',
+      'a failed ModelRunError',
+      'prefill of 1',
+      'b started',
+      'b token',
+      'b finished length',
+    ]);
+  });
+
+  it('that throws before it returns a promise is no different', async () => {
+    const { listener, clock } = createEngine();
+    const runner = {
+      run(): never {
+        throw new TypeError('no device');
+      },
+    };
+    const engine = new Engine({ runner, clock, listener, contextLength: 64, eosTokenIds: [] });
+    engine.submit(createRequest('a'));
+    await settle();
+    expect(listener.log).toEqual(['prefill of 1', 'a started', 'a failed ModelRunError']);
+  });
+
+  it('for one row fails that row alone, as a ModelRunError', async () => {
+    const cause = new RangeError('Expected the logit of token 3 to be finite, got NaN');
+    const { submit, listener } = createEngine({
+      runner: {
+        answer: ({ kind }, tokenIds) =>
+          kind === 'decode' ? tokenIds.map((tokenId, index) => (index === 1 ? cause : tokenId)) : tokenIds,
+      },
+    });
+    for (const name of 'abc') submit(name, { maxNewTokens: 2 });
+    await settle();
+    expect(listener.log.slice(9)).toEqual([
+      'decode of 3',
+      'a token',
+      'a finished length',
+      'b failed ModelRunError',
+      'c token',
+      'c finished length',
+    ]);
+    expect(listener.of('failed')[0]?.error).toBeInstanceOf(ModelRunError);
+    expect(listener.of('failed')[0]?.error.cause).toBe(cause);
+  });
+
+  it('that says so with a ModelRunError of its own is not wrapped again', async () => {
+    const error = ModelRunError.because('device lost');
+    const rejecting = createEngine({
+      runner: {
+        onRun: () => {
+          throw error;
+        },
+      },
+    });
+    const spoiling = createEngine({ runner: { answer: () => [error] } });
+    for (const { submit } of [rejecting, spoiling]) submit('a');
+    await settle();
+    expect(rejecting.listener.of('failed')[0]?.error).toBe(error);
+    expect(spoiling.listener.of('failed')[0]?.error).toBe(error);
+  });
+
+  it.each([
+    ['too few', [], 'Expected 1 token ids from the runner, got 0'],
+    ['too many', [1, 2], 'Expected 1 token ids from the runner, got 2'],
+  ])('that yields %s tokens fails its step', async (_, tokenIds, message) => {
+    const { submit, listener } = createEngine({ runner: { answer: () => tokenIds } });
+    submit('a');
+    await settle();
+    expect(listener.of('failed')[0]?.error.message).toContain(message);
+  });
+});
+
+describe('a listener that throws', () => {
+  it('neither stops the loop nor loses the next event', async () => {
+    const { submit, engine, listener } = createEngine();
+    const onStep = vi.spyOn(listener, 'onStep').mockImplementationOnce(() => {
+      throw new Error('chart is gone');
+    });
+    vi.spyOn(listener, 'onEnded').mockImplementation(() => {
+      throw new Error('tab is gone');
+    });
+    submit('a', { maxNewTokens: 3 });
+    submit('b');
+    expect(engine.abort(requestId('b'))).toBe(true);
+    await settle();
+    expect(onStep).toHaveBeenCalledTimes(3);
+    expect(listener.log.at(-1)).toBe('a finished length');
+    expect(engine.numListenerErrors).toBe(2);
+  });
+
+  it('may submit and abort from inside an event', async () => {
+    const { engine, listener, submit, runner } = createEngine();
+    const record = listener.onStep.bind(listener);
+    vi.spyOn(listener, 'onStep').mockImplementation((event) => {
+      record(event);
+      if (event.stepIndex === 0) submit('b', { maxNewTokens: 2 });
+      if (event.stepIndex === 1) engine.abort(requestId('a'));
+    });
+    submit('a', { maxNewTokens: 9 });
+    await settle();
+    expect(listener.of('failed').map((event) => event.requestId)).toEqual(['a']);
+    expect(listener.log.at(-1)).toBe('b finished length');
+    expect(runner.violations).toEqual([]);
+  });
+});
+
+describe('configure', () => {
+  it('returns the policy in force and governs the next decision', async () => {
+    const { engine, submit, batchSizes } = createEngine({ policy: { maxBatchSize: 1 } });
+    expect(engine.configure({ maxBatchSize: 3 })).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
+    expectTypeOf<Engine['configure']>().returns.toEqualTypeOf<BatchingPolicy>();
+    for (const name of 'abc') submit(name, { maxNewTokens: 2 });
+    await settle();
+    expect(Math.max(...batchSizes())).toBe(3);
+  });
+
+  it('disturbs nothing that runs', async () => {
+    const { engine, submit, listener, runner } = createEngine();
+    for (const name of 'abcd') submit(name, { maxNewTokens: 6 });
+    await settle(30);
+    engine.configure({ policy: 'off', maxBatchSize: 1, maxBatchedTokens: 1 });
+    await settle();
+    expect(listener.of('finished')).toHaveLength(4);
+    expect(runner.violations).toEqual([]);
+  });
+});
+
+describe('close', () => {
+  it('ends what waits and what runs with ClosedError, and resolves when the step under way has ended', async () => {
+    const { engine, submit, listener, runner, clock } = createEngine({ policy: { maxBatchSize: 1 } });
+    const release = runner.hold();
+    submit('a');
+    submit('b');
+    await settle();
+    const closed = vi.fn<() => void>();
+    const closing = engine.close().then(closed);
+    expect(listener.log).toEqual(['a failed ClosedError', 'b failed ClosedError']);
+    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    await settle();
+    expect(closed).not.toHaveBeenCalled();
+    release();
+    await closing;
+    expect(listener.log).toEqual(['a failed ClosedError', 'b failed ClosedError', 'prefill of 1']);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('can be called again, and on an idle engine', async () => {
+    const { engine, listener } = createEngine();
+    await engine.close();
+    await engine.close();
+    expect(listener.log).toEqual([]);
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    [
+      'an empty prompt',
+      { promptLength: 0 },
+      'Expected `promptTokenIds.length` to be an integer >= 1 and <= 63, got `0`',
+    ],
+    ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
+    ['no token to generate', { maxNewTokens: 0 }, 'Expected `maxNewTokens` to be an integer >= 1, got `0`'],
+    [
+      'a bad temperature',
+      { sampling: { ...GREEDY, temperature: NaN } },
+      'Expected `temperature` to be a finite number >= 0',
+    ],
+    ['a bad topK', { sampling: { ...GREEDY, topK: -1 } }, 'Expected `topK` to be an integer >= 0'],
+    [
+      'a bad topP',
+      { sampling: { ...GREEDY, topP: 0 } },
+      'Expected `topP` to be a finite number > 0 and <= 1',
+    ],
+    [
+      'a bad seed',
+      { sampling: { ...GREEDY, seed: 2 ** 32 } },
+      'Expected `seed` to be an integer >= 0 and <= 4294967295',
+    ],
+  ])('%s', (_, request, message) => {
+    const { submit, engine } = createEngine();
+    expect(() => submit('a', request)).toThrow(InvalidOptionError);
+    expect(() => submit('a', request)).toThrow(message);
+    expect(engine.numWaiting).toBe(0);
+  });
+
+  it('the id of a request that is not finished', async () => {
+    const { submit, engine, listener } = createEngine();
+    submit('a', { maxNewTokens: 1 });
+    expect(engine.has(requestId('a'))).toBe(true);
+    expect(() => submit('a')).toThrow(
+      'Expected `id` to be unique among unfinished requests, got `a` (string)',
+    );
+    await settle();
+    expect(listener.of('finished')).toHaveLength(1);
+  });
+
+  it('a request beyond maxQueuedRequests', async () => {
+    const { submit, listener } = createEngine({ policy: { maxQueuedRequests: 2 } });
+    submit('a');
+    submit('b');
+    expect(() => submit('c')).toThrow(BackPressureError);
+    await settle();
+    expect(listener.of('finished').map((event) => event.requestId)).toEqual(['a', 'b']);
+  });
+
+  it('a bad knob, and keeps the policy', () => {
+    const { engine } = createEngine();
+    expect(() => engine.configure({ maxBatchSize: 4, batchWaitTimeoutMs: -1 })).toThrow(InvalidOptionError);
+    expect(engine.policy).toEqual(DEFAULT_POLICY);
+  });
+
+  it('a request after close', async () => {
+    const { engine, submit } = createEngine();
+    await engine.close();
+    expect(() => submit('a')).toThrow(ClosedError);
+  });
+});
+
+describe('event types', () => {
+  it('tell cancelled from failed without a look at the error', () => {
+    const { engine, submit, listener } = createEngine();
+    submit('a');
+    engine.abort(requestId('a'));
+    const event = listener.of('failed')[0];
+    expect(event?.finishReason).toBe('abort');
+    expect(event?.error).toBeInstanceOf(RequestCancelledError);
+    expectTypeOf<RequestEvent['type']>().toEqualTypeOf<'started' | 'token' | 'finished' | 'failed'>();
+  });
+});

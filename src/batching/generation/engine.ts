@@ -1,0 +1,201 @@
+import type { Clock } from '../clock.ts';
+import { ClosedError, InvalidOptionError, ModelRunError, RequestCancelledError } from '../errors.ts';
+import type { EngineListener, FailedEvent, StepEvent } from './events.ts';
+import type { ModelRunner, Step, StepOutput } from './model-runner.ts';
+import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
+import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
+import { requestEventsOf } from './request-events.ts';
+import { Scheduler, rowsOf } from './scheduler.ts';
+
+export interface EngineOptions {
+  readonly runner: ModelRunner;
+  readonly clock: Clock;
+  readonly listener: EngineListener;
+  /** Prompt and output tokens together, per sequence. */
+  readonly contextLength: number;
+  readonly eosTokenIds: readonly number[];
+  readonly policy?: BatchingPolicy;
+}
+
+/** The loop that joins scheduler and model runner. It runs while there is something to run, and cannot die. */
+export class Engine {
+  readonly #runner: ModelRunner;
+  readonly #clock: Clock;
+  readonly #listener: EngineListener;
+  readonly #contextLength: number;
+  readonly #scheduler: Scheduler;
+  /** Set while the loop runs or is about to; it never rejects. */
+  #loop: Promise<void> | undefined;
+  #cancelTimer: (() => void) | undefined;
+  /** Undefined after an idle spell. */
+  #lastStepEndedAtMs: number | undefined;
+  #numSteps = 0;
+  #numListenerErrors = 0;
+  #isClosed = false;
+
+  constructor({
+    runner,
+    clock,
+    listener,
+    contextLength,
+    eosTokenIds,
+    policy = DEFAULT_POLICY,
+  }: EngineOptions) {
+    this.#runner = runner;
+    this.#clock = clock;
+    this.#listener = listener;
+    this.#contextLength = contextLength;
+    this.#scheduler = new Scheduler({ contextLength, eosTokenIds: new Set(eosTokenIds), policy });
+  }
+
+  get policy(): BatchingPolicy {
+    return this.#scheduler.policy;
+  }
+
+  get numRunning(): number {
+    return this.#scheduler.numRunning;
+  }
+
+  get numWaiting(): number {
+    return this.#scheduler.numWaiting;
+  }
+
+  get numSlotsInUse(): number {
+    return this.#scheduler.numSlotsInUse;
+  }
+
+  /** Throws swallowed from the listener. */
+  get numListenerErrors(): number {
+    return this.#numListenerErrors;
+  }
+
+  /** Whether the request is waiting or running. */
+  has(id: RequestId): boolean {
+    return this.#scheduler.has(id);
+  }
+
+  /**
+   * Accepts a request, or throws `InvalidOptionError`, `BackPressureError` or `ClosedError`. The loop looks at it
+   * in a microtask, so that what is submitted in one turn can start as one batch.
+   */
+  submit(request: GenerationRequest): void {
+    if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
+    checkRequest(request, this.#contextLength);
+    if (this.has(request.id))
+      throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
+    this.#scheduler.add(request, this.#clock.now());
+    this.#wake();
+  }
+
+  /** Ends a request at once; false when it is not there (any more). */
+  abort(id: RequestId, reason?: unknown): boolean {
+    const isAborted = this.#scheduler.abort(id);
+    if (isAborted) this.#end([id], RequestCancelledError.because(reason));
+    return isAborted;
+  }
+
+  /** Turns some knobs for the next scheduling decision; throws and changes nothing where one is bad. */
+  configure(knobs: unknown): BatchingPolicy {
+    this.#scheduler.configure(updatePolicy(this.policy, knobs));
+    this.#wake();
+    return this.policy;
+  }
+
+  /** Ends every request with `ClosedError`; resolves when the step in flight has ended. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const ids = this.#scheduler.abortAll();
+    if (ids.length > 0) this.#end(ids, new ClosedError('The engine was closed: submit the request again.'));
+    await this.#loop;
+  }
+
+  #end(requestIds: readonly RequestId[], error: Error): void {
+    const events = requestIds.map((requestId): FailedEvent => ({
+      type: 'failed',
+      requestId,
+      finishReason: 'abort',
+      error,
+    }));
+    this.#emit(() => this.#listener.onEnded(events));
+    this.#wake();
+  }
+
+  #wake(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#loop ??= Promise.resolve().then(() => this.#runUntilIdle());
+  }
+
+  async #runUntilIdle(): Promise<void> {
+    for (;;) {
+      const nowMs = this.#clock.now();
+      const step = this.#scheduler.schedule(nowMs);
+      if (!step) break;
+      await this.#step(step, this.#lastStepEndedAtMs ?? nowMs);
+    }
+    this.#loop = undefined;
+    this.#lastStepEndedAtMs = undefined;
+    this.#setTimer();
+  }
+
+  async #step(step: Step, startedAtMs: number): Promise<void> {
+    const queueLength = this.numWaiting;
+    const output = await this.#run(step);
+    const endedAtMs = this.#clock.now();
+    this.#lastStepEndedAtMs = endedAtMs;
+    const progress = this.#scheduler.update(step, output, endedAtMs);
+    const event: StepEvent = {
+      stepIndex: this.#numSteps,
+      kind: step.kind,
+      batchSize: rowsOf(step).length,
+      numTokens: rowsOf(step).reduce((sum, row) => sum + row.tokenIds.length, 0),
+      queueLength,
+      stepMs: endedAtMs - startedAtMs,
+      runMs: output.runMs,
+      readbackMs: output.readbackMs,
+      endedAtMs,
+      requests: requestEventsOf(progress, endedAtMs),
+    };
+    this.#numSteps += 1;
+    this.#emit(() => this.#listener.onStep(event));
+  }
+
+  /** Never rejects: a run that fails is an output in which every row failed. */
+  async #run(step: Step): Promise<StepOutput> {
+    const calledAtMs = this.#clock.now();
+    try {
+      const output = await this.#runner.run(step);
+      return { ...output, tokenIds: checkedTokenIds(step, output) };
+    } catch (cause) {
+      const tokenIds = rowsOf(step).map(() => modelRunError(cause));
+      return { tokenIds, runMs: this.#clock.now() - calledAtMs, readbackMs: 0 };
+    }
+  }
+
+  #emit(call: () => void): void {
+    try {
+      call();
+    } catch {
+      this.#numListenerErrors += 1;
+    }
+  }
+
+  #setTimer(): void {
+    const { wakeAtMs } = this.#scheduler;
+    if (wakeAtMs === undefined) return;
+    const delayMs = Math.max(0, wakeAtMs - this.#clock.now());
+    this.#cancelTimer = this.#clock.setTimer(delayMs, () => this.#wake());
+  }
+}
+
+function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['tokenIds'] {
+  const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : rowsOf(step).length;
+  if (tokenIds.length !== expected) {
+    throw new RangeError(`Expected ${expected} token ids from the runner, got ${tokenIds.length}`);
+  }
+  return tokenIds.map((entry) => (entry instanceof Error ? modelRunError(entry) : entry));
+}
+
+function modelRunError(cause: unknown): ModelRunError {
+  return cause instanceof ModelRunError ? cause : ModelRunError.because(cause);
+}

@@ -1,0 +1,82 @@
+import type { RequestId } from './request.ts';
+
+/** On the engine's clock, ms, from the moment it received the request. */
+export interface RequestTimings {
+  /** Received -> first scheduled. */
+  readonly queueWaitMs: number;
+  /** Received -> first token sampled (queue wait and prefill included). */
+  readonly ttftMs: number;
+  /** Received -> finished. */
+  readonly e2eMs: number;
+  /** (e2e - TTFT) / (output tokens - 1), the end token counted; 0 for a single token. */
+  readonly tpotMs: number;
+}
+
+/** The first chunk of its prompt was run. */
+export interface StartedEvent {
+  readonly type: 'started';
+  readonly requestId: RequestId;
+  readonly queueWaitMs: number;
+}
+
+/** One output token; never the end token. */
+export interface TokenEvent {
+  readonly type: 'token';
+  readonly requestId: RequestId;
+  readonly tokenId: number;
+  /** Received -> this token, for the first one. */
+  readonly ttftMs?: number;
+  /** Previous token -> this one, for every other. */
+  readonly itlMs?: number;
+}
+
+export interface FinishedEvent {
+  readonly type: 'finished';
+  readonly requestId: RequestId;
+  readonly finishReason: 'stop' | 'length';
+  /** All output tokens, without the end token. */
+  readonly tokenIds: readonly number[];
+  readonly numPromptTokens: number;
+  /** Tokens sampled, the end token included. */
+  readonly numOutputTokens: number;
+  readonly timings: RequestTimings;
+}
+
+export interface FailedEvent {
+  readonly type: 'failed';
+  readonly requestId: RequestId;
+  readonly finishReason: 'abort' | 'error';
+  /** `RequestCancelledError` or `ClosedError` for `abort`, `ModelRunError` for `error`. */
+  readonly error: Error;
+}
+
+/** In order, for each request accepted: started, token…, then exactly one finished or failed (which may come first). */
+export type RequestEvent = StartedEvent | TokenEvent | FinishedEvent | FailedEvent;
+
+/** One forward pass. Durations in ms. */
+export interface StepEvent {
+  readonly stepIndex: number;
+  readonly kind: 'prefill' | 'decode';
+  /** Sequences in the forward pass. */
+  readonly batchSize: number;
+  /** Tokens fed in: the chunk's length (prefill), the batch size (decode). */
+  readonly numTokens: number;
+  /** Requests waiting when the step was scheduled. */
+  readonly queueLength: number;
+  /** From the end of the previous step, or from scheduling after an idle spell; the listener's own time counts to the next step. */
+  readonly stepMs: number;
+  readonly runMs: number;
+  readonly readbackMs: number;
+  /** On the engine's clock. */
+  readonly endedAtMs: number;
+  /** What the step brought, in the order of its rows. */
+  readonly requests: readonly RequestEvent[];
+}
+
+/** Called synchronously; a throw is counted by the engine and otherwise ignored. */
+export interface EngineListener {
+  /** After each step, once. */
+  onStep(event: StepEvent): void;
+  /** Requests that end outside a step: aborted, or cut off by `close`. */
+  onEnded(events: readonly FailedEvent[]): void;
+}

@@ -1,0 +1,51 @@
+import {
+  finiteIn,
+  integerIn,
+  integerOrInfinityIn,
+  oneOf,
+  parseOptions,
+  type Validators,
+} from './validate.ts';
+
+/**
+ * Admission: `off` runs one sequence at a time; `static` gathers a batch and lets nobody join until its last
+ * member ends; `continuous` lets sequences join and leave between steps.
+ */
+export type PolicyName = 'off' | 'static' | 'continuous';
+
+/** The knobs, the same for every policy. */
+export interface BatchingPolicy {
+  readonly policy: PolicyName;
+  /** Sequences that run together at most. Integer >= 1. */
+  readonly maxBatchSize: number;
+  /** How long an idle engine may hold a partial batch for company, from the oldest arrival, in ms. Finite >= 0. */
+  readonly batchWaitTimeoutMs: number;
+  /** Prompt tokens that may be prefilled between two decode steps. Integer >= 1. */
+  readonly maxBatchedTokens: number;
+  /** Requests that may wait; further ones are refused with `BackPressureError`. Integer >= 1 or Infinity. */
+  readonly maxQueuedRequests: number;
+}
+
+export const DEFAULT_POLICY: BatchingPolicy = {
+  policy: 'continuous',
+  maxBatchSize: 8,
+  batchWaitTimeoutMs: 0,
+  maxBatchedTokens: 256,
+  maxQueuedRequests: 1000,
+};
+
+/** Beyond this no GPU that a browser reaches gains anything, and the K/V cache of one request would be the next to fail. */
+export const LARGEST_BATCH_SIZE = 64;
+
+const KNOBS: Validators<BatchingPolicy> = {
+  policy: oneOf('off', 'static', 'continuous'),
+  maxBatchSize: integerIn({ from: 1, to: LARGEST_BATCH_SIZE }),
+  batchWaitTimeoutMs: finiteIn({ from: 0 }),
+  maxBatchedTokens: integerIn({ from: 1 }),
+  maxQueuedRequests: integerOrInfinityIn({ from: 1 }),
+};
+
+/** The policy with some knobs turned. One bad knob refuses the whole update; `current` is never touched. */
+export function updatePolicy(current: BatchingPolicy, knobs: unknown): BatchingPolicy {
+  return { ...current, ...parseOptions('knobs', KNOBS, knobs) };
+}

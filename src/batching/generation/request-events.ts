@@ -1,0 +1,47 @@
+import type { FinishedEvent, RequestEvent, TokenEvent } from './events.ts';
+import type { Progress } from './scheduler.ts';
+import type { Sequence } from './sequence.ts';
+
+/** What a step brought its sequences, told per request: started, token, finished or failed. */
+export function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
+  return progress.flatMap(({ sequence, isStart, sampled }) => {
+    const { id: requestId, queueWaitMs } = sequence;
+    const events: RequestEvent[] = isStart ? [{ type: 'started', requestId, queueWaitMs }] : [];
+    if (sampled instanceof Error) {
+      events.push({ type: 'failed', requestId, finishReason: 'error', error: sampled });
+    } else if (sampled !== undefined) {
+      events.push(...sampledEvents(sequence, sampled, nowMs));
+    }
+    return events;
+  });
+}
+
+function sampledEvents(sequence: Sequence, tokenId: number, nowMs: number): readonly RequestEvent[] {
+  const { finishReason } = sequence;
+  const events: RequestEvent[] = finishReason === 'stop' ? [] : [tokenEvent(sequence, tokenId)];
+  if (finishReason === 'stop' || finishReason === 'length') {
+    events.push(finishedEvent(sequence, finishReason, nowMs));
+  }
+  return events;
+}
+
+function tokenEvent(
+  { id: requestId, numOutputTokens, ttftMs, itlMs }: Sequence,
+  tokenId: number,
+): TokenEvent {
+  const latency = numOutputTokens === 1 ? { ttftMs } : { itlMs };
+  return { type: 'token', requestId, tokenId, ...latency };
+}
+
+function finishedEvent(
+  sequence: Sequence,
+  finishReason: FinishedEvent['finishReason'],
+  nowMs: number,
+): FinishedEvent {
+  const { id: requestId, outputTokenIds: tokenIds, numPromptTokens, numOutputTokens } = sequence;
+  const { queueWaitMs, ttftMs } = sequence;
+  const e2eMs = nowMs - sequence.arrivedAtMs;
+  const tpotMs = numOutputTokens > 1 ? (e2eMs - ttftMs) / (numOutputTokens - 1) : 0;
+  const timings = { queueWaitMs, ttftMs, e2eMs, tpotMs };
+  return { type: 'finished', requestId, finishReason, tokenIds, numPromptTokens, numOutputTokens, timings };
+}

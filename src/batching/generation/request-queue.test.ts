@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { RequestQueue } from './request-queue.ts';
+import { Sequence } from './sequence.ts';
+import { createRequest, requestId } from './test-support.ts';
+
+/** Names are client and number: `a1` is the first request of client a. */
+function createQueue(...names: readonly string[]) {
+  const queue = new RequestQueue();
+  const add = (name: string): void =>
+    queue.add(new Sequence(createRequest(name, { client: name.charAt(0) }), 0));
+  names.forEach(add);
+  const takeAll = (): string[] => {
+    const taken: string[] = [];
+    for (let next = queue.take(); next; next = queue.take()) taken.push(next.id);
+    return taken;
+  };
+  return { queue, add, takeAll };
+}
+
+describe('RequestQueue', () => {
+  it('serves one client first come, first served', () => {
+    expect(createQueue('a1', 'a2', 'a3').takeAll()).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  it('serves clients in turn, whatever the length of their queues', () => {
+    const { takeAll } = createQueue('a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'c2');
+    expect(takeAll()).toEqual(['a1', 'b1', 'c1', 'a2', 'c2', 'a3', 'a4']);
+  });
+
+  it('serves a newcomer within two turns of a client that floods', () => {
+    const { queue, add } = createQueue(...Array.from({ length: 500 }, (_, index) => `a${index}`));
+    queue.take();
+    add('b1');
+    expect([queue.take()?.id, queue.take()?.id]).toEqual(['a1', 'b1']);
+  });
+
+  it('puts a client that comes back at the end of the round', () => {
+    const { queue, add } = createQueue('a1', 'b1', 'b2', 'c1');
+    expect(queue.take()?.id).toBe('a1');
+    add('a2');
+    expect([queue.take()?.id, queue.take()?.id, queue.take()?.id]).toEqual(['b1', 'c1', 'a2']);
+  });
+
+  it('leaves out what was removed, at the head, inside and at the end', () => {
+    const { queue, takeAll } = createQueue('a1', 'a2', 'a3', 'a4', 'b1');
+    for (const name of ['a1', 'a3', 'b1']) expect(queue.remove(requestId(name))?.id).toBe(name);
+    expect(queue.length).toBe(2);
+    expect(queue.ids).toEqual(['a2', 'a4']);
+    expect(takeAll()).toEqual(['a2', 'a4']);
+  });
+
+  it('tells who has waited longest, whatever its turn', () => {
+    const { queue } = createQueue('a1', 'a2', 'b1');
+    expect(queue.oldest?.id).toBe('a1');
+    queue.remove(requestId('a1'));
+    expect(queue.oldest?.id).toBe('a2');
+    queue.take();
+    expect(queue.take()?.id).toBe('b1');
+    expect(queue.oldest).toBeUndefined();
+  });
+
+  it('knows which requests it holds', () => {
+    const { queue } = createQueue('a1');
+    expect(queue.has(requestId('a1'))).toBe(true);
+    expect(queue.has(requestId('a2'))).toBe(false);
+    expect(queue.remove(requestId('a2'))).toBeUndefined();
+    queue.take();
+    expect(queue.has(requestId('a1'))).toBe(false);
+    expect(queue.take()).toBeUndefined();
+  });
+
+  it('adds, takes and removes 100,000 requests in time that grows with their number, not its square', () => {
+    const names = Array.from({ length: 100_000 }, (_, index) => `${'abcdefg'.charAt(index % 7)}${index}`);
+    const { queue, takeAll } = createQueue(...names);
+    for (const name of names.filter((_, index) => index % 2 === 0)) {
+      queue.remove(requestId(name));
+      expect(queue.oldest).toBeDefined();
+    }
+    expect(takeAll()).toHaveLength(50_000);
+  });
+});

@@ -1,0 +1,49 @@
+import { finiteIn, integerIn, parseOptions, type Validators } from './validate.ts';
+
+/** Identity of one request, made by the client that submits it; unique over all tabs. */
+export type RequestId = string & { readonly __brand: 'RequestId' };
+
+/** Identity of one client (a tab, the bridge): fairness is counted per client. */
+export type ClientId = string & { readonly __brand: 'ClientId' };
+
+/** How the next token is chosen. All fields are required here: defaults belong to the caller's side. */
+export interface SamplingParams {
+  /** 0 = greedy; otherwise logits are divided by it. Finite, >= 0. */
+  readonly temperature: number;
+  /** Keep the k most likely tokens; 0 = all. Integer >= 0. */
+  readonly topK: number;
+  /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
+  readonly topP: number;
+  /** Randomness is `uniform(seed, position)`. Unsigned 32-bit integer. */
+  readonly seed: number;
+}
+
+/** One prompt to be continued. */
+export interface GenerationRequest {
+  readonly id: RequestId;
+  readonly clientId: ClientId;
+  /** At least one id, fewer than the model's context length. */
+  readonly promptTokenIds: readonly number[];
+  /** Tokens to generate at most; the context length may end a sequence earlier. Integer >= 1. */
+  readonly maxNewTokens: number;
+  readonly sampling: SamplingParams;
+}
+
+/** `stop`: the end token; `length`: `maxNewTokens` or the context is used up. */
+export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
+
+/** What each sampling parameter may be; options that come from outside are checked with the same table. */
+export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
+  temperature: finiteIn({ from: 0 }),
+  topK: integerIn({ from: 0 }),
+  topP: finiteIn({ above: 0, to: 1 }),
+  seed: integerIn({ from: 0, to: 2 ** 32 - 1 }),
+};
+
+/** Throws `InvalidOptionError` for a request that can never run to its end. */
+export function checkRequest(request: GenerationRequest, contextLength: number): void {
+  integerIn({ from: 1, to: contextLength - 1 })('promptTokenIds.length', request.promptTokenIds.length);
+  integerIn({ from: 1 })('maxNewTokens', request.maxNewTokens);
+  const { temperature, topK, topP, seed } = request.sampling;
+  parseOptions('sampling', SAMPLING_VALIDATORS, { temperature, topK, topP, seed });
+}

@@ -1,0 +1,90 @@
+import { KvSlotPool } from './kv-slots.ts';
+import type { SlotMove } from './model-runner.ts';
+import type { RequestId } from './request.ts';
+import type { Sequence } from './sequence.ts';
+
+/**
+ * The sequences that hold a slot, in order of admission. A slot is reserved from admission on, but holds K/V only once
+ * its sequence is prefilled: until then the reservation can go elsewhere without a copy.
+ */
+export class RunningSequences {
+  readonly #sequences = new Map<RequestId, Sequence>();
+  readonly #slots: KvSlotPool;
+
+  constructor(maxBatchSize: number) {
+    this.#slots = new KvSlotPool(maxBatchSize);
+  }
+
+  get size(): number {
+    return this.#sequences.size;
+  }
+
+  get numSlotsInUse(): number {
+    return this.#slots.numInUse;
+  }
+
+  get ids(): readonly RequestId[] {
+    return [...this.#sequences.keys()];
+  }
+
+  /** Those that take part in decode steps. */
+  get decoding(): readonly Sequence[] {
+    return [...this.#sequences.values()].filter((sequence) => sequence.isPrefilled);
+  }
+
+  /** At most the first has part of its prompt computed. */
+  get prefilling(): readonly Sequence[] {
+    return [...this.#sequences.values()].filter((sequence) => !sequence.isPrefilled);
+  }
+
+  get canAdmit(): boolean {
+    return this.#slots.canAllocate;
+  }
+
+  get(id: RequestId): Sequence | undefined {
+    return this.#sequences.get(id);
+  }
+
+  admit(sequence: Sequence): void {
+    sequence.slot = this.#slots.allocate();
+    this.#sequences.set(sequence.id, sequence);
+  }
+
+  remove(sequence: Sequence): void {
+    this.#sequences.delete(sequence.id);
+    this.#slots.free(sequence.slot);
+  }
+
+  /** Whoever runs beyond a lowered maximum keeps its slot. */
+  resize(maxBatchSize: number): void {
+    this.#slots.resize(maxBatchSize);
+  }
+
+  /** Takes a lower slot where one is free, which spares a move later. */
+  lowerReservation(sequence: Sequence): void {
+    sequence.slot = this.#slots.relocate(sequence.slot);
+  }
+
+  /**
+   * Makes the decoding rows a dense prefix: the highest drop into the holes, reservations step back behind them.
+   *
+   *     slot      0  1  2  3  4           0  1  2  3  4
+   *     before    A  -  p  B  C   after   A  C  B  p  -    moves 4 → 1, 3 → 2
+   */
+  closeHoles(): readonly SlotMove[] {
+    const { decoding, prefilling } = this;
+    for (const { slot } of prefilling) this.#slots.free(slot);
+    const moves = decoding
+      .filter(({ slot }) => slot >= decoding.length)
+      .toSorted((a, b) => b.slot - a.slot)
+      .map((sequence) => this.#move(sequence));
+    for (const sequence of prefilling) sequence.slot = this.#slots.allocate();
+    return moves;
+  }
+
+  #move(sequence: Sequence): SlotMove {
+    const from = sequence.slot;
+    sequence.slot = this.#slots.relocate(from);
+    return { from, to: sequence.slot };
+  }
+}

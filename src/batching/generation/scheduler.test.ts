@@ -1,0 +1,477 @@
+import { describe, expect, it } from 'vitest';
+import { BackPressureError } from '../errors.ts';
+import {
+  createPolicy,
+  createRequest,
+  createScheduler,
+  describeStep,
+  EOS,
+  requestId,
+} from './test-support.ts';
+import type { RequestOverrides } from './test-support.ts';
+import type { BatchingPolicy } from './policy.ts';
+import { rowsOf } from './scheduler.ts';
+
+/** A scheduler at a hand-moved time, with a device that answers 9 to everything unless told otherwise. */
+function createDriver(policy: Partial<BatchingPolicy> = {}, contextLength = 64) {
+  const scheduler = createScheduler(policy, contextLength);
+  const driver = {
+    scheduler,
+    nowMs: 0,
+    add: (names: string, request?: RequestOverrides): void => {
+      for (const name of names.split(' ')) scheduler.add(createRequest(name, request), driver.nowMs);
+    },
+    /** Schedules and answers one step; `answers` by request, else 9. */
+    step: (answers: Readonly<Record<string, number | Error>> = {}): string => {
+      const step = scheduler.schedule(driver.nowMs);
+      if (!step) return 'nothing';
+      const isSilent = step.kind === 'prefill' && !step.isLastChunk;
+      const tokenIds = isSilent ? [] : rowsOf(step).map((row) => answers[row.requestId] ?? 9);
+      scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, driver.nowMs);
+      return describeStep(step);
+    },
+    steps: (count: number): string[] => Array.from({ length: count }, () => driver.step()),
+    abort: (name: string): boolean => scheduler.abort(requestId(name)),
+    configure: (knobs: Partial<BatchingPolicy>): void =>
+      scheduler.configure(createPolicy({ ...scheduler.policy, ...knobs })),
+  };
+  return driver;
+}
+
+describe('any policy', () => {
+  it('schedules nothing when there is nothing', () => {
+    const { scheduler, step } = createDriver();
+    expect(step()).toBe('nothing');
+    expect(scheduler.wakeAtMs).toBeUndefined();
+  });
+
+  it('prefills a prompt, then decodes it to its end', () => {
+    const driver = createDriver();
+    driver.add('a', { promptLength: 5, maxNewTokens: 3 });
+    expect(driver.steps(4)).toEqual(['prefill a 0+5 @0 last', 'decode a', 'decode a', 'nothing']);
+    expect(driver.scheduler.numSlotsInUse).toBe(0);
+  });
+
+  it('feeds each sampled token back at the position after the last', () => {
+    const driver = createDriver();
+    driver.add('a', { promptLength: 5, maxNewTokens: 3 });
+    driver.step({ a: 41 });
+    expect(driver.scheduler.schedule(0)).toMatchObject({ rows: [{ tokenIds: [41], startPosition: 5 }] });
+  });
+
+  it('ends a sequence at the end token, at maxNewTokens and at the context length', () => {
+    const driver = createDriver({}, 8);
+    driver.add('a', { maxNewTokens: 10 });
+    driver.add('b', { maxNewTokens: 2 });
+    driver.add('c', { promptLength: 7, maxNewTokens: 10 });
+    expect(driver.steps(3)).toEqual([
+      'prefill a 0+3 @0 last',
+      'prefill b 0+3 @1 last',
+      'prefill c 0+7 @2 last',
+    ]);
+    expect(driver.step()).toBe('decode a b');
+    expect(driver.step({ a: EOS })).toBe('decode a');
+    expect(driver.step()).toBe('nothing');
+  });
+
+  it('ends a sequence whose first token is the end token without a decode step', () => {
+    const driver = createDriver();
+    driver.add('a');
+    expect(driver.step({ a: EOS })).toBe('prefill a 0+3 @0 last');
+    expect(driver.step()).toBe('nothing');
+  });
+
+  it('counts who waits and who runs', () => {
+    const { scheduler, add, step } = createDriver({ maxBatchSize: 2 });
+    add('a b c');
+    expect([scheduler.numWaiting, scheduler.numRunning]).toEqual([3, 0]);
+    step();
+    expect([scheduler.numWaiting, scheduler.numRunning]).toEqual([2, 1]);
+    step();
+    expect([scheduler.numWaiting, scheduler.numRunning, scheduler.numSlotsInUse]).toEqual([1, 2, 2]);
+    expect([scheduler.has(requestId('a')), scheduler.has(requestId('c'))]).toEqual([true, true]);
+    expect(scheduler.has(requestId('d'))).toBe(false);
+  });
+
+  it('fails the row that came back as an error, and no other', () => {
+    const driver = createDriver();
+    driver.add('a b c');
+    driver.steps(3);
+    expect(driver.step({ b: new Error('NaN') })).toBe('decode a b c');
+    expect(driver.step()).toBe('decode a c, 2→1');
+  });
+
+  it('serves clients in turn', () => {
+    const driver = createDriver({ policy: 'off' });
+    for (const name of ['a1', 'a2', 'a3']) driver.add(name, { client: 'a', maxNewTokens: 1 });
+    driver.add('b1', { client: 'b', maxNewTokens: 1 });
+    const prefilled = driver.steps(4).map((step) => step.split(' ')[1]);
+    expect(prefilled).toEqual(['a1', 'b1', 'a2', 'a3']);
+  });
+});
+
+describe('off', () => {
+  it('runs one sequence at a time, however many wait', () => {
+    const driver = createDriver({ policy: 'off' });
+    driver.add('a b', { maxNewTokens: 2 });
+    expect(driver.steps(5)).toEqual([
+      'prefill a 0+3 @0 last',
+      'decode a',
+      'prefill b 0+3 @0 last',
+      'decode b',
+      'nothing',
+    ]);
+  });
+
+  it('never waits for company', () => {
+    const driver = createDriver({ policy: 'off', batchWaitTimeoutMs: 1000 });
+    driver.add('a');
+    expect(driver.step()).toBe('prefill a 0+3 @0 last');
+  });
+});
+
+describe('static', () => {
+  it('starts a full batch at once', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 2, batchWaitTimeoutMs: 100 });
+    driver.add('a');
+    expect(driver.step()).toBe('nothing');
+    driver.add('b');
+    expect(driver.steps(3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+  });
+
+  it('starts a partial batch once the oldest request has waited batchWaitTimeoutMs', () => {
+    const driver = createDriver({ policy: 'static', batchWaitTimeoutMs: 100 });
+    driver.nowMs = 10;
+    driver.add('a');
+    driver.nowMs = 60;
+    driver.add('b');
+    expect(driver.step()).toBe('nothing');
+    expect(driver.scheduler.wakeAtMs).toBe(110);
+    driver.nowMs = 109;
+    expect(driver.step()).toBe('nothing');
+    driver.nowMs = 110;
+    expect(driver.steps(3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+  });
+
+  it('waits for the next oldest when the oldest was aborted', () => {
+    const driver = createDriver({ policy: 'static', batchWaitTimeoutMs: 100 });
+    driver.add('a');
+    driver.nowMs = 60;
+    driver.add('b');
+    driver.abort('a');
+    expect(driver.scheduler.wakeAtMs).toBe(160);
+  });
+
+  it('takes what is there at once when batchWaitTimeoutMs is 0', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 8, batchWaitTimeoutMs: 0 });
+    driver.add('a b c d e f g h i');
+    driver.steps(8);
+    expect(driver.step()).toBe('decode a b c d e f g h');
+  });
+
+  it('lets nobody join until the last member has ended', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 2 });
+    driver.add('a', { maxNewTokens: 2 });
+    driver.add('b', { maxNewTokens: 4 });
+    driver.add('c', { maxNewTokens: 1 });
+    expect(driver.steps(7)).toEqual([
+      'prefill a 0+3 @0 last',
+      'prefill b 0+3 @1 last',
+      'decode a b',
+      'decode b, 1→0',
+      'decode b',
+      'prefill c 0+3 @0 last',
+      'nothing',
+    ]);
+  });
+
+  it('lets nobody join a partial batch, not even while its prompts are prefilled', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 4 });
+    driver.add('a b', { client: 'first', maxNewTokens: 2 });
+    driver.step();
+    driver.add('c', { client: 'second', maxNewTokens: 1 });
+    expect(driver.steps(3)).toEqual(['prefill b 0+3 @1 last', 'decode a b', 'prefill c 0+3 @0 last']);
+  });
+
+  it('never splits a batch that is cut when maxBatchSize is lowered', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 3 });
+    driver.add('a b c d', { maxNewTokens: 2 });
+    driver.step();
+    driver.configure({ maxBatchSize: 1 });
+    driver.steps(2);
+    expect(driver.steps(3)).toEqual(['decode a b c', 'prefill d 0+3 @0 last', 'decode d']);
+  });
+
+  it('moves reservations aside even when maxBatchSize is below what runs', () => {
+    const driver = createDriver({ policy: 'static', maxBatchSize: 3, maxBatchedTokens: 3 });
+    driver.add('a', { maxNewTokens: 2 });
+    driver.add('b c', { maxNewTokens: 3 });
+    expect(driver.steps(2)).toEqual(['prefill a 0+3 @0 last', 'decode a']);
+    driver.configure({ maxBatchSize: 1 });
+    expect(driver.steps(4)).toEqual([
+      'prefill b 0+3 @0 last',
+      'decode b',
+      'prefill c 0+3 @1 last',
+      'decode b c',
+    ]);
+  });
+});
+
+describe('continuous', () => {
+  it('prefills newcomers between decode steps and decodes all together', () => {
+    const driver = createDriver({ policy: 'continuous' });
+    driver.add('a');
+    expect(driver.steps(2)).toEqual(['prefill a 0+3 @0 last', 'decode a']);
+    driver.add('b');
+    expect(driver.steps(2)).toEqual(['prefill b 0+3 @1 last', 'decode a b']);
+  });
+
+  it('gives the place of one that ends to the next in the queue', () => {
+    const driver = createDriver({ maxBatchSize: 2 });
+    driver.add('a', { maxNewTokens: 2 });
+    driver.add('b c');
+    expect(driver.steps(5)).toEqual([
+      'prefill a 0+3 @0 last',
+      'prefill b 0+3 @1 last',
+      'decode a b',
+      'prefill c 0+3 @0 last',
+      'decode c b',
+    ]);
+  });
+
+  it('waits batchWaitTimeoutMs for company only while it is idle', () => {
+    const driver = createDriver({ batchWaitTimeoutMs: 100 });
+    driver.add('a');
+    expect(driver.step()).toBe('nothing');
+    expect(driver.scheduler.wakeAtMs).toBe(100);
+    driver.nowMs = 100;
+    expect(driver.step()).toBe('prefill a 0+3 @0 last');
+    driver.add('b');
+    expect(driver.scheduler.wakeAtMs).toBeUndefined();
+    expect(driver.step()).toBe('prefill b 0+3 @1 last');
+  });
+
+  it('cuts the wait short when maxBatchSize requests are there', () => {
+    const driver = createDriver({ batchWaitTimeoutMs: 100, maxBatchSize: 2 });
+    driver.add('a b');
+    expect(driver.step()).toBe('prefill a 0+3 @0 last');
+  });
+});
+
+describe('the prefill budget', () => {
+  it('lets no more than maxBatchedTokens prompt tokens pass between two decode steps', () => {
+    const driver = createDriver({ maxBatchedTokens: 4 });
+    driver.add('a', { promptLength: 2, maxNewTokens: 9 });
+    driver.steps(2);
+    driver.add('b', { promptLength: 3 });
+    driver.add('c', { promptLength: 6 });
+    expect(driver.steps(7)).toEqual([
+      'prefill b 0+3 @1 last',
+      'prefill c 0+1 @2',
+      'decode a b',
+      'prefill c 1+4 @2',
+      'decode a b',
+      'prefill c 5+1 @2 last',
+      'decode a b c',
+    ]);
+  });
+
+  it('cuts a long prompt into chunks of maxBatchedTokens while nothing decodes', () => {
+    const driver = createDriver({ maxBatchedTokens: 4 });
+    driver.add('a', { promptLength: 10 });
+    expect(driver.steps(4)).toEqual([
+      'prefill a 0+4 @0',
+      'prefill a 4+4 @0',
+      'prefill a 8+2 @0 last',
+      'decode a',
+    ]);
+  });
+
+  it('is whole again when the last sequence that decoded has ended', () => {
+    const driver = createDriver({ maxBatchedTokens: 4 });
+    driver.add('a', { promptLength: 3, maxNewTokens: 9 });
+    driver.steps(2);
+    driver.add('b', { promptLength: 6 });
+    expect(driver.step()).toBe('prefill b 0+4 @1');
+    driver.abort('a');
+    expect(driver.step()).toBe('prefill b 4+2 @0 last');
+  });
+
+  it('follows a change of maxBatchedTokens from the next decision on', () => {
+    const driver = createDriver({ maxBatchedTokens: 4 });
+    driver.add('a', { promptLength: 2, maxNewTokens: 9 });
+    driver.steps(2);
+    driver.add('b', { promptLength: 9 });
+    expect(driver.step()).toBe('prefill b 0+4 @1');
+    driver.configure({ maxBatchedTokens: 2 });
+    expect(driver.steps(2)).toEqual(['decode a', 'prefill b 4+2 @1']);
+    driver.configure({ maxBatchedTokens: 5 });
+    expect(driver.step()).toBe('prefill b 6+3 @1 last');
+  });
+});
+
+describe('slots', () => {
+  it('closes holes from the top before the next decode step', () => {
+    const driver = createDriver();
+    driver.add('a b c d e');
+    driver.steps(5);
+    driver.abort('a');
+    driver.abort('c');
+    expect(driver.step()).toBe('decode e b d, 4→0, 3→2');
+  });
+
+  it('fills a hole with a newcomer instead of a move', () => {
+    const driver = createDriver();
+    driver.add('a b c', { maxNewTokens: 9 });
+    driver.steps(3);
+    driver.abort('b');
+    driver.add('d');
+    expect(driver.steps(2)).toEqual(['prefill d 0+3 @1 last', 'decode a d c']);
+  });
+
+  it('lets a half prefilled prompt give way to the rows that decode, then take the first free slot', () => {
+    const driver = createDriver({ maxBatchedTokens: 2 });
+    driver.add('a b', { promptLength: 1, maxNewTokens: 9 });
+    driver.steps(3);
+    driver.abort('a');
+    driver.add('c', { promptLength: 4 });
+    expect(driver.steps(4)).toEqual([
+      'prefill c 0+2 @0',
+      'decode b, 1→0',
+      'prefill c 2+2 @1 last',
+      'decode b c',
+    ]);
+  });
+
+  it('lets a half prefilled prompt take a lower slot that came free, without a move', () => {
+    const driver = createDriver({ maxBatchedTokens: 2 });
+    driver.add('a b', { promptLength: 1, maxNewTokens: 9 });
+    driver.steps(3);
+    driver.add('c', { promptLength: 4 });
+    expect(driver.steps(2)).toEqual(['prefill c 0+2 @2', 'decode a b']);
+    driver.abort('a');
+    expect(driver.steps(2)).toEqual(['prefill c 2+2 @0 last', 'decode c b']);
+  });
+});
+
+describe('abort', () => {
+  it('removes a waiting request at once', () => {
+    const driver = createDriver({ maxBatchSize: 1 });
+    driver.add('a b c', { maxNewTokens: 1 });
+    expect(driver.abort('b')).toBe(true);
+    expect(driver.scheduler.numWaiting).toBe(2);
+    expect(driver.steps(2)).toEqual(['prefill a 0+3 @0 last', 'prefill c 0+3 @0 last']);
+  });
+
+  it('frees the slot of a running request at once, also between the chunks of its prompt', () => {
+    const driver = createDriver({ maxBatchedTokens: 2 });
+    driver.add('a b');
+    driver.step();
+    expect(driver.abort('a')).toBe(true);
+    expect(driver.scheduler.numSlotsInUse).toBe(0);
+    expect(driver.step()).toBe('prefill b 0+2 @0');
+  });
+
+  it('drops the row of a step that is under way, and lets its id be used again', () => {
+    const { scheduler, add, abort, steps } = createDriver();
+    add('a b');
+    steps(2);
+    const step = scheduler.schedule(0);
+    abort('a');
+    add('a');
+    if (!step) throw new Error('unreachable');
+    const progress = scheduler.update(step, { tokenIds: [7, 8], runMs: 0, readbackMs: 0 }, 0);
+    expect(progress.map(({ sequence, sampled }) => [sequence.id, sampled])).toEqual([['b', 8]]);
+    expect(steps(2)).toEqual(['prefill a 0+3 @0 last', 'decode a b']);
+  });
+
+  it('says so when there is no such request', () => {
+    const driver = createDriver();
+    driver.add('a', { maxNewTokens: 1 });
+    driver.step();
+    expect(driver.abort('a')).toBe(false);
+    expect(driver.abort('b')).toBe(false);
+  });
+
+  it('ends everything with abortAll', () => {
+    const { scheduler, add, step } = createDriver({ maxBatchSize: 1 });
+    add('a b c');
+    step();
+    expect(scheduler.abortAll()).toEqual(['a', 'b', 'c']);
+    expect([scheduler.numWaiting, scheduler.numRunning, scheduler.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect(step()).toBe('nothing');
+  });
+});
+
+describe('a change of policy', () => {
+  it('to off lets what runs end before it admits the next', () => {
+    const driver = createDriver({ policy: 'continuous' });
+    driver.add('a b', { maxNewTokens: 2 });
+    driver.steps(2);
+    driver.configure({ policy: 'off' });
+    driver.add('c d', { maxNewTokens: 2 });
+    expect(driver.steps(4)).toEqual([
+      'decode a b',
+      'prefill c 0+3 @0 last',
+      'decode c',
+      'prefill d 0+3 @0 last',
+    ]);
+  });
+
+  it('to continuous opens a static batch at once', () => {
+    const driver = createDriver({ policy: 'static' });
+    driver.add('a');
+    driver.step();
+    driver.add('b');
+    expect(driver.step()).toBe('decode a');
+    driver.configure({ policy: 'continuous' });
+    expect(driver.step()).toBe('prefill b 0+3 @1 last');
+  });
+
+  it('to a lower maxBatchSize lets what runs end, and fills up to the new one only', () => {
+    const driver = createDriver({ maxBatchSize: 3 });
+    driver.add('a', { maxNewTokens: 3 });
+    driver.add('b c', { maxNewTokens: 4 });
+    driver.steps(3);
+    driver.configure({ maxBatchSize: 2 });
+    driver.add('d');
+    expect(driver.steps(5)).toEqual([
+      'decode a b c',
+      'decode a b c',
+      'decode c b, 2→0',
+      'prefill d 0+3 @0 last',
+      'decode d',
+    ]);
+  });
+
+  it('to a higher maxBatchSize admits more at once', () => {
+    const driver = createDriver({ maxBatchSize: 1 });
+    driver.add('a b');
+    driver.step();
+    driver.configure({ maxBatchSize: 2 });
+    expect(driver.step()).toBe('prefill b 0+3 @1 last');
+  });
+});
+
+describe('rejects', () => {
+  it('a request beyond maxQueuedRequests, and nothing that was accepted before', () => {
+    const driver = createDriver({ maxQueuedRequests: 2 });
+    driver.add('a b');
+    expect(() => driver.add('c')).toThrow(BackPressureError);
+    expect(driver.scheduler.numWaiting).toBe(2);
+    expect(driver.steps(3)).toEqual(['prefill a 0+3 @0 last', 'prefill b 0+3 @1 last', 'decode a b']);
+    driver.add('c');
+  });
+
+  it('with the time after which a place is likely to be free, from the rate of admissions', () => {
+    const driver = createDriver({ policy: 'off', maxQueuedRequests: 50 });
+    driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 1 });
+    for (let turn = 0; turn < 30; turn += 1) {
+      driver.step();
+      driver.nowMs += 40;
+    }
+    driver.configure({ maxQueuedRequests: 20 });
+    const details = { numQueuedRequests: 20, maxQueuedRequests: 20, retryAfterMs: 40 };
+    expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', details }));
+  });
+});

@@ -1,0 +1,112 @@
+import type { KvSlot } from './kv-slots.ts';
+import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
+
+export type SequenceStatus = 'waiting' | 'running' | 'finished';
+
+/** What ends a sequence by itself. */
+export interface SequenceLimits {
+  /** Prompt and output together never exceed it. */
+  readonly contextLength: number;
+  readonly eosTokenIds: ReadonlySet<number>;
+}
+
+/** A request inside the engine. */
+export class Sequence {
+  readonly request: GenerationRequest;
+  readonly arrivedAtMs: number;
+  /** Positions whose K/V is computed, in staging or in the slot. */
+  numComputedTokens = 0;
+  finishReason: FinishReason | undefined;
+  /** Received -> first scheduled; 0 until then. */
+  queueWaitMs = 0;
+  /** Received -> first token; 0 until then. */
+  ttftMs = 0;
+  /** Between the last two tokens; 0 until there are two. */
+  itlMs = 0;
+  #lastTokenAtMs = 0;
+  #slot: KvSlot | undefined;
+  /** Without the end token: it stops the text and is no part of it. */
+  readonly #outputTokenIds: number[] = [];
+
+  constructor(request: GenerationRequest, arrivedAtMs: number) {
+    this.request = request;
+    this.arrivedAtMs = arrivedAtMs;
+  }
+
+  get id(): RequestId {
+    return this.request.id;
+  }
+
+  get clientId(): ClientId {
+    return this.request.clientId;
+  }
+
+  get status(): SequenceStatus {
+    if (this.finishReason !== undefined) return 'finished';
+    return this.#slot === undefined ? 'waiting' : 'running';
+  }
+
+  get slot(): KvSlot {
+    if (this.#slot === undefined) throw new Error(`Sequence ${this.id} is waiting: it has no slot yet.`);
+    return this.#slot;
+  }
+
+  set slot(slot: KvSlot) {
+    this.#slot = slot;
+  }
+
+  get outputTokenIds(): readonly number[] {
+    return this.#outputTokenIds;
+  }
+
+  get numPromptTokens(): number {
+    return this.request.promptTokenIds.length;
+  }
+
+  /** Tokens sampled, the end token included. */
+  get numOutputTokens(): number {
+    return this.#outputTokenIds.length + (this.finishReason === 'stop' ? 1 : 0);
+  }
+
+  get numTokens(): number {
+    return this.numPromptTokens + this.#outputTokenIds.length;
+  }
+
+  get isPrefilled(): boolean {
+    return this.numComputedTokens >= this.numPromptTokens;
+  }
+
+  /** Its first chunk is scheduled. */
+  start(nowMs: number): void {
+    this.queueWaitMs = nowMs - this.arrivedAtMs;
+  }
+
+  /** What it feeds into its next step: at most `budget` prompt tokens, or its last sampled token. */
+  nextTokenIds(budget: number): readonly number[] {
+    const start = this.numComputedTokens;
+    return this.isPrefilled
+      ? this.#outputTokenIds.slice(-1)
+      : this.request.promptTokenIds.slice(start, start + budget);
+  }
+
+  /** Takes in the token sampled, which may be its last. */
+  append(tokenId: number, nowMs: number, limits: SequenceLimits): void {
+    if (this.numOutputTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
+    else this.itlMs = nowMs - this.#lastTokenAtMs;
+    this.#lastTokenAtMs = nowMs;
+    if (limits.eosTokenIds.has(tokenId)) {
+      this.finish('stop');
+      return;
+    }
+    this.#outputTokenIds.push(tokenId);
+    if (this.#isOutOfRoom(limits)) this.finish('length');
+  }
+
+  finish(reason: FinishReason): void {
+    this.finishReason = reason;
+  }
+
+  #isOutOfRoom({ contextLength }: SequenceLimits): boolean {
+    return this.#outputTokenIds.length >= this.request.maxNewTokens || this.numTokens >= contextLength;
+  }
+}

@@ -1,0 +1,247 @@
+import { FakeClock } from '../fake-clock.ts';
+import { Engine, type EngineOptions } from './engine.ts';
+import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
+import type { ModelRunner, Step, StepOutput } from './model-runner.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
+import type { ClientId, GenerationRequest, RequestId, SamplingParams } from './request.ts';
+import { rowsOf, Scheduler } from './scheduler.ts';
+
+/** Builders and a scripted device for the tests of this folder; production code never imports this file. */
+
+export const GREEDY: SamplingParams = { temperature: 0, topK: 0, topP: 1, seed: 0 };
+export const EOS = 0;
+
+export function requestId(name: string): RequestId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- brands are made at the wire, which tests have not
+  return name as RequestId;
+}
+
+export function clientId(name: string): ClientId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see requestId
+  return name as ClientId;
+}
+
+export interface RequestOverrides {
+  readonly client?: string;
+  readonly promptLength?: number;
+  readonly promptTokenIds?: readonly number[];
+  readonly maxNewTokens?: number;
+  readonly sampling?: SamplingParams;
+}
+
+export function createRequest(
+  name: string,
+  {
+    client = 'tab',
+    promptLength = 3,
+    promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
+    maxNewTokens = 4,
+    sampling = GREEDY,
+  }: RequestOverrides = {},
+): GenerationRequest {
+  return { id: requestId(name), clientId: clientId(client), promptTokenIds, maxNewTokens, sampling };
+}
+
+export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingPolicy {
+  return { ...DEFAULT_POLICY, ...overrides };
+}
+
+export function createScheduler(overrides: Partial<BatchingPolicy> = {}, contextLength = 64): Scheduler {
+  return new Scheduler({ contextLength, eosTokenIds: new Set([EOS]), policy: createPolicy(overrides) });
+}
+
+/** `prefill a 0+3 @0 last`, `decode a b`, `decode a c, 2→1`: what a step does, in one line. */
+export function describeStep(step: Step | undefined): string {
+  if (!step) return 'nothing';
+  if (step.kind === 'prefill') {
+    const { requestId: id, startPosition, tokenIds, slot } = step.row;
+    return `prefill ${id} ${startPosition}+${tokenIds.length} @${slot}${step.isLastChunk ? ' last' : ''}`;
+  }
+  const moves = step.moves.map(({ from, to }) => `, ${from}→${to}`);
+  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${moves.join('')}`;
+}
+
+/** A token that hangs on the whole sequence before it; the end token once in 16. */
+export function nextToken(history: readonly number[]): number {
+  let hash = 0x811c9dc5;
+  for (const tokenId of history) hash = Math.imul(hash ^ tokenId, 0x01000193) ^ (hash >>> 13);
+  return (hash >>> 8) % 16 === 0 ? EOS : 1 + ((hash >>> 12) % 5000);
+}
+
+/** Never the end token. */
+export function nextTokenWithoutEnd(history: readonly number[]): number {
+  return Math.max(1, nextToken(history));
+}
+
+/** What a request yields when nobody else is there: the yardstick for every batch. */
+export function tokensAlone(
+  { promptTokenIds, maxNewTokens }: GenerationRequest,
+  contextLength: number,
+): number[] {
+  const history = [...promptTokenIds];
+  while (history.length < Math.min(contextLength, promptTokenIds.length + maxNewTokens)) {
+    const tokenId = nextToken(history);
+    if (tokenId === EOS) break;
+    history.push(tokenId);
+  }
+  return history.slice(promptTokenIds.length);
+}
+
+export interface ScriptedRunnerOptions {
+  readonly clock?: FakeClock;
+  readonly runMs?: number;
+  readonly readbackMs?: number;
+  readonly nextToken?: (history: readonly number[]) => number;
+  /** Called with each step in the turn in which it was scheduled. */
+  readonly onStart?: (step: Step) => void;
+  /** Called with each step before it has any effect; a throw rejects the run. */
+  readonly onRun?: (step: Step) => void;
+  /** The answer may be spoilt here. */
+  readonly answer?: (step: Step, tokenIds: readonly number[]) => readonly (number | Error)[];
+}
+
+/**
+ * A device whose K/V cache holds the tokens themselves: staging for one prompt, one row per slot. A step that
+ * does not fit what is there is a violation, and its tokens come from what the cache really holds.
+ */
+export class ScriptedRunner implements ModelRunner {
+  readonly steps: Step[] = [];
+  readonly violations: string[] = [];
+  readonly #options: ScriptedRunnerOptions;
+  #staging: number[] = [];
+  readonly #cache = new Map<number, number[]>();
+  #isBusy = false;
+  #gate: Promise<void> = Promise.resolve();
+
+  constructor(options: ScriptedRunnerOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Holds every run back until the returned function is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#gate = promise;
+    return resolve;
+  }
+
+  async run(step: Step): Promise<StepOutput> {
+    const { clock, runMs = 10, readbackMs = 2, onRun, answer = (_, tokenIds) => tokenIds } = this.#options;
+    this.#check(!this.#isBusy, 'two runs overlap');
+    this.#isBusy = true;
+    this.steps.push(step);
+    this.#options.onStart?.(step);
+    await this.#gate;
+    this.#isBusy = false;
+    clock?.advance(runMs + readbackMs);
+    onRun?.(step);
+    const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
+    return { tokenIds: answer(step, tokenIds), runMs, readbackMs };
+  }
+
+  #prefill({ row, isLastChunk }: Extract<Step, { kind: 'prefill' }>): number[] {
+    if (row.startPosition === 0) this.#staging = [];
+    this.#check(row.startPosition === this.#staging.length, `staging of ${row.requestId} is not its own`);
+    this.#check(row.tokenIds.length > 0, `empty chunk for ${row.requestId}`);
+    this.#staging.push(...row.tokenIds);
+    if (!isLastChunk) return [];
+    this.#cache.set(row.slot, this.#staging);
+    return [this.#next(this.#staging)];
+  }
+
+  #decode({ rows, moves }: Extract<Step, { kind: 'decode' }>): number[] {
+    for (const { from, to } of moves) {
+      this.#cache.set(to, this.#cache.get(from) ?? []);
+      this.#cache.delete(from);
+    }
+    return rows.map((row, index) => {
+      const history = this.#cache.get(row.slot) ?? [];
+      this.#check(row.slot === index, `row ${index} is in slot ${row.slot}`);
+      this.#check(row.startPosition === history.length, `K/V of ${row.requestId} is not in slot ${row.slot}`);
+      this.#check(row.tokenIds.length === 1, `${row.requestId} decodes ${row.tokenIds.length} tokens`);
+      history.push(...row.tokenIds);
+      return this.#next(history);
+    });
+  }
+
+  #next(history: readonly number[]): number {
+    return (this.#options.nextToken ?? nextToken)(history);
+  }
+
+  #check(holds: boolean, violation: string): void {
+    if (!holds) this.violations.push(violation);
+  }
+}
+
+/** `a token 117`, `a finished length`, `a failed CANCELLED`: one line per event. */
+export function describeEvent(event: RequestEvent): string {
+  const { requestId: id, type } = event;
+  switch (type) {
+    case 'started':
+      return `${id} started`;
+    case 'token':
+      return `${id} token`;
+    case 'finished':
+      return `${id} finished ${event.finishReason}`;
+    case 'failed':
+      return `${id} failed ${event.error.name}`;
+  }
+}
+
+/** Everything that a listener hears, as it came and as one list of lines. */
+export class RecordingListener implements EngineListener {
+  readonly steps: StepEvent[] = [];
+  readonly requests: RequestEvent[] = [];
+  readonly log: string[] = [];
+
+  onStep(event: StepEvent): void {
+    this.steps.push(event);
+    this.log.push(`${event.kind} of ${event.batchSize}`);
+    this.#record(event.requests);
+  }
+
+  onEnded(events: readonly RequestEvent[]): void {
+    this.#record(events);
+  }
+
+  of<Type extends RequestEvent['type']>(type: Type): Extract<RequestEvent, { type: Type }>[] {
+    return this.requests.filter(
+      (event): event is Extract<RequestEvent, { type: Type }> => event.type === type,
+    );
+  }
+
+  #record(events: readonly RequestEvent[]): void {
+    this.requests.push(...events);
+    this.log.push(...events.map(describeEvent));
+  }
+}
+
+export type EngineOverrides = Partial<Omit<EngineOptions, 'policy' | 'clock' | 'runner'>> & {
+  readonly policy?: Partial<BatchingPolicy>;
+  readonly runner?: Omit<ScriptedRunnerOptions, 'clock'>;
+};
+
+/** An engine on fake time and a scripted device, with all that it says. */
+export function createEngine({ policy, runner: script, ...overrides }: EngineOverrides = {}) {
+  const clock = new FakeClock();
+  const runner = new ScriptedRunner({ clock, nextToken: nextTokenWithoutEnd, ...script });
+  const listener = new RecordingListener();
+  const engine = new Engine({
+    runner,
+    clock,
+    listener,
+    contextLength: 64,
+    eosTokenIds: [EOS],
+    policy: createPolicy(policy),
+    ...overrides,
+  });
+  const submit = (name: string, request?: RequestOverrides): void =>
+    engine.submit(createRequest(name, request));
+  const steps = (): string[] => runner.steps.map(describeStep);
+  const batchSizes = (): number[] => runner.steps.map((step) => rowsOf(step).length);
+  return { engine, runner, clock, listener, submit, steps, batchSizes };
+}
+
+/** Lets every promise job run that is due, and those that these bring about. */
+export async function settle(numTurns = 500): Promise<void> {
+  for (let turn = 0; turn < numTurns; turn += 1) await Promise.resolve();
+}

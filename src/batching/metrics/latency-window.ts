@@ -1,0 +1,30 @@
+/** Over the samples in the window; all 0 while there is none. */
+export interface LatencySummary {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+}
+
+const WINDOW_SIZE = 512;
+
+/** The last samples of one latency, ms. */
+export class LatencyWindow {
+  readonly #samples = new Float64Array(WINDOW_SIZE);
+  #numRecorded = 0;
+
+  record(sampleMs: number): void {
+    this.#samples[this.#numRecorded % WINDOW_SIZE] = sampleMs;
+    this.#numRecorded += 1;
+  }
+
+  get summary(): LatencySummary {
+    const count = Math.min(this.#numRecorded, WINDOW_SIZE);
+    const sorted = this.#samples.subarray(0, count).toSorted();
+    return { count, p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) };
+  }
+}
+
+/** Nearest rank: the smallest sample that at least this share of the samples does not exceed; never interpolated. */
+function percentile(sorted: Float64Array, share: number): number {
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+}
