@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelInfo } from '../protocol.ts';
+import { resolveOptions } from './generation-options.ts';
+
+const MODEL: ModelInfo = {
+  id: 'test',
+  numParameters: 1,
+  numLayers: 1,
+  contextLength: 512,
+  vocabSize: 2048,
+  generationDefaults: { maxNewTokens: 64, temperature: 0.8, topK: 40, topP: 0.95 },
+};
+
+describe('resolveOptions', () => {
+  it("fills in the model's defaults and leaves given options alone", () => {
+    expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
+      maxNewTokens: 64,
+      sampling: { temperature: 0, topK: 40, topP: 0.95, seed: 9 },
+    });
+  });
+
+  it('takes undefined for left out', () => {
+    expect(resolveOptions({ topK: undefined, seed: 1 }, MODEL).sampling.topK).toBe(40);
+  });
+
+  it('chooses a seed of 32 bits where none is given, another each time', () => {
+    const seeds = Array.from({ length: 8 }, () => resolveOptions({}, MODEL).sampling.seed);
+    expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true);
+    expect(new Set(seeds).size).toBeGreaterThan(1);
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    [{ maxNewTokens: 0 }, /`maxNewTokens` to be an integer >= 1 and <= 512, got `0` \(number\)/],
+    [{ maxNewTokens: 513 }, /`maxNewTokens`/],
+    [{ maxNewTokens: 1.5 }, /`maxNewTokens`/],
+    [{ maxNewTokens: '8' }, /got `8` \(string\)/],
+    [{ temperature: Infinity }, /`temperature` to be a finite number >= 0, got `Infinity` \(number\)/],
+    [{ temperature: Number.NaN }, /`temperature`/],
+    [{ temperature: -0.1 }, /`temperature`/],
+    [{ topK: -1 }, /`topK`/],
+    [{ topP: 0 }, /`topP`/],
+    [{ topP: 1.01 }, /`topP`/],
+    [{ seed: 2 ** 32 }, /`seed`/],
+    [{ seed: -1 }, /`seed`/],
+  ])('%o', (options, message) => {
+    expect(() => resolveOptions(options, MODEL)).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('an option that does not exist, naming those that do', () => {
+    expect(() => resolveOptions({ temprature: 1 }, MODEL)).toThrow(
+      expect.objectContaining({
+        code: 'UNKNOWN_OPTION',
+        message: 'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, seed.',
+      }),
+    );
+  });
+
+  it.each([[null], [[]], ['fast']])('%o instead of an options object', (options) => {
+    expect(() => resolveOptions(options, MODEL)).toThrow(expect.objectContaining({ code: 'INVALID_OPTION' }));
+  });
+});

@@ -1,0 +1,35 @@
+import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generation/request.ts';
+import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
+import type { GenerationOptions, ModelInfo } from '../protocol.ts';
+
+/** What a request runs with: its own options over the model's defaults. */
+export interface ResolvedOptions {
+  readonly maxNewTokens: number;
+  readonly sampling: SamplingParams;
+}
+
+/**
+ * Checks the options of a request as they came over the wire and fills in the model's defaults; a seed that is left
+ * out is chosen here.
+ *
+ * @throws UnknownOptionError, InvalidOptionError naming the option.
+ */
+export function resolveOptions(
+  options: unknown,
+  { generationDefaults, contextLength }: ModelInfo,
+): ResolvedOptions {
+  const validators = { maxNewTokens: integerIn({ from: 1, to: contextLength }), ...SAMPLING_VALIDATORS };
+  const given = parseOptions<Required<GenerationOptions>>('options', validators, withoutUndefined(options));
+  const { maxNewTokens, seed = randomSeed(), ...rest } = { ...generationDefaults, ...given };
+  return { maxNewTokens, sampling: { ...rest, seed } };
+}
+
+/** An option set to undefined counts as left out, as in a default parameter. */
+function withoutUndefined(options: unknown): unknown {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) return options;
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+}

@@ -1,0 +1,9 @@
+import { parseClientMessage } from './client-message.ts';
+import { ServeWorker } from './serve-worker.ts';
+
+const worker = new ServeWorker((message) => self.postMessage(message));
+
+self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+  const message = parseClientMessage(data);
+  if (message) worker.receive(message);
+});

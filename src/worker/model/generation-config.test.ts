@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { readGenerationDefaults } from './generation-config.ts';
+
+describe('readGenerationDefaults', () => {
+  it("reads a model's own defaults", () => {
+    const config = { do_sample: true, temperature: 0.7, top_k: 50, top_p: 0.9, max_new_tokens: 20 };
+    expect(readGenerationDefaults(config, 512)).toEqual({
+      maxNewTokens: 20,
+      temperature: 0.7,
+      topK: 50,
+      topP: 0.9,
+    });
+  });
+
+  it('is greedy where the model does not ask for sampling', () => {
+    expect(readGenerationDefaults({ temperature: 0.7 }, 512).temperature).toBe(0);
+  });
+
+  it.each([[null], [{}], [{ top_k: 'all', do_sample: 1 }]])('has defaults of its own for %o', (config) => {
+    expect(readGenerationDefaults(config, 512)).toEqual({
+      maxNewTokens: 64,
+      temperature: 0,
+      topK: 0,
+      topP: 1,
+    });
+  });
+
+  it('asks for no more tokens than the context holds', () => {
+    expect(readGenerationDefaults({}, 32).maxNewTokens).toBe(32);
+  });
+});

@@ -1,0 +1,22 @@
+import { isRecord } from '../is-record.ts';
+import type { ModelInfo } from '../protocol.ts';
+
+type GenerationDefaults = ModelInfo['generationDefaults'];
+
+/** Ours where the model's `generation_config.json` says nothing: greedy, as the hub's own default is. */
+const DEFAULT_MAX_NEW_TOKENS = 64;
+
+/** Reads the defaults of a model's `generation_config.json`; fields of another type than expected count as absent. */
+export function readGenerationDefaults(generationConfig: unknown, contextLength: number): GenerationDefaults {
+  const fields = isRecord(generationConfig) ? generationConfig : {};
+  const numberOr = (name: string, fallback: number): number => {
+    const value = fields[name];
+    return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
+  };
+  return {
+    maxNewTokens: Math.min(numberOr('max_new_tokens', DEFAULT_MAX_NEW_TOKENS), contextLength),
+    temperature: fields['do_sample'] === true ? numberOr('temperature', 1) : 0,
+    topK: numberOr('top_k', 0),
+    topP: numberOr('top_p', 1),
+  };
+}

@@ -1,0 +1,223 @@
+import type { Gpt2Config } from './gpt2-config.ts';
+import {
+  encodeOnnxModel,
+  type OnnxInitializer,
+  type OnnxNode,
+  type OnnxType,
+  type OnnxValue,
+} from './onnx-proto.ts';
+
+/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity. */
+export const GRAPH_IO = {
+  /** int32 [B, S] */
+  ids: 'input_ids',
+  /** int32 [B, S] */
+  positions: 'position_ids',
+  /** int32 [B]: valid K/V entries of the row after this run, minus one. */
+  lastIndices: 'seqlens_k',
+  /** int32 [1], on the CPU: the largest of the rows' valid lengths after this run. */
+  totalLength: 'total_sequence_length',
+  /** float32 [B, vocab]: for the last token of each row only. */
+  logits: 'logits',
+  pastKey: (layer: number) => `past_key_${layer}`,
+  pastValue: (layer: number) => `past_value_${layer}`,
+  presentKey: (layer: number) => `present_key_${layer}`,
+  presentValue: (layer: number) => `present_value_${layer}`,
+} as const;
+
+/** Where the weights of the checkpoint's tensor names are, in the precision that runs. */
+export type WeightInitializers = ReadonlyMap<string, OnnxInitializer>;
+
+/** The checkpoint's tensors that the graph reads, with their shapes (Conv1D weights are [in, out]). */
+export function gpt2WeightShapes(config: Gpt2Config): ReadonlyMap<string, readonly number[]> {
+  const { embeddingSize: e, innerSize: inner, vocabSize, contextLength } = config;
+  const shapes = new Map<string, readonly number[]>([
+    ['wte.weight', [vocabSize, e]],
+    ['wpe.weight', [contextLength, e]],
+    ['ln_f.weight', [e]],
+    ['ln_f.bias', [e]],
+  ]);
+  for (let layer = 0; layer < config.numLayers; layer++) {
+    const perLayer: readonly (readonly [string, readonly number[]])[] = [
+      ['ln_1.weight', [e]],
+      ['ln_1.bias', [e]],
+      ['attn.c_attn.weight', [e, 3 * e]],
+      ['attn.c_attn.bias', [3 * e]],
+      ['attn.c_proj.weight', [e, e]],
+      ['attn.c_proj.bias', [e]],
+      ['ln_2.weight', [e]],
+      ['ln_2.bias', [e]],
+      ['mlp.c_fc.weight', [e, inner]],
+      ['mlp.c_fc.bias', [inner]],
+      ['mlp.c_proj.weight', [inner, e]],
+      ['mlp.c_proj.bias', [e]],
+    ];
+    for (const [name, shape] of perLayer) shapes.set(`h.${layer}.${name}`, shape);
+  }
+  return shapes;
+}
+
+/**
+ * Builds the GPT-2 forward pass as an ONNX model for onnxruntime-web: one graph with free B and S serves prefill and
+ * decode. Attention is `com.microsoft.GroupQueryAttention` without rotary embedding, whose K/V cache is updated in
+ * place where past and present are the same buffer, each row at its own length.
+ */
+export function buildGpt2Model(
+  config: Gpt2Config,
+  weights: WeightInitializers,
+  precision: 'float16' | 'float32',
+): Uint8Array<ArrayBuffer> {
+  const graph = new Gpt2GraphBuilder(config, precision);
+  graph.addLayers();
+  graph.addHead();
+  return encodeOnnxModel({
+    name: 'gpt2',
+    nodes: graph.nodes,
+    inputs: graphInputs(config, precision),
+    outputs: graphOutputs(config, precision),
+    initializers: [...weights.values(), LAST_TOKEN],
+  });
+}
+
+/** Gather index of a row's last token. */
+const LAST_TOKEN: OnnxInitializer = {
+  name: 'last_token',
+  type: 'int32',
+  dims: [],
+  data: new Uint8Array(Int32Array.of(-1).buffer),
+};
+
+class Gpt2GraphBuilder {
+  readonly nodes: OnnxNode[] = [];
+  readonly #config: Gpt2Config;
+  readonly #precision: OnnxType;
+
+  constructor(config: Gpt2Config, precision: OnnxType) {
+    this.#config = config;
+    this.#precision = precision;
+  }
+
+  /**
+   * The residual stream is never added by a node of its own: each SkipLayerNormalization adds the last branch (and
+   * its bias) to it, normalises, and passes the sum on as its fourth output.
+   */
+  addLayers(): void {
+    this.#add('Gather', ['wte.weight', GRAPH_IO.ids], ['token_embedding']);
+    this.#add('Gather', ['wpe.weight', GRAPH_IO.positions], ['position_embedding']);
+    this.#addNorm('h.0.ln_1', { branch: 'token_embedding', residual: 'position_embedding', bias: '' });
+    for (let layer = 0; layer < this.#config.numLayers; layer++) {
+      this.#addAttention(layer);
+      this.#addNorm(`h.${layer}.ln_2`, {
+        branch: `h.${layer}.attn.c_proj`,
+        residual: `h.${layer}.ln_1.sum`,
+        bias: `h.${layer}.attn.c_proj.bias`,
+      });
+      this.#addMlp(layer);
+      const isLast = layer + 1 === this.#config.numLayers;
+      this.#addNorm(isLast ? 'ln_f' : `h.${layer + 1}.ln_1`, {
+        branch: `h.${layer}.mlp.c_proj`,
+        residual: `h.${layer}.ln_2.sum`,
+        bias: `h.${layer}.mlp.c_proj.bias`,
+      });
+    }
+  }
+
+  /** Logits of the last token alone; Gemm reads wte as it lies in the file, without a transposed copy. */
+  addHead(): void {
+    const isCast = this.#precision === 'float16';
+    this.#add('Gather', ['ln_f', LAST_TOKEN.name], ['last_hidden'], { axis: { int: 1 } });
+    this.#add('Gemm', ['last_hidden', 'wte.weight'], [isCast ? 'logits_f16' : GRAPH_IO.logits], {
+      transB: { int: 1 },
+    });
+    if (isCast) this.#add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
+  }
+
+  #addAttention(layer: number): void {
+    const { numHeads, headSize } = this.#config;
+    const h = `h.${layer}`;
+    this.#add('MatMul', [`${h}.ln_1`, `${h}.attn.c_attn.weight`], [`${h}.attn.c_attn.product`]);
+    this.#add('Add', [`${h}.attn.c_attn.product`, `${h}.attn.c_attn.bias`], [`${h}.attn.c_attn`]);
+    this.#addFused(
+      'GroupQueryAttention',
+      [
+        `${h}.attn.c_attn`, // packed Q, K and V, so there are no separate key and value inputs
+        '',
+        '',
+        GRAPH_IO.pastKey(layer),
+        GRAPH_IO.pastValue(layer),
+        GRAPH_IO.lastIndices,
+        GRAPH_IO.totalLength,
+      ],
+      [`${h}.attn`, GRAPH_IO.presentKey(layer), GRAPH_IO.presentValue(layer)],
+      {
+        num_heads: { int: numHeads },
+        kv_num_heads: { int: numHeads },
+        scale: { float: 1 / Math.sqrt(headSize) },
+        do_rotary: { int: 0 },
+      },
+    );
+    this.#add('MatMul', [`${h}.attn`, `${h}.attn.c_proj.weight`], [`${h}.attn.c_proj`]);
+  }
+
+  #addMlp(layer: number): void {
+    const mlp = `h.${layer}.mlp`;
+    this.#add('MatMul', [`h.${layer}.ln_2`, `${mlp}.c_fc.weight`], [`${mlp}.c_fc`]);
+    this.#addFused('FastGelu', [`${mlp}.c_fc`, `${mlp}.c_fc.bias`], [`${mlp}.gelu`]);
+    this.#add('MatMul', [`${mlp}.gelu`, `${mlp}.c_proj.weight`], [`${mlp}.c_proj`]);
+  }
+
+  #addNorm(
+    name: string,
+    input: { readonly branch: string; readonly residual: string; readonly bias: string },
+  ): void {
+    this.#addFused(
+      'SkipLayerNormalization',
+      [input.branch, input.residual, `${name}.weight`, `${name}.bias`, input.bias],
+      [name, '', '', `${name}.sum`],
+      { epsilon: { float: this.#config.layerNormEpsilon } },
+    );
+  }
+
+  #add(opType: string, inputs: string[], outputs: string[], attributes: OnnxNode['attributes'] = {}): void {
+    this.nodes.push({ opType, domain: '', inputs, outputs, attributes });
+  }
+
+  #addFused(
+    opType: string,
+    inputs: string[],
+    outputs: string[],
+    attributes: OnnxNode['attributes'] = {},
+  ): void {
+    this.nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
+  }
+}
+
+function graphInputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
+  return [
+    { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
+    { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
+    { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
+    { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
+    ...kvValues(config, precision, GRAPH_IO.pastKey, GRAPH_IO.pastValue),
+  ];
+}
+
+function graphOutputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
+  return [
+    { name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] },
+    ...kvValues(config, precision, GRAPH_IO.presentKey, GRAPH_IO.presentValue),
+  ];
+}
+
+function kvValues(
+  { numLayers, numHeads, headSize }: Gpt2Config,
+  type: OnnxType,
+  keyName: (layer: number) => string,
+  valueName: (layer: number) => string,
+): OnnxValue[] {
+  const dims = ['B', numHeads, 'C', headSize];
+  return Array.from({ length: numLayers }, (_, layer) => [
+    { name: keyName(layer), type, dims },
+    { name: valueName(layer), type, dims },
+  ]).flat();
+}

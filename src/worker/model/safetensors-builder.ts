@@ -1,0 +1,26 @@
+import type { SafetensorsDtype } from './safetensors.ts';
+
+interface TensorSpec {
+  readonly dtype: SafetensorsDtype;
+  readonly shape: readonly number[];
+  /** The tensor's bytes; zeros where left out. */
+  readonly bytes?: Uint8Array;
+}
+
+const BYTES_PER_ELEMENT = { F16: 2, BF16: 2, F32: 4 } as const;
+
+/** Test support: a safetensors file of these tensors, one after another. */
+export function safetensorsFile(tensors: Readonly<Record<string, TensorSpec>>): Uint8Array {
+  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  const parts: Uint8Array[] = [];
+  let offset = 0;
+  for (const [name, { dtype, shape, bytes }] of Object.entries(tensors)) {
+    const numBytes = shape.reduce((product, size) => product * size, 1) * BYTES_PER_ELEMENT[dtype];
+    header[name] = { dtype, shape, data_offsets: [offset, offset + numBytes] };
+    parts.push(bytes ?? new Uint8Array(numBytes));
+    offset += numBytes;
+  }
+  const json = new TextEncoder().encode(JSON.stringify(header));
+  const length = new Uint8Array(BigUint64Array.of(BigInt(json.length)).buffer);
+  return Uint8Array.from([length, json, ...parts].flatMap((part) => [...part]));
+}

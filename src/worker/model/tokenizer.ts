@@ -1,0 +1,46 @@
+import type { PreTrainedTokenizer } from '@huggingface/transformers';
+import { ModelFileCorruptError } from './errors.ts';
+import { ByteTextStream, readTokenBytes, type TextStream } from './text-stream.ts';
+
+/** Text <-> token ids of one model. */
+export interface Tokenizer {
+  encode(text: string): number[];
+  /** A decoder for one sequence's output, fed token by token. */
+  createTextStream(): TextStream;
+}
+
+/**
+ * Builds the tokenizer with `AutoTokenizer` of @huggingface/transformers from files that are already here: its fetch
+ * is answered from memory, so neither the hub nor any cache is asked.
+ *
+ * @throws ModelFileCorruptError where the files do not make a byte-level tokenizer.
+ */
+export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
+  const bytesOfToken = readTokenBytes(tokenizerJson);
+  const tokenizer = await loadAutoTokenizer({
+    'tokenizer.json': tokenizerJson,
+    'tokenizer_config.json': tokenizerConfig,
+  });
+  return {
+    encode: (text) => tokenizer.encode(text),
+    createTextStream: () => new ByteTextStream(bytesOfToken),
+  };
+}
+
+async function loadAutoTokenizer(files: Readonly<Record<string, unknown>>): Promise<PreTrainedTokenizer> {
+  // Loaded on demand: the library is large and only its tokenizers are used.
+  const { AutoTokenizer, env } = await import('@huggingface/transformers');
+  env.allowLocalModels = false;
+  env.useBrowserCache = false;
+  env.fetch = (url: string | URL) => Promise.resolve(answerFrom(files, String(url)));
+  try {
+    return await AutoTokenizer.from_pretrained('model');
+  } catch (cause) {
+    throw ModelFileCorruptError.of('tokenizer.json', 'no tokenizer can be built from it', cause);
+  }
+}
+
+function answerFrom(files: Readonly<Record<string, unknown>>, url: string): Response {
+  const name = Object.keys(files).find((file) => url.endsWith(`/${file}`));
+  return name === undefined ? new Response(null, { status: 404 }) : Response.json(files[name]);
+}

@@ -1,0 +1,172 @@
+import type { RequestTimings } from '../batching/generation/events.ts';
+import type { BatchingPolicy } from '../batching/generation/policy.ts';
+import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
+import type { LatencySummary } from '../batching/metrics/latency-window.ts';
+
+export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
+export type { LatencySummary } from '../batching/metrics/latency-window.ts';
+export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
+
+/** Raised with every change of a message's shape; a client of another version is told to reload. */
+export const PROTOCOL_VERSION = 1;
+
+/** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
+export type BackendChoice = 'auto' | 'webgpu' | 'wasm';
+
+/** Per-request options; what is left out comes from the model's `generation_config.json`. */
+export interface GenerationOptions {
+  /** Tokens to generate at most. Integer from 1 to the context length. */
+  readonly maxNewTokens?: number;
+  /** 0 = greedy. Finite, >= 0. */
+  readonly temperature?: number;
+  /** Keep the k most likely tokens; 0 = all. Integer >= 0. */
+  readonly topK?: number;
+  /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
+  readonly topP?: number;
+  /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
+  readonly seed?: number;
+}
+
+/** An error as it crosses the wire: `code` is stable, the client re-creates the class that it names. */
+export interface WireError {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Readonly<Record<string, number>>;
+}
+
+export interface GenerationResult {
+  /** The prompt followed by the continuation. */
+  readonly text: string;
+  readonly generatedText: string;
+  readonly tokenIds: readonly number[];
+  readonly finishReason: FinishReason;
+  /** The seed that was used; passing it again repeats the text. */
+  readonly seed: number;
+  readonly usage: { readonly numPromptTokens: number; readonly numOutputTokens: number };
+  readonly timings: RequestTimings;
+}
+
+/** What happens to one request, in order: submitted, started, chunk…, then finished or failed. */
+export type RequestUpdate =
+  | { readonly type: 'submitted'; readonly requestId: RequestId; readonly prompt: string }
+  | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
+  | {
+      readonly type: 'chunk';
+      readonly requestId: RequestId;
+      /** Whole characters only; may be empty while a character is incomplete. */
+      readonly text: string;
+      readonly tokenIds: readonly number[];
+      /** Received -> first token; on the first chunk only. */
+      readonly ttftMs?: number;
+    }
+  | { readonly type: 'finished'; readonly requestId: RequestId; readonly result: GenerationResult }
+  | { readonly type: 'failed'; readonly requestId: RequestId; readonly error: WireError };
+
+export interface LoadProgress {
+  readonly phase: 'download' | 'prepare' | 'compile';
+  /** Bytes for `download`, steps otherwise. */
+  readonly loaded: number;
+  readonly total: number;
+}
+
+export interface ModelInfo {
+  readonly id: string;
+  readonly numParameters: number;
+  readonly numLayers: number;
+  readonly contextLength: number;
+  readonly vocabSize: number;
+  /** `generation_config.json` merged over our own defaults. */
+  readonly generationDefaults: Required<Omit<GenerationOptions, 'seed'>>;
+}
+
+export interface BackendInfo {
+  readonly name: 'webgpu' | 'wasm';
+  readonly precision: 'fp16' | 'fp32';
+  /** The GPU as its driver names it, or the CPU threads of WASM. */
+  readonly adapter: string;
+  /** True for SwiftShader and the like: WebGPU computed on the CPU. */
+  readonly isSoftwareAdapter: boolean;
+  /** Why a better backend is not in use; empty where this is the best. */
+  readonly fallbackReason: string;
+}
+
+export type ServeState = 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed';
+
+export interface ServeStatus {
+  readonly state: ServeState;
+  readonly role: 'leader';
+  readonly policy: BatchingPolicy;
+  readonly progress?: LoadProgress;
+  readonly model?: ModelInfo;
+  readonly backend?: BackendInfo;
+  /** Why the state is `failed`. */
+  readonly error?: WireError;
+}
+
+/** One forward pass. Durations in ms on the worker's clock. */
+export interface StepRecord {
+  readonly stepIndex: number;
+  readonly kind: 'prefill' | 'decode';
+  /** Sequences in the forward pass. */
+  readonly batchSize: number;
+  /** Tokens fed in: the chunk's length (prefill), the batch size (decode). */
+  readonly numTokens: number;
+  /** Requests waiting when the step was scheduled. */
+  readonly queueLength: number;
+  /** Scheduling, run, readback, sampling and emitting: from the end of the last step when there was no idle time between. */
+  readonly stepMs: number;
+  readonly runMs: number;
+  readonly readbackMs: number;
+  /** From the step's end to the sending of this record: timestamps do not cross the wire. */
+  readonly agoMs: number;
+}
+
+export interface ServeStats {
+  /** Steps since the previous stats message, oldest first. */
+  readonly steps: readonly StepRecord[];
+  readonly numRunning: number;
+  readonly numWaiting: number;
+  /** Output tokens per second over the last second of work. */
+  readonly tokensPerSecond: number;
+  readonly ttftMs: LatencySummary;
+  readonly itlMs: LatencySummary;
+  readonly queueWaitMs: LatencySummary;
+  readonly e2eMs: LatencySummary;
+  readonly totals: {
+    readonly submitted: number;
+    readonly finished: number;
+    readonly cancelled: number;
+    readonly failed: number;
+    readonly rejected: number;
+    readonly promptTokens: number;
+    readonly outputTokens: number;
+  };
+}
+
+interface Versioned {
+  readonly version: typeof PROTOCOL_VERSION;
+}
+
+export type ClientMessage = Versioned &
+  (
+    | { readonly type: 'init'; readonly modelUrl: string; readonly backend: BackendChoice }
+    | {
+        readonly type: 'submit';
+        readonly requestId: RequestId;
+        readonly clientId: ClientId;
+        readonly prompt: unknown;
+        readonly options: unknown;
+      }
+    | { readonly type: 'cancel'; readonly requestId: RequestId }
+    | { readonly type: 'configure'; readonly callId: number; readonly knobs: unknown }
+  );
+
+export type WorkerMessage = Versioned &
+  (
+    | { readonly type: 'status'; readonly status: ServeStatus }
+    /** One message per step, whatever the number of requests in it. */
+    | { readonly type: 'updates'; readonly updates: readonly RequestUpdate[] }
+    | { readonly type: 'stats'; readonly stats: ServeStats }
+    | { readonly type: 'configured'; readonly callId: number; readonly policy: BatchingPolicy }
+    | { readonly type: 'configure-refused'; readonly callId: number; readonly error: WireError }
+  );

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
+import type { DecodeStep, PrefillStep, StepRow } from '../../batching/generation/model-runner.ts';
+import { createRequestId } from '../ids.ts';
+import { Gpt2Runner } from './gpt2-runner.ts';
+import { ScriptedBackend } from './scripted-backend.ts';
+
+const GREEDY = { temperature: 0, topK: 0, topP: 1, seed: 0 };
+
+function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
+  return { requestId: createRequestId(), slot: kvSlot(slot), startPosition, tokenIds, sampling: GREEDY };
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const kvSlot = (slot: number) => slot as KvSlot;
+
+const prefill = (isLastChunk: boolean, prefillRow: StepRow): PrefillStep => ({
+  kind: 'prefill',
+  row: prefillRow,
+  isLastChunk,
+});
+const decode = (rows: StepRow[], moves: DecodeStep['moves'] = []): DecodeStep => ({
+  kind: 'decode',
+  rows,
+  moves,
+});
+
+function createRunner() {
+  const backend = new ScriptedBackend();
+  return { backend, runner: new Gpt2Runner(backend, ScriptedBackend.config) };
+}
+
+describe('Gpt2Runner', () => {
+  it('prefills in the staging row and copies it to the slot with the last chunk alone', async () => {
+    const { backend, runner } = createRunner();
+    const first = await runner.run(prefill(false, row(2, 0, 5, 6)));
+    const last = await runner.run(prefill(true, row(2, 2, 7)));
+    expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
+    expect(backend.calls).toEqual([
+      'reserve 1x128',
+      'forward staging 1x2 ids 5,6 positions 0,1 last 1, no logits',
+      'reserve 1x128',
+      'forward staging 1x1 ids 7 positions 2 last 2',
+      'reserve 4x128',
+      'staging to 2',
+    ]);
+  });
+
+  it('decodes rows of different lengths in one pass, after the moves', async () => {
+    const { backend, runner } = createRunner();
+    const [from, to] = [row(3, 0).slot, row(1, 0).slot];
+    const output = await runner.run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], [{ from, to }]));
+    expect(output).toEqual({ tokenIds: [5, 31, 12], runMs: 2, readbackMs: 3 });
+    expect(backend.calls).toEqual([
+      'move 3 to 1',
+      'reserve 4x128',
+      'forward slots 3x1 ids 4,30,11 positions 9,20,3 last 9,20,3',
+    ]);
+  });
+
+  it('grows the capacity in powers of two up to the context length', async () => {
+    const { backend, runner } = createRunner();
+    await runner.run(decode([row(0, 127, 1)]));
+    await runner.run(decode([row(0, 128, 1)]));
+    await runner.run(decode([row(0, 256, 1)]));
+    expect(backend.calls.filter((call) => call.startsWith('reserve'))).toEqual([
+      'reserve 1x128',
+      'reserve 1x256',
+      'reserve 1x300',
+    ]);
+  });
+
+  it('fails only the row whose logits have no next token', async () => {
+    const { backend, runner } = createRunner();
+    backend.poison = 30;
+    const { tokenIds } = await runner.run(decode([row(0, 1, 4), row(1, 1, 30), row(2, 1, 7)]));
+    expect(tokenIds).toEqual([5, expect.objectContaining({ code: 'MODEL_RUN_FAILED' }), 8]);
+  });
+});

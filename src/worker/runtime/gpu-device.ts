@@ -1,0 +1,63 @@
+import { NoWebGpuAdapterError } from './errors.ts';
+
+export interface GpuDevice {
+  readonly device: GPUDevice;
+  /** As the driver names it, for people. */
+  readonly adapterName: string;
+  /** SwiftShader, llvmpipe, WARP: WebGPU computed on the CPU. */
+  readonly isSoftwareAdapter: boolean;
+  readonly hasShaderF16: boolean;
+}
+
+/** onnxruntime-web's flash attention handles whole groups of this many keys; smaller subgroups give wrong sums. */
+const SMALLEST_SAFE_SUBGROUP = 8;
+
+/** Raised to the adapter's own: the defaults are below what a real checkpoint's tensors need. */
+const RAISED_LIMITS = [
+  'maxBufferSize',
+  'maxStorageBufferBindingSize',
+  'maxStorageBuffersPerShaderStage',
+  'maxComputeWorkgroupStorageSize',
+  'maxComputeInvocationsPerWorkgroup',
+  'maxComputeWorkgroupSizeX',
+  'maxComputeWorkgroupSizeY',
+  'maxComputeWorkgroupSizeZ',
+] as const;
+
+/**
+ * Asks for a device of our own: one that onnxruntime-web makes by itself dies with its last session.
+ *
+ * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter.
+ */
+export async function requestGpuDevice(): Promise<GpuDevice> {
+  // In browsers without WebGPU the property is missing, whatever the type says.
+  const gpu = navigator.gpu as GPU | undefined;
+  if (!gpu) throw NoWebGpuAdapterError.because('this browser does not offer navigator.gpu');
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
+  const device = await adapter.requestDevice({
+    requiredFeatures: chooseFeatures(adapter),
+    requiredLimits: Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])),
+  });
+  return {
+    device,
+    adapterName: describeAdapter(adapter.info),
+    isSoftwareAdapter: isSoftware(adapter.info),
+    hasShaderF16: device.features.has('shader-f16'),
+  };
+}
+
+function chooseFeatures(adapter: GPUAdapter): GPUFeatureName[] {
+  const wanted: GPUFeatureName[] = ['shader-f16'];
+  if (adapter.info.subgroupMinSize >= SMALLEST_SAFE_SUBGROUP) wanted.push('subgroups');
+  return wanted.filter((feature) => adapter.features.has(feature));
+}
+
+function describeAdapter({ vendor, architecture, device, description }: GPUAdapterInfo): string {
+  return description || [vendor, architecture, device].filter(Boolean).join(' ') || 'unnamed GPU';
+}
+
+function isSoftware(info: GPUAdapterInfo): boolean {
+  const names = `${info.vendor} ${info.architecture} ${info.device} ${info.description}`.toLowerCase();
+  return info.isFallbackAdapter || /swiftshader|llvmpipe|lavapipe|warp|basic render/.test(names);
+}

@@ -1,0 +1,44 @@
+import type { Gpt2Config } from '../model/gpt2-config.ts';
+import type { Gpt2Backend } from './gpt2-backend.ts';
+
+interface WarmUpShape {
+  readonly target: 'staging' | 'slots';
+  readonly numRows: number;
+  readonly tokensPerRow: number;
+}
+
+/**
+ * The shapes that make onnxruntime-web choose different shaders: short and long prompts (attention switches kernels at
+ * 32 tokens), one row, and matrix products of up to 8 and of more rows.
+ */
+const SHAPES: readonly WarmUpShape[] = [
+  { target: 'staging', numRows: 1, tokensPerRow: 8 },
+  { target: 'staging', numRows: 1, tokensPerRow: 40 },
+  { target: 'slots', numRows: 1, tokensPerRow: 1 },
+  { target: 'slots', numRows: 8, tokensPerRow: 1 },
+  { target: 'slots', numRows: 16, tokensPerRow: 1 },
+];
+
+/** Runs each shape once, so that no request waits for a shader to compile. What it caches is overwritten later. */
+export async function warmUp(
+  backend: Gpt2Backend,
+  config: Gpt2Config,
+  report: (done: number, total: number) => void,
+): Promise<void> {
+  const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
+  for (const [done, { target, numRows, tokensPerRow }] of shapes.entries()) {
+    report(done, shapes.length);
+    backend.reserve(numRows, Math.min(config.contextLength, 128));
+    const numTokens = numRows * tokensPerRow;
+    await backend.forward({
+      target,
+      numRows,
+      tokensPerRow,
+      ids: new Int32Array(numTokens),
+      positions: Int32Array.from({ length: numTokens }, (_, i) => i % tokensPerRow),
+      lastIndices: new Int32Array(numRows).fill(tokensPerRow - 1),
+      wantsLogits: true,
+    });
+  }
+  report(shapes.length, shapes.length);
+}

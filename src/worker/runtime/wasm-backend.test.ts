@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
+import { readGpt2Config } from '../model/gpt2-config.ts';
+import { buildGpt2Model, gpt2WeightShapes } from '../model/gpt2-graph.ts';
+import { readSafetensorsIndex } from '../model/safetensors.ts';
+import { placeWeights } from '../model/weights.ts';
+import { WasmBackend } from './wasm-backend.ts';
+
+const MODEL_FOLDER = new URL('../../../public/models/storyteller/', import.meta.url);
+const config = readGpt2Config(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')));
+
+interface Row {
+  readonly slot: number;
+  readonly tokenId: number;
+  /** Valid K/V entries before the step. */
+  readonly length: number;
+}
+
+/** PyTorch's figures are the reference: the graph, the weights and the K/V cache are tested together. */
+describe('WasmBackend on Storyteller', () => {
+  let backend: WasmBackend;
+
+  beforeAll(async () => {
+    const file = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_FOLDER)));
+    const index = readSafetensorsIndex(file, 'model.safetensors');
+    const weights = placeWeights(file, index, gpt2WeightShapes(config), 'float32');
+    const model = buildGpt2Model(config, weights.initializers, 'float32');
+    backend = await WasmBackend.create({ config, model, weights });
+  });
+
+  async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {
+    backend.reserve(1, 128 * Math.ceil((startPosition + tokenIds.length) / 128));
+    const { logits } = await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: tokenIds.length,
+      ids: Int32Array.from(tokenIds),
+      positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
+      lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
+      wantsLogits: true,
+    });
+    return logits;
+  }
+
+  async function decode(rows: readonly Row[]): Promise<Float32Array[]> {
+    const numRows = Math.max(...rows.map(({ slot }) => slot)) + 1;
+    const ids = new Int32Array(numRows);
+    const positions = new Int32Array(numRows);
+    for (const { slot, tokenId, length } of rows) {
+      ids[slot] = tokenId;
+      positions[slot] = length;
+    }
+    const { logits } = await backend.forward({
+      target: 'slots',
+      numRows,
+      tokensPerRow: 1,
+      ids,
+      positions,
+      lastIndices: positions,
+      wantsLogits: true,
+    });
+    return rows.map(({ slot }) => logits.subarray(slot * config.vocabSize, (slot + 1) * config.vocabSize));
+  }
+
+  it.each([...reference.prompts, reference.longPrompt])(
+    "gives PyTorch's logits for “$prompt”",
+    async (expected) => {
+      const logits = await prefill(expected.promptTokenIds);
+      expect(largestDifference(logits, expected)).toBeLessThan(1e-3);
+    },
+  );
+
+  it('gives the same logits for a prompt in chunks', async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await prefill(promptTokenIds.slice(0, 70));
+    await prefill(promptTokenIds.slice(70, 71), 70);
+    const logits = await prefill(promptTokenIds.slice(71), 71);
+    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  });
+
+  it("decodes PyTorch's greedy tokens with rows of different lengths, idle rows, moves and growth", async () => {
+    const [a, b] = [reference.prompts[1], reference.longPrompt];
+    if (!a) throw new Error('The fixture has no prompts.');
+    const generated: [number[], number[]] = [[], []];
+    backend.reserve(4, 128);
+    generated[0].push(argmax(await prefill(a.promptTokenIds)));
+    backend.copyStagingTo(3);
+    generated[1].push(argmax(await prefill(b.promptTokenIds)));
+    backend.copyStagingTo(1);
+    let slotOfA = 3;
+    for (let step = 1; step < 32; step++) {
+      if (step === 8) {
+        backend.moveSlot(3, 0);
+        slotOfA = 0;
+      }
+      if (step === 16) backend.reserve(8, 512);
+      const [logitsOfA, logitsOfB] = await decode([
+        { slot: slotOfA, tokenId: generated[0].at(-1) ?? 0, length: a.promptTokenIds.length + step - 1 },
+        { slot: 1, tokenId: generated[1].at(-1) ?? 0, length: b.promptTokenIds.length + step - 1 },
+      ]);
+      generated[0].push(argmax(logitsOfA));
+      generated[1].push(argmax(logitsOfB));
+    }
+    expect(generated).toEqual([a.greedyTokenIds, b.greedyTokenIds]);
+  });
+});
+
+interface Expected {
+  readonly top20: { readonly ids: readonly number[]; readonly logits: readonly number[] };
+}
+
+/** Relative to the largest of the reference's logits. */
+function largestDifference(logits: Float32Array, { top20 }: Expected): number {
+  const scale = Math.max(...top20.logits.map(Math.abs));
+  return (
+    Math.max(...top20.ids.map((id, i) => Math.abs((logits[id] ?? NaN) - (top20.logits[i] ?? NaN)))) / scale
+  );
+}
+
+function argmax(logits: Float32Array | undefined): number {
+  return logits?.indexOf(Math.max(...logits)) ?? NaN;
+}

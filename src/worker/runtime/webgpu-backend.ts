@@ -1,0 +1,189 @@
+import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
+import type { Gpt2Config } from '../model/gpt2-config.ts';
+import { GRAPH_IO } from '../model/gpt2-graph.ts';
+import type { ModelWeights, Precision } from '../model/weights.ts';
+import { DeviceLostError } from './errors.ts';
+import type { ForwardInput, ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
+import { GpuKvCache } from './gpu-kv-cache.ts';
+import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
+
+interface WebGpuBackendOptions {
+  readonly device: GPUDevice;
+  readonly config: Gpt2Config;
+  readonly model: Uint8Array;
+  readonly weights: ModelWeights;
+  readonly precision: Precision;
+}
+
+/** onnxruntime-web rounds its copies up to this many bytes. */
+const BUFFER_ALIGNMENT = 16;
+const BYTES_PER_INT32 = 4;
+const BYTES_PER_FLOAT32 = 4;
+
+/**
+ * GPT-2 on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
+ * updated in place; inputs and logits live in persistent buffers, so a step creates none.
+ */
+export class WebGpuBackend implements Gpt2Backend {
+  readonly #ort: OrtModule;
+  readonly #session: InferenceSession;
+  readonly #device: GPUDevice;
+  readonly #config: Gpt2Config;
+  readonly #precision: Precision;
+  readonly #cache: GpuKvCache;
+  readonly #buffers = new Map<string, GPUBuffer>();
+  /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
+  readonly #kvTensors = new Map<string, KvTensors>();
+  #deviceError: Error | undefined;
+
+  static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
+    const ort = await loadOrt('webgpu');
+    const { device, model, weights } = options;
+    const session = await ortMutex.run(() =>
+      ort.InferenceSession.create(model, {
+        // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
+        executionProviders: [{ name: 'webgpu', device, validationMode: 'wgpuOnly' }],
+        externalData: [{ path: weights.location, data: weights.data }],
+      }),
+    );
+    return new WebGpuBackend(ort, session, options);
+  }
+
+  private constructor(
+    ort: OrtModule,
+    session: InferenceSession,
+    { device, config, precision }: WebGpuBackendOptions,
+  ) {
+    this.#ort = ort;
+    this.#session = session;
+    this.#device = device;
+    this.#config = config;
+    this.#precision = precision;
+    this.#cache = new GpuKvCache(device, config, precision === 'float16' ? 2 : BYTES_PER_FLOAT32);
+    device.addEventListener('uncapturederror', ({ error }) => {
+      this.#deviceError = new Error(`WebGPU error: ${error.message}`);
+    });
+    void this.#watchForLoss();
+  }
+
+  reserve(numSlots: number, capacity: number): void {
+    if (this.#cache.reserve(numSlots, capacity)) this.#kvTensors.clear();
+  }
+
+  async forward(input: ForwardInput): Promise<ForwardOutput> {
+    this.#throwIfDeviceFailed();
+    const { numRows, wantsLogits } = input;
+    const startedAtMs = performance.now();
+    const logits = this.#buffer(
+      'logits',
+      numRows * this.#config.vocabSize * BYTES_PER_FLOAT32,
+      STORAGE_USAGE,
+    );
+    const kv = this.#kvTensorsFor(input.target, numRows);
+    const feeds = { ...kv.feeds, ...this.#inputTensors(input) };
+    const fetches = {
+      ...kv.fetches,
+      [GRAPH_IO.logits]: this.#tensor(logits, 'float32', [numRows, this.#config.vocabSize]),
+    };
+    await ortMutex.run(() => this.#session.run(feeds, fetches));
+    const ranAtMs = performance.now();
+    const values = wantsLogits
+      ? await this.#readBack(logits, numRows * this.#config.vocabSize)
+      : new Float32Array();
+    this.#throwIfDeviceFailed();
+    return { logits: values, runMs: ranAtMs - startedAtMs, readbackMs: performance.now() - ranAtMs };
+  }
+
+  copyStagingTo(slot: number): void {
+    this.#cache.copyStagingTo(slot);
+  }
+
+  moveSlot(from: number, to: number): void {
+    this.#cache.moveSlot(from, to);
+  }
+
+  async release(): Promise<void> {
+    await ortMutex.run(() => this.#session.release());
+    this.#cache.destroy();
+    for (const buffer of this.#buffers.values()) buffer.destroy();
+    this.#device.destroy();
+  }
+
+  #inputTensors(input: ForwardInput): Record<string, Tensor> {
+    const { numRows, tokensPerRow, lastIndices } = input;
+    return {
+      [GRAPH_IO.ids]: this.#upload(GRAPH_IO.ids, input.ids, [numRows, tokensPerRow]),
+      [GRAPH_IO.positions]: this.#upload(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
+      [GRAPH_IO.lastIndices]: this.#upload(GRAPH_IO.lastIndices, lastIndices, [numRows]),
+      // The only input that attention reads on the CPU.
+      [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
+    };
+  }
+
+  #upload(name: string, values: Int32Array, dims: number[]): Tensor {
+    const buffer = this.#buffer(name, values.length * BYTES_PER_INT32, STORAGE_USAGE);
+    this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+    return this.#tensor(buffer, 'int32', dims);
+  }
+
+  #kvTensorsFor(target: 'staging' | 'slots', numRows: number): KvTensors {
+    const key = `${target} ${numRows}`;
+    const known = this.#kvTensors.get(key);
+    if (known) return known;
+    const { numHeads, headSize } = this.#config;
+    const dims = [numRows, numHeads, this.#cache.capacity, headSize];
+    const tensors: KvTensors = { feeds: {}, fetches: {} };
+    for (const [layer, { key: keyBuffer, value }] of this.#cache.layers(target).entries()) {
+      // A tensor over the first rows of a larger buffer touches those rows only.
+      tensors.feeds[GRAPH_IO.pastKey(layer)] = this.#tensor(keyBuffer, this.#precision, dims);
+      tensors.feeds[GRAPH_IO.pastValue(layer)] = this.#tensor(value, this.#precision, dims);
+      tensors.fetches[GRAPH_IO.presentKey(layer)] = this.#tensor(keyBuffer, this.#precision, dims);
+      tensors.fetches[GRAPH_IO.presentValue(layer)] = this.#tensor(value, this.#precision, dims);
+    }
+    this.#kvTensors.set(key, tensors);
+    return tensors;
+  }
+
+  async #readBack(source: GPUBuffer, numFloats: number): Promise<Float32Array> {
+    const numBytes = numFloats * BYTES_PER_FLOAT32;
+    const readback = this.#buffer('readback', numBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+    const encoder = this.#device.createCommandEncoder();
+    encoder.copyBufferToBuffer(source, 0, readback, 0, numBytes);
+    this.#device.queue.submit([encoder.finish()]);
+    await readback.mapAsync(GPUMapMode.READ, 0, numBytes);
+    const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
+    readback.unmap();
+    return values;
+  }
+
+  /** The persistent buffer of this name, replaced by a larger one where it is too small. */
+  #buffer(name: string, numBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
+    const known = this.#buffers.get(name);
+    if (known && known.size >= numBytes) return known;
+    known?.destroy();
+    const size = Math.ceil(numBytes / BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT;
+    const buffer = this.#device.createBuffer({ size, usage });
+    this.#buffers.set(name, buffer);
+    return buffer;
+  }
+
+  #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
+    return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
+  }
+
+  async #watchForLoss(): Promise<void> {
+    const { message, reason } = await this.#device.lost;
+    this.#deviceError = DeviceLostError.because(message || reason);
+  }
+
+  #throwIfDeviceFailed(): void {
+    if (this.#deviceError) throw this.#deviceError;
+  }
+}
+
+interface KvTensors {
+  readonly feeds: Record<string, Tensor>;
+  readonly fetches: Record<string, Tensor>;
+}
+
+const STORAGE_USAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;

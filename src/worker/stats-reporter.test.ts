@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { RequestCancelledError } from '../batching/errors.ts';
+import type { RequestEvent, StepEvent } from '../batching/generation/events.ts';
+import { FakeClock } from '../batching/fake-clock.ts';
+import { createRequestId } from './ids.ts';
+import type { ServeStats } from './protocol.ts';
+import { StatsReporter } from './stats-reporter.ts';
+
+const requestId = createRequestId();
+
+function createReporter() {
+  const clock = new FakeClock();
+  const sent: ServeStats[] = [];
+  const reporter = new StatsReporter(clock, {
+    counts: () => ({ numRunning: 1, numWaiting: 2 }),
+    send: (stats) => sent.push(stats),
+  });
+  const step = (stepIndex: number, requests: readonly RequestEvent[] = []): StepEvent => ({
+    stepIndex,
+    kind: 'decode',
+    batchSize: 2,
+    numTokens: 2,
+    queueLength: 0,
+    stepMs: 50,
+    runMs: 10,
+    readbackMs: 35,
+    endedAtMs: clock.now(),
+    requests,
+  });
+  return { clock, sent, reporter, step };
+}
+
+const token = (itlMs: number): RequestEvent => ({ type: 'token', requestId, tokenId: 1, itlMs });
+
+describe('StatsReporter', () => {
+  it('collects steps and sends them once per 100 ms, with how long ago each ended', () => {
+    const { clock, sent, reporter, step } = createReporter();
+    reporter.recordStep(step(0));
+    clock.advance(60);
+    reporter.recordStep(step(1));
+    clock.advance(40);
+    expect(sent.map(({ steps }) => steps.map(({ stepIndex, agoMs }) => [stepIndex, agoMs]))).toEqual([
+      [
+        [0, 100],
+        [1, 40],
+      ],
+    ]);
+    expect(sent[0]?.steps[0]).not.toHaveProperty('requests');
+  });
+
+  it('is silent, with no timer, while nothing happens', () => {
+    const { clock, sent, reporter, step } = createReporter();
+    expect(clock.pendingTimers).toBe(0);
+    reporter.recordStep(step(0));
+    clock.advance(1000);
+    expect(sent).toHaveLength(1);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('sums up latencies, token rate and totals', () => {
+    const { clock, sent, reporter, step } = createReporter();
+    reporter.recordSubmitted(7);
+    reporter.recordRejected();
+    const timings = { queueWaitMs: 5, ttftMs: 20, e2eMs: 90, tpotMs: 10 };
+    reporter.recordStep(
+      step(0, [
+        { type: 'started', requestId, queueWaitMs: 5 },
+        { type: 'token', requestId, tokenId: 1, ttftMs: 20 },
+        token(10),
+        token(30),
+        {
+          type: 'finished',
+          requestId,
+          finishReason: 'stop',
+          tokenIds: [1, 1, 1],
+          numPromptTokens: 7,
+          numOutputTokens: 4,
+          timings,
+        },
+      ]),
+    );
+    reporter.recordEnded([
+      { type: 'failed', requestId, finishReason: 'abort', error: RequestCancelledError.because(undefined) },
+      { type: 'failed', requestId, finishReason: 'error', error: new Error('run') },
+    ]);
+    clock.advance(100);
+    expect(sent[0]).toMatchObject({
+      numRunning: 1,
+      numWaiting: 2,
+      tokensPerSecond: 60,
+      ttftMs: { count: 1, p50: 20, p95: 20 },
+      itlMs: { count: 2, p50: 10, p95: 30 },
+      queueWaitMs: { count: 1, p50: 5 },
+      e2eMs: { count: 1, p50: 90 },
+      totals: {
+        submitted: 1,
+        finished: 1,
+        cancelled: 1,
+        failed: 1,
+        rejected: 1,
+        promptTokens: 7,
+        outputTokens: 3,
+      },
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import type { Clock } from '../batching/clock.ts';
+import type { FailedEvent, RequestEvent, StepEvent } from '../batching/generation/events.ts';
+import { LatencyWindow } from '../batching/metrics/latency-window.ts';
+import { TokenRate } from '../batching/metrics/token-rate.ts';
+import type { ServeStats, StepRecord } from './protocol.ts';
+
+interface StatsSink {
+  readonly counts: () => Pick<ServeStats, 'numRunning' | 'numWaiting'>;
+  readonly send: (stats: ServeStats) => void;
+}
+
+/** Charts need no more than this; between two messages the steps are collected. */
+const INTERVAL_MS = 100;
+
+/** Collects what the engine reports and sends it as one stats message at most every 100 ms. */
+export class StatsReporter {
+  readonly #clock: Clock;
+  readonly #sink: StatsSink;
+  readonly #ttft = new LatencyWindow();
+  readonly #itl = new LatencyWindow();
+  readonly #queueWait = new LatencyWindow();
+  readonly #e2e = new LatencyWindow();
+  readonly #tokenRate = new TokenRate();
+  readonly #totals = {
+    submitted: 0,
+    finished: 0,
+    cancelled: 0,
+    failed: 0,
+    rejected: 0,
+    promptTokens: 0,
+    outputTokens: 0,
+  };
+  #steps: StepEvent[] = [];
+  #isSendDue = false;
+
+  constructor(clock: Clock, sink: StatsSink) {
+    this.#clock = clock;
+    this.#sink = sink;
+  }
+
+  recordSubmitted(numPromptTokens: number): void {
+    this.#totals.submitted += 1;
+    this.#totals.promptTokens += numPromptTokens;
+    this.#sendSoon();
+  }
+
+  recordRejected(): void {
+    this.#totals.rejected += 1;
+    this.#sendSoon();
+  }
+
+  recordStep(event: StepEvent): void {
+    this.#steps.push(event);
+    const numTokens = event.requests.filter(({ type }) => type === 'token').length;
+    this.#tokenRate.record({ numTokens, stepMs: event.stepMs });
+    this.#totals.outputTokens += numTokens;
+    for (const request of event.requests) this.#record(request);
+    this.#sendSoon();
+  }
+
+  recordEnded(events: readonly FailedEvent[]): void {
+    for (const event of events) this.#record(event);
+    this.#sendSoon();
+  }
+
+  #record(event: RequestEvent): void {
+    switch (event.type) {
+      case 'started':
+        this.#queueWait.record(event.queueWaitMs);
+        break;
+      case 'token':
+        if (event.ttftMs !== undefined) this.#ttft.record(event.ttftMs);
+        if (event.itlMs !== undefined) this.#itl.record(event.itlMs);
+        break;
+      case 'finished':
+        this.#e2e.record(event.timings.e2eMs);
+        this.#totals.finished += 1;
+        break;
+      case 'failed':
+        this.#totals[event.finishReason === 'abort' ? 'cancelled' : 'failed'] += 1;
+        break;
+      default:
+        event satisfies never;
+    }
+  }
+
+  #sendSoon(): void {
+    if (this.#isSendDue) return;
+    this.#isSendDue = true;
+    this.#clock.setTimer(INTERVAL_MS, () => {
+      this.#isSendDue = false;
+      this.#sendNow();
+    });
+  }
+
+  #sendNow(): void {
+    const nowMs = this.#clock.now();
+    const steps = this.#steps.map((event) => stepRecordOf(event, nowMs));
+    this.#steps = [];
+    this.#sink.send({
+      ...this.#sink.counts(),
+      steps,
+      tokensPerSecond: this.#tokenRate.tokensPerSecond,
+      ttftMs: this.#ttft.summary,
+      itlMs: this.#itl.summary,
+      queueWaitMs: this.#queueWait.summary,
+      e2eMs: this.#e2e.summary,
+      totals: { ...this.#totals },
+    });
+  }
+}
+
+/** Without what the step brought each request: that goes out with the updates. */
+function stepRecordOf({ requests: _requests, endedAtMs, ...step }: StepEvent, nowMs: number): StepRecord {
+  return { ...step, agoMs: nowMs - endedAtMs };
+}

@@ -1,0 +1,67 @@
+import {
+  BackPressureError,
+  type BackPressureDetails,
+  ClosedError,
+  InvalidOptionError,
+  ModelRunError,
+  RequestCancelledError,
+  UnknownOptionError,
+} from '../batching/errors.ts';
+import { EmptyPromptError, PromptTooLongError } from './deployments/errors.ts';
+import { ModelFileCorruptError, ModelFileMissingError, UnsupportedModelError } from './model/errors.ts';
+import type { WireError } from './protocol.ts';
+import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
+
+/** An error that crossed the wire and whose code this version does not know. */
+export class ServeError extends Error {
+  override readonly name = 'ServeError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The classes that are told apart by their code alone. */
+const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = {
+  CLOSED: ClosedError,
+  DEVICE_LOST: DeviceLostError,
+  EMPTY_PROMPT: EmptyPromptError,
+  INVALID_OPTION: InvalidOptionError,
+  MODEL_FILE_CORRUPT: ModelFileCorruptError,
+  MODEL_FILE_MISSING: ModelFileMissingError,
+  MODEL_RUN_FAILED: ModelRunError,
+  NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
+  PROMPT_TOO_LONG: PromptTooLongError,
+  REQUEST_CANCELLED: RequestCancelledError,
+  UNKNOWN_OPTION: UnknownOptionError,
+  UNSUPPORTED_MODEL: UnsupportedModelError,
+};
+
+/** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */
+export function toWireError(error: unknown): WireError {
+  if (error instanceof BackPressureError) {
+    return { code: error.code, message: error.message, details: { ...error.details } };
+  }
+  if (error instanceof Error) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'INTERNAL_ERROR';
+    return { code, message: error.message };
+  }
+  return { code: 'INTERNAL_ERROR', message: String(error) };
+}
+
+/** The class that the code names, with the same message. Inverse: `toWireError`. */
+export function fromWireError({ code, message, details }: WireError): Error {
+  if (code === 'BACK_PRESSURE') return new BackPressureError(message, detailsOf(details));
+  const KnownError = Object.hasOwn(CLASS_OF_CODE, code) ? CLASS_OF_CODE[code] : undefined;
+  return KnownError ? new KnownError(message) : new ServeError(code, message);
+}
+
+function detailsOf({
+  numQueuedRequests = 0,
+  maxQueuedRequests = 0,
+  retryAfterMs = 0,
+}: NonNullable<WireError['details']> = {}): BackPressureDetails {
+  return { numQueuedRequests, maxQueuedRequests, retryAfterMs };
+}
