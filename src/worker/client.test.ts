@@ -266,6 +266,8 @@ describe('the end of the worker', () => {
     const response = generator.remote('Hi');
     worker.crash('out of memory');
     await expect(response.result()).rejects.toThrow(/out of memory/);
+    await expect(generator.remote('again').result()).rejects.toThrow(/reload the page/);
+    await expect(serve.configure('text-generator', {})).rejects.toThrow(/reload the page/);
     expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'INTERNAL_ERROR' } });
   });
 });

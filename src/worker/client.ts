@@ -76,12 +76,14 @@ export class Serve {
   };
   #status: ServeStatus = { state: 'loading', role: 'leader', policy: DEFAULT_POLICY };
   #lastCallId = 0;
+  /** Why the worker can no longer answer; what is sent then is refused with it. */
+  #end: Error | undefined;
 
   constructor(endpoint: Endpoint, init: { readonly backend: BackendChoice; readonly modelUrl: string }) {
     this.#endpoint = endpoint;
     endpoint.addEventListener('message', ({ data }) => this.#receive(data));
     endpoint.addEventListener('error', ({ message }) =>
-      this.#fail(new Error(`The worker failed: ${message}`)),
+      this.#crash(new Error(`The worker failed (${message}): reload the page.`)),
     );
     this.#post({ type: 'init', ...init });
   }
@@ -98,7 +100,7 @@ export class Serve {
   configure(_name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     const callId = ++this.#lastCallId;
     const call = Promise.withResolvers<BatchingPolicy>();
-    if (this.#status.state === 'closed') return Promise.reject(closedError());
+    if (this.#end) return Promise.reject(this.#end);
     this.#configureCalls.set(callId, call);
     this.#post({ type: 'configure', callId, knobs });
     return call.promise;
@@ -138,7 +140,7 @@ export class Serve {
   close(): void {
     if (this.#status.state === 'closed') return;
     this.#endpoint.terminate();
-    this.#failOutstanding(closedError());
+    this.#endWith(closedError());
     this.#setStatus({ ...this.#status, state: 'closed' });
   }
 
@@ -152,8 +154,8 @@ export class Serve {
     this.#publish('requests', [
       { type: 'submitted', requestId, prompt: typeof prompt === 'string' ? prompt : '' },
     ]);
-    if (this.#status.state === 'closed') {
-      this.#settleLocally(response, closedError());
+    if (this.#end) {
+      this.#settleLocally(response, this.#end);
     } else if (signal?.aborted) {
       this.#settleLocally(response, RequestCancelledError.because(signal.reason));
     } else {
@@ -230,12 +232,13 @@ export class Serve {
     return call;
   }
 
-  #fail(error: Error): void {
-    this.#failOutstanding(error);
+  #crash(error: Error): void {
+    this.#endWith(error);
     this.#setStatus({ ...this.#status, state: 'failed', error: toWireError(error) });
   }
 
-  #failOutstanding(error: Error): void {
+  #endWith(error: Error): void {
+    this.#end = error;
     for (const response of this.#responses.values()) this.#settleLocally(response, error);
     for (const call of this.#configureCalls.values()) call.reject(error);
     this.#configureCalls.clear();

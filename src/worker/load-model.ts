@@ -109,9 +109,15 @@ async function createWebGpuBackend(
     precision: precision === 'float16' ? 'fp16' : 'fp32',
     adapter: gpu.adapterName,
     isSoftwareAdapter: gpu.isSoftwareAdapter,
-    fallbackReason: '',
+    fallbackReason: precision === 'float16' ? '' : whyNotFloat16(gpu),
   };
   return { backend, backendInfo, numParameters: weights.numParameters };
+}
+
+function whyNotFloat16(gpu: GpuDevice): string {
+  return gpu.hasShaderF16
+    ? 'The checkpoint is not stored as fp16'
+    : 'This GPU adapter does not offer shader-f16';
 }
 
 async function createWasmBackend(

@@ -1,0 +1,19 @@
+import type { BackendChoice, WireError } from '../worker/protocol.ts';
+
+const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendChoice[];
+
+export type ParsedBackend =
+  | { readonly backend: BackendChoice; readonly error?: never }
+  | { readonly backend?: never; readonly error: WireError };
+
+/** Reads `?backend=` of the page's address; left out means auto. */
+export function parseBackendChoice(search: string): ParsedBackend {
+  const text = new URLSearchParams(search).get('backend') ?? 'auto';
+  if (isBackendChoice(text)) return { backend: text };
+  const message = `Expected \`backend\` in the address to be ${CHOICES.join(', ')}, got \`${text}\`.`;
+  return { error: { code: 'INVALID_OPTION', message } };
+}
+
+function isBackendChoice(text: string): text is BackendChoice {
+  return CHOICES.includes(text);
+}

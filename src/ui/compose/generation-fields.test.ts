@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest';
+
+import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
+
+describe('generation options', () => {
+  it('leaves out what is empty, so that the defaults of the model apply', () => {
+    expect(parseGeneration(EMPTY_GENERATION_TEXTS)).toEqual({ options: {}, errors: {} });
+  });
+
+  it('reads every option', () => {
+    const texts = { maxNewTokens: '32', temperature: ' 0.8 ', topK: '0', topP: '1', seed: '4294967295' };
+    expect(parseGeneration(texts)).toEqual({
+      options: { maxNewTokens: 32, temperature: 0.8, topK: 0, topP: 1, seed: 4_294_967_295 },
+      errors: {},
+    });
+  });
+
+  it.each([
+    ['maxNewTokens', ['0', '1.5', '-3', 'many', 'Infinity']],
+    ['temperature', ['-0.1', 'NaN', 'Infinity', 'warm']],
+    ['topK', ['-1', '2.5']],
+    ['topP', ['0', '1.01', '-1']],
+    ['seed', ['-1', '4294967296', '0.5']],
+  ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
+    for (const text of wrongTexts) {
+      const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, [field]: text });
+      expect(options).toEqual({});
+      expect(Object.keys(errors)).toEqual([field]);
+      expect(errors[field]).toContain(`Expected ${field} to be`);
+      expect(errors[field]).toContain(`“${text}”`);
+    }
+  });
+});

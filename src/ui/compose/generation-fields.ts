@@ -1,0 +1,86 @@
+import type { GenerationOptions } from '../../worker/protocol.ts';
+
+export type GenerationField = keyof GenerationOptions;
+
+/** What is typed, by field; an empty text leaves the option out, so that its default applies. */
+export type GenerationTexts = Readonly<Record<GenerationField, string>>;
+
+export type GenerationErrors = Readonly<Partial<Record<GenerationField, string | undefined>>>;
+
+interface FieldRule {
+  readonly name: GenerationField;
+  readonly label: string;
+  readonly hint: string;
+  readonly expected: string;
+  readonly accepts: (value: number) => boolean;
+}
+
+const MAX_SEED = 2 ** 32 - 1;
+
+export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
+  maxNewTokens: '',
+  temperature: '',
+  topK: '',
+  topP: '',
+  seed: '',
+};
+
+export const GENERATION_FIELDS: readonly FieldRule[] = [
+  {
+    name: 'maxNewTokens',
+    label: 'Max new tokens',
+    hint: 'at most, per request',
+    expected: 'an integer >= 1',
+    accepts: (value) => Number.isInteger(value) && value >= 1,
+  },
+  {
+    name: 'temperature',
+    label: 'Temperature',
+    hint: '0 = greedy',
+    expected: 'a finite number >= 0',
+    accepts: (value) => Number.isFinite(value) && value >= 0,
+  },
+  {
+    name: 'topK',
+    label: 'Top-k',
+    hint: '0 = all tokens',
+    expected: 'an integer >= 0',
+    accepts: (value) => Number.isInteger(value) && value >= 0,
+  },
+  {
+    name: 'topP',
+    label: 'Top-p',
+    hint: 'above 0, up to 1',
+    expected: 'a number above 0 and up to 1',
+    accepts: (value) => value > 0 && value <= 1,
+  },
+  {
+    name: 'seed',
+    label: 'Seed',
+    hint: 'empty = chosen for you',
+    expected: `an integer from 0 to ${MAX_SEED}`,
+    accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_SEED,
+  },
+];
+
+interface ParsedGeneration {
+  readonly options: GenerationOptions;
+  readonly errors: GenerationErrors;
+}
+
+/**
+ * Checks what is typed, so that a slip is shown at its field and costs no request. What depends on the model
+ * (the context length) is the worker's to judge.
+ */
+export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
+  const options: { -readonly [Field in GenerationField]?: number } = {};
+  const errors: { -readonly [Field in GenerationField]?: string } = {};
+  for (const { name, expected, accepts } of GENERATION_FIELDS) {
+    const text = texts[name].trim();
+    if (text === '') continue;
+    const value = Number(text);
+    if (accepts(value)) options[name] = value;
+    else errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
+  }
+  return { options, errors };
+}

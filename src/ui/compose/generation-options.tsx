@@ -1,0 +1,36 @@
+import { Disclosure } from '../disclosure.tsx';
+import { NumberField } from '../number-field.tsx';
+import { useServeView } from '../state/serve-context.ts';
+import { GENERATION_FIELDS } from './generation-fields.ts';
+import type { GenerationErrors, GenerationField, GenerationTexts } from './generation-fields.ts';
+
+interface GenerationOptionsProps {
+  readonly texts: GenerationTexts;
+  readonly errors: GenerationErrors;
+  readonly onChange: (field: GenerationField, text: string) => void;
+  readonly onLeave: () => void;
+}
+
+/** The options of the next request; the model's own defaults stand in the empty fields. */
+export function GenerationOptions({ texts, errors, onChange, onLeave }: GenerationOptionsProps) {
+  const defaults = useServeView((view) => view.status.model?.generationDefaults);
+  return (
+    <Disclosure title="Generation options">
+      <div className="generation-options">
+        {GENERATION_FIELDS.map(({ name, label, hint }) => (
+          <NumberField
+            key={name}
+            name={name}
+            label={label}
+            hint={hint}
+            error={errors[name]}
+            value={texts[name]}
+            placeholder={name === 'seed' ? 'random' : String(defaults?.[name] ?? 'default')}
+            onChange={(event) => onChange(name, event.target.value)}
+            onBlur={onLeave}
+          />
+        ))}
+      </div>
+    </Disclosure>
+  );
+}

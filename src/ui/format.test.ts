@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+
+import { formatMegabytes, formatMs, formatNumber, formatParameters, NO_VALUE } from './format.ts';
+
+describe('numbers', () => {
+  it.each([
+    [0, '0.00'],
+    [0.423, '0.42'],
+    [9.994, '9.99'],
+    [9.999, '10.0'],
+    [42.34, '42.3'],
+    [99.96, '100'],
+    [4213, '4,213'],
+  ])('shows %f as %s', (value, text) => {
+    expect(formatNumber(value)).toBe(text);
+  });
+
+  it.each([undefined, null, Number.NaN])('shows %s as missing', (value) => {
+    expect(formatNumber(value)).toBe(NO_VALUE);
+  });
+});
+
+describe('units', () => {
+  it('changes from milliseconds to seconds at ten seconds', () => {
+    expect(formatMs(9400)).toBe('9,400 ms');
+    expect(formatMs(12_340)).toBe('12.3 s');
+    expect(formatMs(undefined)).toBe(NO_VALUE);
+  });
+
+  it('shortens parameter counts and bytes', () => {
+    expect(formatParameters(124_439_808)).toBe('124.4M parameters');
+    expect(formatMegabytes(4_290_000)).toBe('4.3');
+  });
+});

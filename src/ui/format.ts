@@ -1,0 +1,30 @@
+/** Shown where there is no value yet. */
+export const NO_VALUE = '–';
+
+const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+export function formatCount(count: number): string {
+  return GROUPED.format(count);
+}
+
+/** Three significant figures are all that a reader follows while the number moves: 0.42, 4.2, 42, 4,200. */
+export function formatNumber(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE;
+  if (value >= 99.95) return GROUPED.format(value);
+  return value.toFixed(value >= 9.995 ? 1 : 2);
+}
+
+/** ms below ten seconds, s from there. */
+export function formatMs(durationMs: number | null | undefined): string {
+  if (durationMs === null || durationMs === undefined) return NO_VALUE;
+  return durationMs < 10_000 ? `${formatNumber(durationMs)} ms` : `${formatNumber(durationMs / 1000)} s`;
+}
+
+export function formatParameters(numParameters: number): string {
+  return `${COMPACT.format(numParameters)} parameters`;
+}
+
+export function formatMegabytes(numBytes: number): string {
+  return (numBytes / 1e6).toFixed(1);
+}

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+
+import type { LoadProgress, ServeStatus } from '../../worker/protocol.ts';
+import { describeDetail, describeState } from './describe-state.ts';
+
+function createStatus(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
+  return {
+    state,
+    role: 'leader',
+    policy: {
+      policy: 'continuous',
+      maxBatchSize: 8,
+      batchWaitTimeoutMs: 0,
+      maxBatchedTokens: 256,
+      maxQueuedRequests: 1000,
+    },
+    ...(progress && { progress }),
+  };
+}
+
+describe('state in words', () => {
+  it('names the phase of a load and counts bytes of a download', () => {
+    const status = createStatus('loading', { phase: 'download', loaded: 2_100_000, total: 4_300_000 });
+    expect(describeState(status)).toBe('Downloading the model');
+    expect(describeDetail(status)).toBe('2.1 of 4.3 MB');
+  });
+
+  it('counts steps where a phase has no bytes', () => {
+    const status = createStatus('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    expect(describeState(status)).toBe('Compiling shaders');
+    expect(describeDetail(status)).toBe('1 of 4 steps');
+  });
+
+  it('speaks of shaders only where there are some', () => {
+    const status = createStatus('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    const backend = { name: 'wasm', precision: 'fp32', adapter: '', isSoftwareAdapter: false } as const;
+    expect(describeState({ ...status, backend: { ...backend, fallbackReason: '' } })).toBe('Warming up');
+  });
+
+  it('says what it can while sizes are unknown', () => {
+    expect(describeDetail(createStatus('loading'))).toBe('starting the worker');
+    expect(describeDetail(createStatus('loading', { phase: 'download', loaded: 5e5, total: 0 }))).toBe(
+      '0.5 MB',
+    );
+  });
+
+  it('forgets the progress once the load is over', () => {
+    const progress = { phase: 'compile', loaded: 4, total: 4 } as const;
+    expect(describeState(createStatus('ready', progress))).toBe('Ready');
+    expect(describeState(createStatus('failed', progress))).toBe('Failed');
+  });
+});

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react';
+
+import './site-header.css';
+
+interface SiteHeaderProps {
+  readonly children?: ReactNode;
+}
+
+/** The product's name and what it does; below it, whatever there is to say about its state. */
+export function SiteHeader({ children }: SiteHeaderProps) {
+  return (
+    <header className="site-header">
+      <div className="brand">
+        <svg className="brand-mark" viewBox="0 0 32 32" aria-hidden="true">
+          <path d="M4 28V9a4 4 0 0 1 4-4h7a4 4 0 0 1 4 4h5a4 4 0 0 1 4 4v15z" />
+          <path className="brand-bars" d="M9 24v-6M14 24V11M19 24v-9M24 24v-4" />
+        </svg>
+        <h1>Tabserve</h1>
+        <p>One Web Worker batches the prompts of this tab for GPT-2 on WebGPU.</p>
+      </div>
+      {children}
+    </header>
+  );
+}

@@ -1,0 +1,67 @@
+import type { ReactNode } from 'react';
+
+import type { BackendInfo, ModelInfo } from '../../worker/protocol.ts';
+import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
+import { useServeView } from '../state/serve-context.ts';
+import { describeDetail, describeState, isLoading } from './describe-state.ts';
+import { LoadBar } from './load-bar.tsx';
+
+/** What runs, where, and how far it is. The cells keep their size while a load fills them. */
+export function StateFacts() {
+  const status = useServeView((view) => view.status);
+  const { state, model, backend } = status;
+  return (
+    <>
+      <dl className="facts">
+        <Fact name="State" detail={describeDetail(status)}>
+          <output className="state-value" data-state={state} data-testid="serve-state">
+            {describeState(status)}
+          </output>
+        </Fact>
+        <Fact name="Model" detail={model && describeModel(model)}>
+          {model?.id ?? NO_VALUE}
+        </Fact>
+        <Fact name="Backend" detail={backend && (backend.fallbackReason || 'the best that this browser has')}>
+          {backend ? describeBackend(backend) : NO_VALUE}
+        </Fact>
+        <Fact
+          name={backend?.name === 'wasm' ? 'Processor' : 'Adapter'}
+          detail={backend && <AdapterKind backend={backend} />}
+        >
+          {backend?.adapter ?? NO_VALUE}
+        </Fact>
+      </dl>
+      <LoadBar isShown={isLoading(state)} loaded={status.progress?.loaded} total={status.progress?.total} />
+    </>
+  );
+}
+
+interface FactProps {
+  readonly name: string;
+  readonly detail: ReactNode;
+  readonly children: ReactNode;
+}
+
+function Fact({ name, detail, children }: FactProps) {
+  return (
+    <div className="fact">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+      <dd className="fact-detail">{detail}</dd>
+    </div>
+  );
+}
+
+function AdapterKind({ backend }: { readonly backend: BackendInfo }) {
+  if (backend.name === 'wasm') return 'runs on the CPU';
+  if (!backend.isSoftwareAdapter) return 'hardware adapter';
+  return <strong className="software-adapter">software adapter: WebGPU on the CPU, slow</strong>;
+}
+
+function describeModel({ numParameters, contextLength }: ModelInfo): string {
+  return `${formatParameters(numParameters)}, context of ${formatCount(contextLength)} tokens`;
+}
+
+function describeBackend({ name, precision }: BackendInfo): string {
+  return `${name === 'webgpu' ? 'WebGPU' : 'WASM'} · ${precision}`;
+}

@@ -1,0 +1,59 @@
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import type { Root } from 'react-dom/client';
+
+import { connect } from '../worker/client.ts';
+import type { Serve } from '../worker/client.ts';
+import type { WireError } from '../worker/protocol.ts';
+import './styles/tokens.css';
+import './styles/base.css';
+import { App } from './app.tsx';
+import { parseBackendChoice } from './backend-choice.ts';
+import { FailurePanel } from './header/failure-panel.tsx';
+import { SiteHeader } from './header/site-header.tsx';
+import { connectStore } from './state/connect-store.ts';
+import { pageFrames } from './state/frame-queue.ts';
+import { toWireError } from './state/to-wire-error.ts';
+
+declare global {
+  interface Window {
+    /** The page's client, for the console and for tests. */
+    tabserve?: Serve;
+  }
+}
+
+function findRoot(): HTMLElement {
+  const element = document.querySelector<HTMLElement>('#root');
+  if (!element) throw new Error('index.html needs an element with the id "root".');
+  return element;
+}
+
+function renderFailure(root: Root, error: WireError): void {
+  root.render(
+    <>
+      <SiteHeader />
+      <FailurePanel error={error} />
+    </>,
+  );
+}
+
+async function start(root: Root): Promise<void> {
+  const { backend, error } = parseBackendChoice(location.search);
+  if (error) {
+    renderFailure(root, error);
+    return;
+  }
+  try {
+    const serve = await connect({ backend });
+    window.tabserve = serve;
+    root.render(
+      <StrictMode>
+        <App serve={serve} store={connectStore(serve, pageFrames)} />
+      </StrictMode>,
+    );
+  } catch (caught) {
+    renderFailure(root, toWireError(caught));
+  }
+}
+
+await start(createRoot(findRoot()));

@@ -1,0 +1,56 @@
+import { useState } from 'react';
+import type { KeyboardEvent } from 'react';
+
+import { NumberField } from '../number-field.tsx';
+import { configurePolicy } from '../state/connect-store.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { toWireError } from '../state/to-wire-error.ts';
+import type { KnobText } from './policy-texts.ts';
+
+interface KnobFieldProps {
+  readonly knob: KnobText;
+}
+
+/** Applies on Enter and on leaving the field; the worker judges the value, and its refusal stays at the field. */
+export function KnobField({ knob }: KnobFieldProps) {
+  const { serve, store } = useServe();
+  const valueInForce = useServeView((view) => view.status.policy[knob.name]);
+  const [draft, setDraft] = useState<string>();
+  const [refusal, setRefusal] = useState<string>();
+
+  const apply = async (): Promise<void> => {
+    if (draft === undefined) return;
+    try {
+      await configurePolicy(serve, store, { [knob.name]: parseKnob(draft) });
+      // What was typed meanwhile stays.
+      setDraft((current) => (current === draft ? undefined : current));
+      setRefusal(undefined);
+    } catch (caught) {
+      setRefusal(toWireError(caught).message);
+    }
+  };
+
+  const handleKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') void apply();
+    if (event.key === 'Escape') {
+      setDraft(undefined);
+      setRefusal(undefined);
+    }
+  };
+
+  return (
+    <NumberField
+      {...knob}
+      error={refusal}
+      value={draft ?? String(valueInForce)}
+      onChange={(event) => setDraft(event.target.value)}
+      onBlur={() => void apply()}
+      onKeyDown={handleKeyDown}
+    />
+  );
+}
+
+/** An empty field is no number; `Number('')` would say 0. */
+function parseKnob(text: string): number {
+  return text.trim() === '' ? Number.NaN : Number(text);
+}

@@ -1,0 +1,45 @@
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+
+export const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
+  off: 'One sequence at a time; every other request waits for it to end.',
+  static: 'Ray Serve’s rule: gather a batch, run it until its last member ends. Nobody joins.',
+  continuous: 'Sequences join and leave between steps; a free slot is filled at once.',
+};
+
+export const POLICY_NAMES: readonly PolicyName[] = ['off', 'static', 'continuous'];
+
+type Knob = Exclude<keyof BatchingPolicy, 'policy'>;
+
+export interface KnobText {
+  readonly name: Knob;
+  readonly label: string;
+  readonly unit: string;
+  readonly hint: string;
+}
+
+export const KNOBS: readonly KnobText[] = [
+  {
+    name: 'maxBatchSize',
+    label: 'Max batch size',
+    unit: 'sequences',
+    hint: 'Sequences that run together at most.',
+  },
+  {
+    name: 'batchWaitTimeoutMs',
+    label: 'Batch wait timeout',
+    unit: 'ms',
+    hint: 'How long an idle engine holds a partial batch for company, from the oldest arrival.',
+  },
+  {
+    name: 'maxBatchedTokens',
+    label: 'Max batched tokens',
+    unit: 'prompt tokens',
+    hint: 'Prefilled between two decode steps at most: fewer keep running sequences even, more start new ones sooner.',
+  },
+  {
+    name: 'maxQueuedRequests',
+    label: 'Max queued requests',
+    unit: 'requests',
+    hint: 'How many may wait; further ones are refused with BACK_PRESSURE. Infinity = no limit.',
+  },
+];

@@ -1,0 +1,51 @@
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { clearFinished } from '../state/serve-store.ts';
+import type { ServeView } from '../state/serve-store.ts';
+import { isActive } from '../state/request-view.ts';
+import './request-list.css';
+import { RequestRow } from './request-row.tsx';
+
+/** Newest first: what was just sent appears where the eye is, and older rows keep their order below it. */
+export function RequestList() {
+  const { store } = useServe();
+  const requestIds = useServeView((view) => view.requestIds);
+  const numActive = useServeView(selectNumActive);
+  const numOver = requestIds.length - numActive;
+  return (
+    <section className="requests" aria-labelledby="requests-title">
+      <div className="requests-head">
+        <h2 id="requests-title">Requests</h2>
+        <output className="visually-hidden">
+          {numActive === 0 && numOver > 0 ? `All requests are over: ${numOver}.` : ''}
+        </output>
+        <button type="button" disabled={numOver === 0} onClick={() => clearFinished(store)}>
+          Clear finished
+        </button>
+      </div>
+      <ul className="request-list" aria-labelledby="requests-title">
+        {requestIds.toReversed().map((id) => (
+          <RequestRow key={id} id={id} />
+        ))}
+      </ul>
+      {requestIds.length === 0 && <EmptyList />}
+    </section>
+  );
+}
+
+function EmptyList() {
+  return (
+    <div className="requests-empty">
+      <p>No request yet.</p>
+      <p>
+        Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the batch
+        size grow. Requests sent while the model loads wait and start by themselves.
+      </p>
+    </div>
+  );
+}
+
+function selectNumActive({ requests }: ServeView): number {
+  let numActive = 0;
+  for (const { status } of requests.values()) if (isActive(status)) numActive += 1;
+  return numActive;
+}

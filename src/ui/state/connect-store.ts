@@ -1,0 +1,29 @@
+import type { Serve } from '../../worker/client.ts';
+import type { BatchingPolicy } from '../../worker/protocol.ts';
+import { ChartHistory } from './chart-history.ts';
+import { createFrameQueue } from './frame-queue.ts';
+import type { FrameSource } from './frame-queue.ts';
+import { applyEvents, createServeStore } from './serve-store.ts';
+import type { ServeEvent, ServeStore } from './serve-store.ts';
+
+/** Makes the store that follows `serve` for the life of the page: all its topics, at most once per frame. */
+export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
+  const store = createServeStore(serve.status(), new ChartHistory());
+  const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events), frames);
+  serve.subscribe('status', (status) => push({ type: 'status', status }));
+  serve.subscribe('stats', (stats) => push({ type: 'stats', stats, receivedAtMs: performance.now() }));
+  serve.subscribe('requests', (updates) =>
+    push({ type: 'requests', updates, receivedAtMs: performance.now() }),
+  );
+  return store;
+}
+
+/** Applies the knobs and shows the policy now in force without awaiting a frame; rejects with the refusal. */
+export async function configurePolicy(
+  serve: Serve,
+  store: ServeStore,
+  knobs: Partial<BatchingPolicy>,
+): Promise<void> {
+  const policy = await serve.configure('text-generator', knobs);
+  store.setState(({ status }) => ({ status: { ...status, policy } }));
+}

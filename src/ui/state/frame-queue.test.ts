@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+
+import { createFrameQueue } from './frame-queue.ts';
+
+function createQueue() {
+  const applied: (readonly string[])[] = [];
+  const frameCallbacks: (() => void)[] = [];
+  let isPaused = false;
+  const push = createFrameQueue<string>((items) => applied.push(items), {
+    requestFrame: (callback) => frameCallbacks.push(callback),
+    isPaused: () => isPaused,
+  });
+  return {
+    applied,
+    frameCallbacks,
+    push,
+    nextFrame: () => frameCallbacks.shift()?.(),
+    setPaused: (paused: boolean) => {
+      isPaused = paused;
+    },
+  };
+}
+
+describe('frame queue', () => {
+  it('applies everything that arrived since the last frame at once and in order', () => {
+    const { applied, push, nextFrame } = createQueue();
+    push('a');
+    push('b');
+    expect(applied).toEqual([]);
+    nextFrame();
+    push('c');
+    nextFrame();
+    expect(applied).toEqual([['a', 'b'], ['c']]);
+  });
+
+  it('asks for one frame, however many items arrive', () => {
+    const { frameCallbacks, push } = createQueue();
+    push('a');
+    push('b');
+    push('c');
+    expect(frameCallbacks).toHaveLength(1);
+  });
+
+  it('applies each item on arrival while the page gets no frames', () => {
+    const { applied, frameCallbacks, push, setPaused } = createQueue();
+    setPaused(true);
+    push('a');
+    push('b');
+    expect(applied).toEqual([['a'], ['b']]);
+    expect(frameCallbacks).toHaveLength(0);
+  });
+
+  it('keeps the order when the page is hidden between an item and its frame', () => {
+    const { applied, push, nextFrame, setPaused } = createQueue();
+    push('a');
+    setPaused(true);
+    push('b');
+    nextFrame();
+    expect(applied).toEqual([['a', 'b']]);
+  });
+});

@@ -1,0 +1,90 @@
+import type { FinishReason, RequestId, RequestUpdate, WireError } from '../../worker/protocol.ts';
+
+export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
+
+/** One request as its row shows it. Times are on this tab's clock, durations as the worker measured them. */
+export interface RequestView {
+  readonly id: RequestId;
+  /** 1 for the first request of this page. */
+  readonly ordinal: number;
+  readonly status: RequestStatus;
+  readonly prompt: string;
+  readonly generatedText: string;
+  readonly numOutputTokens: number;
+  readonly queueWaitMs?: number;
+  readonly ttftMs?: number;
+  readonly firstChunk?: { readonly receivedAtMs: number; readonly numTokens: number };
+  /** Decode speed, the first token and what came before it left out. */
+  readonly tokensPerSecond?: number;
+  readonly finishReason?: FinishReason;
+  readonly seed?: number;
+  readonly error?: WireError;
+}
+
+type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
+type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
+type FinishedUpdate = Extract<RequestUpdate, { type: 'finished' }>;
+type FailedUpdate = Extract<RequestUpdate, { type: 'failed' }>;
+
+export function isActive(status: RequestStatus): boolean {
+  return status === 'waiting' || status === 'running';
+}
+
+export function createRequestView({ requestId, prompt }: SubmittedUpdate, ordinal: number): RequestView {
+  return { id: requestId, ordinal, status: 'waiting', prompt, generatedText: '', numOutputTokens: 0 };
+}
+
+export function updateRequestView(
+  view: RequestView,
+  update: Exclude<RequestUpdate, SubmittedUpdate>,
+  receivedAtMs: number,
+): RequestView {
+  switch (update.type) {
+    case 'started':
+      return { ...view, status: 'running', queueWaitMs: update.queueWaitMs };
+    case 'chunk':
+      return withChunk(view, update, receivedAtMs);
+    case 'finished':
+      return withResult(view, update);
+    case 'failed':
+      return withError(view, update);
+    default:
+      return update satisfies never;
+  }
+}
+
+function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number): RequestView {
+  const numOutputTokens = view.numOutputTokens + chunk.tokenIds.length;
+  const firstChunk = view.firstChunk ?? { receivedAtMs, numTokens: numOutputTokens };
+  const elapsedMs = receivedAtMs - firstChunk.receivedAtMs;
+  return {
+    ...view,
+    status: 'running',
+    generatedText: view.generatedText + chunk.text,
+    numOutputTokens,
+    firstChunk,
+    ...(chunk.ttftMs !== undefined && { ttftMs: chunk.ttftMs }),
+    ...(elapsedMs > 0 && { tokensPerSecond: ((numOutputTokens - firstChunk.numTokens) * 1000) / elapsedMs }),
+  };
+}
+
+function withResult(view: RequestView, { result }: FinishedUpdate): RequestView {
+  const { queueWaitMs, ttftMs, tpotMs } = result.timings;
+  return {
+    ...view,
+    status: 'finished',
+    generatedText: result.generatedText,
+    numOutputTokens: result.usage.numOutputTokens,
+    finishReason: result.finishReason,
+    seed: result.seed,
+    queueWaitMs,
+    ttftMs,
+    ...(tpotMs > 0 && { tokensPerSecond: 1000 / tpotMs }),
+  };
+}
+
+/** A cancelled request keeps the text it has; that its caller cancelled it is no error to show. */
+function withError(view: RequestView, { error }: FailedUpdate): RequestView {
+  if (error.code === 'REQUEST_CANCELLED') return { ...view, status: 'cancelled' };
+  return { ...view, status: 'failed', error };
+}

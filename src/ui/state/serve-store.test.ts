@@ -1,0 +1,228 @@
+import { describe, expect, it } from 'vitest';
+
+import type { RequestId, RequestUpdate, ServeStats, ServeStatus } from '../../worker/protocol.ts';
+import { ChartHistory } from './chart-history.ts';
+import { applyEvents, clearFinished, createServeStore } from './serve-store.ts';
+import type { ServeStore } from './serve-store.ts';
+
+const STATUS: ServeStatus = {
+  state: 'loading',
+  role: 'leader',
+  policy: {
+    policy: 'continuous',
+    maxBatchSize: 8,
+    batchWaitTimeoutMs: 0,
+    maxBatchedTokens: 256,
+    maxQueuedRequests: 1000,
+  },
+};
+const NO_LATENCY = { count: 0, p50: 0, p95: 0 };
+
+function id(name: string): RequestId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as RequestId;
+}
+
+function submitted(name: string): RequestUpdate {
+  return { type: 'submitted', requestId: id(name), prompt: `${name}:` };
+}
+
+function chunk(name: string, text: string, ttftMs?: number): RequestUpdate {
+  return { type: 'chunk', requestId: id(name), text, tokenIds: [1], ...(ttftMs !== undefined && { ttftMs }) };
+}
+
+function failed(name: string, code: string): RequestUpdate {
+  return { type: 'failed', requestId: id(name), error: { code, message: 'why' } };
+}
+
+function finished(name: string, generatedText: string): RequestUpdate {
+  const timings = { queueWaitMs: 5, ttftMs: 50, e2eMs: 150, tpotMs: 20 };
+  const usage = { numPromptTokens: 2, numOutputTokens: 6 };
+  const text = `${name}:${generatedText}`;
+  const result = {
+    text,
+    generatedText,
+    tokenIds: [],
+    finishReason: 'length',
+    seed: 7,
+    usage,
+    timings,
+  } as const;
+  return { type: 'finished', requestId: id(name), result };
+}
+
+function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
+  return {
+    steps,
+    numRunning: 2,
+    numWaiting: 1,
+    tokensPerSecond: 30,
+    ttftMs: NO_LATENCY,
+    itlMs: NO_LATENCY,
+    queueWaitMs: NO_LATENCY,
+    e2eMs: NO_LATENCY,
+    totals: {
+      submitted: 3,
+      finished: 0,
+      cancelled: 0,
+      failed: 0,
+      rejected: 0,
+      promptTokens: 9,
+      outputTokens: 4,
+    },
+    ...latency,
+  };
+}
+
+function createStep(
+  stepIndex: number,
+  kind: 'prefill' | 'decode',
+  batchSize: number,
+): ServeStats['steps'][number] {
+  const durations = { stepMs: 60, runMs: 50, readbackMs: 1, agoMs: 3 };
+  return { stepIndex, kind, batchSize, numTokens: batchSize, queueLength: 1, ...durations };
+}
+
+function createStore() {
+  const store = createServeStore(STATUS, new ChartHistory());
+  let numChanges = 0;
+  store.subscribe(() => {
+    numChanges += 1;
+  });
+  return { store, countChanges: () => numChanges };
+}
+
+function receive(store: ServeStore, updates: readonly RequestUpdate[], receivedAtMs = 0): void {
+  applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
+}
+
+function rowOf(store: ServeStore, name: string) {
+  return store.getState().requests.get(id(name));
+}
+
+describe('events of one frame', () => {
+  it('are one change of the store, whatever their number and topics', () => {
+    const { store, countChanges } = createStore();
+    applyEvents(store, [
+      { type: 'status', status: { ...STATUS, state: 'ready' } },
+      { type: 'requests', updates: [submitted('a')], receivedAtMs: 0 },
+      { type: 'stats', stats: createStats([]), receivedAtMs: 0 },
+      { type: 'requests', updates: [chunk('a', ' x')], receivedAtMs: 1 },
+    ]);
+    expect(countChanges()).toBe(1);
+    expect(store.getState().status.state).toBe('ready');
+    expect(rowOf(store, 'a')?.generatedText).toBe(' x');
+  });
+
+  it('change the status alone when nothing happened to a request', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a')]);
+    const { requests, requestIds } = store.getState();
+    applyEvents(store, [{ type: 'status', status: { ...STATUS, state: 'ready' } }]);
+    expect(store.getState().status.state).toBe('ready');
+    expect(store.getState().requests).toBe(requests);
+    expect(store.getState().requestIds).toBe(requestIds);
+  });
+});
+
+describe('requests', () => {
+  it('go from waiting through running to finished, with the numbers of the worker', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a')]);
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'waiting', prompt: 'a:', ordinal: 1 });
+    receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4 }]);
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'running', queueWaitMs: 4 });
+    receive(store, [chunk('a', ' x', 48)]);
+    expect(rowOf(store, 'a')).toMatchObject({ ttftMs: 48, numOutputTokens: 1 });
+    receive(store, [finished('a', ' x y')]);
+    expect(rowOf(store, 'a')).toMatchObject({
+      status: 'finished',
+      generatedText: ' x y',
+      finishReason: 'length',
+      seed: 7,
+      numOutputTokens: 6,
+      tokensPerSecond: 50,
+    });
+  });
+
+  it('measure their live speed from the first token, which is not counted', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a'), chunk('a', ' x', 900)], 1000);
+    expect(rowOf(store, 'a')?.tokensPerSecond).toBeUndefined();
+    receive(store, [chunk('a', ' y')], 1050);
+    receive(store, [chunk('a', ' z')], 1100);
+    expect(rowOf(store, 'a')?.tokensPerSecond).toBe(20);
+  });
+
+  it('leave the rows of others and the list as they were', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a'), submitted('b')]);
+    const { requestIds } = store.getState();
+    const other = rowOf(store, 'b');
+    receive(store, [chunk('a', ' x')]);
+    expect(store.getState().requestIds).toBe(requestIds);
+    expect(rowOf(store, 'b')).toBe(other);
+  });
+
+  it('keep their text when cancelled, and their reason when failed', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a'), submitted('b'), chunk('a', ' x')]);
+    receive(store, [failed('a', 'REQUEST_CANCELLED'), failed('b', 'PROMPT_TOO_LONG')]);
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'cancelled', generatedText: ' x' });
+    expect(rowOf(store, 'a')?.error).toBeUndefined();
+    expect(rowOf(store, 'b')).toMatchObject({ status: 'failed', error: { code: 'PROMPT_TOO_LONG' } });
+  });
+
+  it('are forgotten once over, and stay forgotten', () => {
+    const { store } = createStore();
+    receive(store, [
+      submitted('a'),
+      submitted('b'),
+      submitted('c'),
+      finished('a', ' x'),
+      failed('b', 'CLOSED'),
+    ]);
+    clearFinished(store);
+    receive(store, [chunk('a', ' late')]);
+    expect(store.getState().requestIds).toEqual([id('c')]);
+    receive(store, [submitted('d')]);
+    expect(rowOf(store, 'd')?.ordinal).toBe(4);
+  });
+});
+
+describe('stats', () => {
+  it('put decode and prefill steps in columns of their own', () => {
+    const { store } = createStore();
+    const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
+    applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
+    const { history, historyRevision, figures } = store.getState();
+    expect(history.steps.read()).toEqual([
+      [0, 1],
+      [null, 2],
+      [1, null],
+      [1, 1],
+    ]);
+    expect(historyRevision).toBe(1);
+    expect(figures).toMatchObject({ numRunning: 2, numWaiting: 1, lastBatchSize: 2 });
+  });
+
+  it('keep the last batch size while no step runs', () => {
+    const { store } = createStore();
+    applyEvents(store, [
+      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'stats', stats: createStats([]), receivedAtMs: 100 },
+    ]);
+    expect(store.getState().figures?.lastBatchSize).toBe(5);
+  });
+
+  it('sample latency at intervals, and break the lines over idle time', () => {
+    const history = new ChartHistory();
+    const stats = createStats([], { ttftMs: { count: 1, p50: 40, p95: 60 } });
+    history.record(createStats([]), 0);
+    for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs);
+    const [seconds, ttftP50, , itlP50] = history.latency.read();
+    expect(seconds).toEqual([1, 1.2, 1.201, 9]);
+    expect(ttftP50).toEqual([40, 40, null, 40]);
+    expect(itlP50).toEqual([null, null, null, null]);
+  });
+});

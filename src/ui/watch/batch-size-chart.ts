@@ -1,0 +1,87 @@
+import uPlot from 'uplot';
+
+import { formatCount, NO_VALUE } from '../format.ts';
+import { color, createAxis, createLegend, READ_ONLY_CURSOR } from './chart-spec.ts';
+import type { ChartSpec } from './chart-spec.ts';
+
+const PIXELS_PER_STEP = 5;
+/** The scale never shrinks below this: a lone sequence should look like one, not like a full batch. */
+const MIN_BATCH_RANGE = 4;
+
+export const BATCH_SIZE_CHART: ChartSpec = {
+  testId: 'batch-size-chart',
+  title: 'Batch size per step',
+  subtitle: 'sequences in each forward pass',
+  emptyText: 'Send a prompt: every step of the model draws one bar.',
+  options: {
+    legend: createLegend(['--series-decode', '--series-prefill', '--series-queue']),
+    cursor: READ_ONLY_CURSOR,
+    scales: {
+      x: { time: false, range: (chart, _min, max) => visibleSteps(chart, max) },
+      y: { range: (_chart, _min, max) => withHeadroom(max) },
+      waiting: { range: (_chart, _min, max) => withHeadroom(max) },
+    },
+    axes: [
+      createAxis({
+        grid: { show: false },
+        gap: 7,
+        size: 28,
+        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+      }),
+      createAxis({ size: 30, incrs: [1, 2, 4, 8, 16, 32, 64], space: 24 }),
+      createAxis({
+        scale: 'waiting',
+        // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- uPlot declares an enum that does not exist at run time
+        side: 1,
+        size: 36,
+        grid: { show: false },
+        incrs: [1, 2, 5, 10, 50, 100, 500],
+        space: 24,
+      }),
+    ],
+    series: [
+      { label: 'step', value: formatCell },
+      { label: 'decode', value: formatCell, ...bars('--series-decode') },
+      { label: 'prefill', value: formatCell, ...bars('--series-prefill') },
+      {
+        label: 'waiting (right)',
+        scale: 'waiting',
+        value: formatCell,
+        stroke: color('--series-queue'),
+        width: 1.5,
+        points: { show: false },
+        ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
+      },
+    ],
+  },
+  read: ({ history }) => history.steps.read(),
+  isEmpty: ({ history }) => history.steps.length === 0,
+  describe: ({ figures }) =>
+    figures
+      ? `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`
+      : 'no step yet',
+};
+
+function bars(name: '--series-decode' | '--series-prefill'): Partial<uPlot.Series> {
+  return {
+    fill: color(name),
+    width: 0,
+    points: { show: false },
+    ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [1, 12], gap: 1 }) }),
+  };
+}
+
+function withHeadroom(max: number | null): [number, number] {
+  return [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * 1.1];
+}
+
+/** As many of the last steps as have room; few steps start at the left. */
+function visibleSteps(chart: uPlot, lastStep: number | null): [number, number] {
+  const numVisible = Math.max(20, Math.floor(chart.width / PIXELS_PER_STEP));
+  const last = Math.max(lastStep ?? 0, numVisible - 1);
+  return [last - numVisible + 0.5, last + 0.5];
+}
+
+function formatCell(_chart: uPlot, value: number | null): string {
+  return value === null ? NO_VALUE : formatCount(value);
+}
