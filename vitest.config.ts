@@ -8,7 +8,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['src/batching/**/*.ts'],
-      exclude: ['**/*.test.ts'],
+      exclude: ['**/*.test.ts', '**/*test-support.ts', '**/fake-clock.ts'],
       reporter: ['text-summary'],
       thresholds: { statements: 95, branches: 95 },
     },

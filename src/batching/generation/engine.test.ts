@@ -203,6 +203,20 @@ describe('timings', () => {
   });
 });
 
+describe('the queue length of a step', () => {
+  it('is that of the moment when the step was scheduled', async () => {
+    const { submit, listener, runner } = createEngine();
+    const release = runner.hold();
+    submit('a', { maxNewTokens: 1 });
+    submit('b', { maxNewTokens: 1 });
+    await settle();
+    submit('c', { maxNewTokens: 1 });
+    release();
+    await settle();
+    expect(listener.steps.map((step) => step.queueLength)).toEqual([1, 1, 0]);
+  });
+});
+
 describe('the batch wait', () => {
   it('sets one timer for the oldest request, which later ones do not push back', async () => {
     const { submit, clock, steps } = createEngine({ policy: { policy: 'static', batchWaitTimeoutMs: 100 } });
@@ -525,9 +539,10 @@ describe('close', () => {
 
   it('can be called again, and on an idle engine', async () => {
     const { engine, listener } = createEngine();
+    const onEnded = vi.spyOn(listener, 'onEnded');
     await engine.close();
     await engine.close();
-    expect(listener.log).toEqual([]);
+    expect(onEnded).not.toHaveBeenCalled();
   });
 });
 

@@ -63,7 +63,10 @@ export interface StepEvent {
   readonly numTokens: number;
   /** Requests waiting when the step was scheduled. */
   readonly queueLength: number;
-  /** From the end of the previous step, or from scheduling after an idle spell; the listener's own time counts to the next step. */
+  /**
+   * From the end of the previous step, or from scheduling after an idle spell: scheduling, run, readback, sampling
+   * and the listener's work on the previous step.
+   */
   readonly stepMs: number;
   readonly runMs: number;
   readonly readbackMs: number;

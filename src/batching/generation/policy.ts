@@ -16,7 +16,7 @@ export type PolicyName = 'off' | 'static' | 'continuous';
 /** The knobs, the same for every policy. */
 export interface BatchingPolicy {
   readonly policy: PolicyName;
-  /** Sequences that run together at most. Integer >= 1. */
+  /** Sequences that run together at most. Integer from 1 to `LARGEST_BATCH_SIZE`. */
   readonly maxBatchSize: number;
   /** How long an idle engine may hold a partial batch for company, from the oldest arrival, in ms. Finite >= 0. */
   readonly batchWaitTimeoutMs: number;
@@ -34,7 +34,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   maxQueuedRequests: 1000,
 };
 
-/** Beyond this no GPU that a browser reaches gains anything, and the K/V cache of one request would be the next to fail. */
+/** Guards against a slip: every slot reserves K/V memory for a whole sequence. */
 export const LARGEST_BATCH_SIZE = 64;
 
 const KNOBS: Validators<BatchingPolicy> = {

@@ -117,6 +117,24 @@ describe('sampling', () => {
     }
   });
 
+  it('walks what top-p has left in order of id too, not of likelihood', () => {
+    const sampleToken = createSampler(4);
+    const logits = Float32Array.from([0.1, 0.2, 0.3, 0.4], Math.log);
+    for (let position = 0; position < 200; position += 1) {
+      const random = uniform(7, position);
+      const expected = random < 2 / 9 ? 1 : random < 5 / 9 ? 2 : 3;
+      expect(sampleToken(logits, { ...SAMPLED, seed: 7, topP: 0.85 }, position)).toBe(expected);
+    }
+  });
+
+  it('draws the upper of two tokens when the random number is exactly their border', () => {
+    const vocabSize = 2 ** 16;
+    let position = 0;
+    while (!Number.isInteger(uniform(7, position) * vocabSize)) position += 1;
+    const id = createSampler(vocabSize)(new Float32Array(vocabSize), { ...SAMPLED, seed: 7 }, position);
+    expect(id).toBe(uniform(7, position) * vocabSize);
+  });
+
   it('hangs on nothing that the sampler did before', () => {
     const used = createSampler(LOGITS.length);
     for (let position = 0; position < 20; position += 1) used(LOGITS, { ...SAMPLED, topK: 4 }, position);

@@ -85,10 +85,9 @@ export class Scheduler {
   /** Ends a waiting or running sequence at once; a step in flight drops its row in `update`. */
   abort(id: RequestId): boolean {
     const running = this.#running.get(id);
-    if (running) this.#running.remove(running);
-    const sequence = running ?? this.#waiting.remove(id);
-    sequence?.finish('abort');
-    return sequence !== undefined;
+    if (!running) return this.#waiting.remove(id) !== undefined;
+    this.#running.remove(running);
+    return true;
   }
 
   /** The ids of all that were there, the running ones first. */

@@ -173,7 +173,7 @@ export class ScriptedRunner implements ModelRunner {
 }
 
 /** `a token 117`, `a finished length`, `a failed CANCELLED`: one line per event. */
-export function describeEvent(event: RequestEvent): string {
+function describeEvent(event: RequestEvent): string {
   const { requestId: id, type } = event;
   switch (type) {
     case 'started':

@@ -89,7 +89,7 @@ export class WebGpuBackend implements Gpt2Backend {
     const ranAtMs = performance.now();
     const values = wantsLogits
       ? await this.#readBack(logits, numRows * this.#config.vocabSize)
-      : new Float32Array();
+      : await this.#finishWithoutReadback();
     this.#throwIfDeviceFailed();
     return { logits: values, runMs: ranAtMs - startedAtMs, readbackMs: performance.now() - ranAtMs };
   }
@@ -154,6 +154,12 @@ export class WebGpuBackend implements Gpt2Backend {
     const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
     readback.unmap();
     return values;
+  }
+
+  /** Without waiting, the chunks of a long prompt would follow each other in microtasks, and no message be seen between. */
+  async #finishWithoutReadback(): Promise<Float32Array> {
+    await this.#device.queue.onSubmittedWorkDone();
+    return new Float32Array();
   }
 
   /** The persistent buffer of this name, replaced by a larger one where it is too small. */
