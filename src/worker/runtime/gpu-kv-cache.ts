@@ -1,12 +1,11 @@
 import type { Gpt2Config } from '../model/gpt2-config.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 
 /** One layer's K and V, each [rows, heads, capacity, headSize]. */
 export interface LayerBuffers {
   readonly key: GPUBuffer;
   readonly value: GPUBuffer;
 }
-
-const ROW_USAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
 
 /**
  * K/V of all layers in GPU buffers: the slots, whose first n rows are one decode batch, and one staging row in which a
@@ -100,7 +99,7 @@ export class GpuKvCache {
   }
 
   #createRows(numRows: number): GPUBuffer {
-    return this.#device.createBuffer({ size: numRows * this.#rowBytes, usage: ROW_USAGE });
+    return this.#device.createBuffer({ size: numRows * this.#rowBytes, usage: TENSOR_USAGE });
   }
 
   /** A larger capacity spreads the heads of a row apart, so each head's strip is copied by itself. */

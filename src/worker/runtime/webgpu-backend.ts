@@ -4,6 +4,7 @@ import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights, Precision } from '../model/weights.ts';
 import { DeviceLostError } from './errors.ts';
 import type { ForwardInput, ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
+import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
@@ -74,11 +75,7 @@ export class WebGpuBackend implements Gpt2Backend {
     this.#throwIfDeviceFailed();
     const { numRows, wantsLogits } = input;
     const startedAtMs = performance.now();
-    const logits = this.#buffer(
-      'logits',
-      numRows * this.#config.vocabSize * BYTES_PER_FLOAT32,
-      STORAGE_USAGE,
-    );
+    const logits = this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
     const kv = this.#kvTensorsFor(input.target, numRows);
     const feeds = { ...kv.feeds, ...this.#inputTensors(input) };
     const fetches = {
@@ -121,7 +118,7 @@ export class WebGpuBackend implements Gpt2Backend {
   }
 
   #upload(name: string, values: Int32Array, dims: number[]): Tensor {
-    const buffer = this.#buffer(name, values.length * BYTES_PER_INT32, STORAGE_USAGE);
+    const buffer = this.#buffer(name, values.length * BYTES_PER_INT32, TENSOR_USAGE);
     this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
     return this.#tensor(buffer, 'int32', dims);
   }
@@ -146,11 +143,11 @@ export class WebGpuBackend implements Gpt2Backend {
 
   async #readBack(source: GPUBuffer, numFloats: number): Promise<Float32Array> {
     const numBytes = numFloats * BYTES_PER_FLOAT32;
-    const readback = this.#buffer('readback', numBytes, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+    const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     const encoder = this.#device.createCommandEncoder();
     encoder.copyBufferToBuffer(source, 0, readback, 0, numBytes);
     this.#device.queue.submit([encoder.finish()]);
-    await readback.mapAsync(GPUMapMode.READ, 0, numBytes);
+    await readback.mapAsync(MAP_MODE.READ, 0, numBytes);
     const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
     readback.unmap();
     return values;
@@ -191,5 +188,3 @@ interface KvTensors {
   readonly feeds: Record<string, Tensor>;
   readonly fetches: Record<string, Tensor>;
 }
-
-const STORAGE_USAGE = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
