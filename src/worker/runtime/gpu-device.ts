@@ -9,9 +9,6 @@ export interface GpuDevice {
   readonly hasShaderF16: boolean;
 }
 
-/** onnxruntime-web's flash attention handles whole groups of this many keys; smaller subgroups give wrong sums. */
-const SMALLEST_SAFE_SUBGROUP = 8;
-
 /** Raised to the adapter's own: the defaults are below what a real checkpoint's tensors need. */
 const RAISED_LIMITS = [
   'maxBufferSize',
@@ -47,10 +44,13 @@ export async function requestGpuDevice(): Promise<GpuDevice> {
   };
 }
 
+/**
+ * Never `subgroups`: with it onnxruntime-web 1.30 prefills 32 tokens or more with a shader that expects a variable
+ * declared in a loop to be zero in each pass, which Dawn on Vulkan does not do (seen in Chromium 156), and that expects
+ * subgroups of 8 lanes or more. Both give wrong logits and no error.
+ */
 function chooseFeatures(adapter: GPUAdapter): GPUFeatureName[] {
-  const wanted: GPUFeatureName[] = ['shader-f16'];
-  if (adapter.info.subgroupMinSize >= SMALLEST_SAFE_SUBGROUP) wanted.push('subgroups');
-  return wanted.filter((feature) => adapter.features.has(feature));
+  return adapter.features.has('shader-f16') ? ['shader-f16'] : [];
 }
 
 function describeAdapter({ vendor, architecture, device, description }: GPUAdapterInfo): string {

@@ -1,0 +1,113 @@
+import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import { argmax, relativeError, type ExpectedLogits } from './logits.ts';
+
+export interface ReferencePrompt extends ExpectedLogits {
+  readonly promptTokenIds: readonly number[];
+  readonly greedyTokenIds: readonly number[];
+}
+
+interface Row {
+  readonly slot: number;
+  readonly tokenIds: number[];
+}
+
+const SMALL_CAPACITY = 256;
+const LARGE_CAPACITY = 512;
+
+/** Runs the reference's prompts on a backend, through every operation of its K/V cache. */
+export class ReferenceRun {
+  readonly #backend: Gpt2Backend;
+  readonly #vocabSize: number;
+
+  constructor(backend: Gpt2Backend, vocabSize: number) {
+    this.#backend = backend;
+    this.#vocabSize = vocabSize;
+    backend.reserve(1, SMALL_CAPACITY);
+  }
+
+  /** Relative error of the last token's logits, the prompt prefilled in chunks of these lengths (default: whole). */
+  async prefillError(
+    prompt: ReferencePrompt,
+    chunkLengths = [prompt.promptTokenIds.length],
+  ): Promise<number> {
+    let start = 0;
+    let logits: Float32Array = new Float32Array();
+    for (const length of chunkLengths) {
+      logits = await this.#prefill(prompt.promptTokenIds.slice(start, start + length), start);
+      start += length;
+    }
+    return relativeError(logits, prompt);
+  }
+
+  /**
+   * Decodes two prompts greedily in one batch with idle rows between them. On the way the first one is moved to
+   * another slot, and the cache grows in slots and in capacity.
+   */
+  async greedyPair(
+    prompts: readonly [ReferencePrompt, ReferencePrompt],
+    numTokens: number,
+  ): Promise<number[][]> {
+    this.#backend.reserve(4, SMALL_CAPACITY);
+    let rows = [await this.#admit(prompts[0], 3), await this.#admit(prompts[1], 1)] as const;
+    for (let step = 1; step < numTokens; step++) {
+      if (step === 8) {
+        this.#backend.moveSlot(3, 0);
+        rows = [{ ...rows[0], slot: 0 }, rows[1]];
+      }
+      if (step === 16) this.#backend.reserve(8, LARGE_CAPACITY);
+      await this.#decode(rows);
+    }
+    return rows.map(({ tokenIds }, i) => tokenIds.slice(prompts[i]?.promptTokenIds.length));
+  }
+
+  /** Decodes all prompts greedily in one batch. */
+  async greedyAll(prompts: readonly ReferencePrompt[], numTokens: number): Promise<number[][]> {
+    this.#backend.reserve(prompts.length, SMALL_CAPACITY);
+    const rows: Row[] = [];
+    for (const [slot, prompt] of prompts.entries()) rows.push(await this.#admit(prompt, slot));
+    for (let step = 1; step < numTokens; step++) await this.#decode(rows);
+    return rows.map(({ tokenIds }, i) => tokenIds.slice(prompts[i]?.promptTokenIds.length));
+  }
+
+  async #admit({ promptTokenIds }: ReferencePrompt, slot: number): Promise<Row> {
+    const logits = await this.#prefill(promptTokenIds, 0);
+    this.#backend.copyStagingTo(slot);
+    return { slot, tokenIds: [...promptTokenIds, argmax(logits)] };
+  }
+
+  async #prefill(tokenIds: readonly number[], startPosition: number): Promise<Float32Array> {
+    const { logits } = await this.#backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: tokenIds.length,
+      ids: Int32Array.from(tokenIds),
+      positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
+      lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
+      wantsLogits: true,
+    });
+    return logits;
+  }
+
+  /** Feeds each row's last token and appends the likeliest next one. */
+  async #decode(rows: readonly Row[]): Promise<void> {
+    const numRows = Math.max(...rows.map(({ slot }) => slot)) + 1;
+    const ids = new Int32Array(numRows);
+    const positions = new Int32Array(numRows);
+    for (const { slot, tokenIds } of rows) {
+      ids[slot] = tokenIds.at(-1) ?? 0;
+      positions[slot] = tokenIds.length - 1;
+    }
+    const { logits } = await this.#backend.forward({
+      target: 'slots',
+      numRows,
+      tokensPerRow: 1,
+      ids,
+      positions,
+      lastIndices: positions,
+      wantsLogits: true,
+    });
+    for (const { slot, tokenIds } of rows) {
+      tokenIds.push(argmax(logits.subarray(slot * this.#vocabSize, (slot + 1) * this.#vocabSize)));
+    }
+  }
+}
