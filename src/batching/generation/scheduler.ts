@@ -1,5 +1,5 @@
 import { BackPressureError } from '../errors.ts';
-import { DrainRate } from './drain-rate.ts';
+import { DrainRate } from '../drain-rate.ts';
 import type { DecodeStep, PrefillStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { RequestQueue } from './request-queue.ts';

@@ -1,0 +1,38 @@
+import type { Clock } from './clock.ts';
+
+/** At most one timer, set for the earliest moment asked for. It may ring early for its listener's purpose, never late. */
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: (dueMs: number) => void;
+  #dueMs = Infinity;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(clock: Clock, ring: (dueMs: number) => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  set(dueMs: number): void {
+    if (dueMs >= this.#dueMs) return;
+    this.clear();
+    this.#dueMs = dueMs;
+    this.#arm();
+  }
+
+  clear(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#dueMs = Infinity;
+  }
+
+  #arm(): void {
+    this.#cancelTimer = this.#clock.setTimer(Math.max(0, this.#dueMs - this.#clock.now()), this.#onTimer);
+  }
+
+  readonly #onTimer = (): void => {
+    const dueMs = this.#dueMs;
+    if (this.#clock.now() < dueMs) return this.#arm(); // platform timers may round down
+    this.clear();
+    this.#ring(dueMs);
+  };
+}

@@ -1,0 +1,297 @@
+import { onAbort, type AbortSignal } from './abort-signal.ts';
+import { Alarm } from './alarm.ts';
+import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import { Call, CallQueue, type Caller } from './call-queue.ts';
+import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from './errors.ts';
+import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
+import { DrainRate } from './drain-rate.ts';
+import { LookGrid } from './look-grid.ts';
+import { requireCount, requireDuration, requireSize } from './require-option.ts';
+import { RunningBatch } from './running-batch.ts';
+
+/** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
+export type RunBatch<Item, To extends Caller> = (batch: RunningBatch<Item, To>) => Promise<void>;
+
+/** What is known of a batch when it is cut. */
+type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
+
+/**
+ * The core of `batch` and `batchStream`: one FIFO queue, the batch being formed at its head, and the execution slots.
+ * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
+ */
+export class Batcher<Item, To extends Caller> {
+  readonly #options: ResolvedBatchOptions<Item>;
+  readonly #run: RunBatch<Item, To>;
+  readonly #queue = new CallQueue<Item, To>();
+  readonly #alarm: Alarm;
+  readonly #looks: LookGrid | undefined;
+  readonly #drainRate = new DrainRate();
+  #maxBatchSize: number;
+  #batchWaitTimeoutMs: number;
+  #maxConcurrentBatches: number;
+  /** Set while something waits and a slot is, or was, free: this is when the limits are read. */
+  #gathering: Gathering<Item, To> | undefined;
+  /** `batchSizeFn` is the user's code and may call back; the measuring in progress will see what that changed. */
+  #isMeasuring = false;
+  #numSubmitted = 0;
+  /** Calls up to this place in the order of arrival leave without waiting for company. */
+  #flushedThrough = -1;
+  #isClosed = false;
+  #numOngoing = 0;
+  #numCancelled = 0;
+  #numSinkErrors = 0;
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(options: ResolvedBatchOptions<Item>, run: RunBatch<Item, To>) {
+    this.#options = options;
+    this.#run = run;
+    this.#maxBatchSize = options.maxBatchSize;
+    this.#batchWaitTimeoutMs = options.batchWaitTimeoutMs;
+    this.#maxConcurrentBatches = options.maxConcurrentBatches;
+    this.#looks = options.strideMs > 0 ? new LookGrid(options.strideMs) : undefined;
+    this.#alarm = new Alarm(options.clock, (dueMs) => this.#pump(undefined, dueMs));
+  }
+
+  get maxBatchSize(): number {
+    return this.#maxBatchSize;
+  }
+
+  get batchWaitTimeoutMs(): number {
+    return this.#batchWaitTimeoutMs;
+  }
+
+  get maxConcurrentBatches(): number {
+    return this.#maxConcurrentBatches;
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  get ongoingBatches(): number {
+    return this.#numOngoing;
+  }
+
+  get sinkErrors(): number {
+    return this.#numSinkErrors;
+  }
+
+  get #hasFreeSlot(): boolean {
+    return this.#numOngoing < this.#maxConcurrentBatches;
+  }
+
+  setMaxBatchSize(value: number): void {
+    this.#maxBatchSize = requireCount('maxBatchSize', value);
+  }
+
+  setBatchWaitTimeoutMs(value: number): void {
+    this.#batchWaitTimeoutMs = requireDuration('batchWaitTimeoutMs', value);
+  }
+
+  setMaxConcurrentBatches(value: number): void {
+    this.#maxConcurrentBatches = requireCount('maxConcurrentBatches', value);
+    this.#pump();
+  }
+
+  /** Enqueues at once, and dispatches in the same turn what may go. A refused call is rejected and gives undefined. */
+  submit(item: Item, caller: To, signal: AbortSignal | undefined): Call<Item, To> | undefined {
+    const nowMs = this.#options.clock.now();
+    let size: number;
+    try {
+      size = this.#admit(item, signal);
+    } catch (refusal) {
+      caller.reject(refusal);
+      return undefined;
+    }
+    const call = new Call(item, caller, size, nowMs, this.#numSubmitted++);
+    if (signal) {
+      call.stopListening = onAbort(signal, () => {
+        this.cancel(call, RequestCancelledError.because(signal.reason));
+      });
+    }
+    this.#queue.push(call);
+    this.#pump(call);
+    return call;
+  }
+
+  /** Takes the call out at once, whether it waits or runs. `isSilent`: the caller has left and wants no answer. */
+  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent = false): void {
+    if (call.isSettled) return;
+    if (call.batch) {
+      call.batch.cancel(call, error, isSilent);
+      return;
+    }
+    this.#gathering?.forget(call);
+    this.#queue.remove(call);
+    this.#numCancelled++;
+    call.settle();
+    if (!isSilent) call.caller.reject(error);
+    if (this.#queue.length === 0) this.#rest();
+  }
+
+  flush(): void {
+    this.#flushedThrough = this.#numSubmitted - 1;
+    this.#pump();
+  }
+
+  drain(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#pump();
+    return this.drain();
+  }
+
+  /** Returns the size of the item alone, or throws the reason for which the call is refused. */
+  #admit(item: Item, signal: AbortSignal | undefined): number {
+    if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
+    if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
+    const { batchSizeFn, maxQueuedRequests } = this.#options;
+    const numQueuedRequests = this.#queue.length;
+    if (numQueuedRequests >= maxQueuedRequests) {
+      const { retryAfterMs } = this.#drainRate;
+      throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs });
+    }
+    if (!batchSizeFn) return 1;
+    const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
+    if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
+    return size;
+  }
+
+  /** Cuts every batch that may leave now, then sets the alarm for the next one. */
+  #pump(arrival?: Call<Item, To>, alarmMs?: number): void {
+    if (this.#isMeasuring) return;
+    if (this.#hasFreeSlot && this.#queue.length > 0) {
+      const isLook = this.#takeLook(arrival, alarmMs);
+      while (this.#hasFreeSlot && this.#cutOne(isLook, arrival));
+    }
+    if (!this.#hasFreeSlot) this.#alarm.clear();
+    if (this.#queue.length === 0) this.#rest();
+  }
+
+  #takeLook(arrival: Call<Item, To> | undefined, alarmMs: number | undefined): boolean {
+    if (!this.#looks) return true;
+    if (alarmMs !== undefined) return this.#looks.takeAt(alarmMs);
+    return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.head);
+  }
+
+  /** Returns false when nothing may leave, with the alarm set for when something may. */
+  #cutOne(isLook: boolean, arrival: Call<Item, To> | undefined): boolean {
+    const gathering = this.#gather();
+    const { head } = this.#queue;
+    if (!gathering || !head) return false;
+    const nowMs = this.#options.clock.now();
+    const isUrgent = this.#isClosed || this.#isFlushed(head);
+    const reason = this.#cutReason(gathering, head, nowMs, arrival);
+    if (reason && (isLook || isUrgent)) {
+      this.#cut(gathering, head, reason, nowMs);
+      return true;
+    }
+    const ripeMs = reason ? nowMs : this.#timeoutMs(gathering, head);
+    this.#alarm.set(this.#looks ? this.#looks.nextMs(ripeMs) : ripeMs);
+    return false;
+  }
+
+  /** The batch at the head of the queue, grown as far as it goes; undefined when nothing is left to form one from. */
+  #gather(): Gathering<Item, To> | undefined {
+    for (let { head } = this.#queue; head; { head } = this.#queue) {
+      // Limits that the head does not fit were read for calls that have left since.
+      if (this.#gathering && head.size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
+      const gathering = (this.#gathering ??= this.#openGathering());
+      if (head.size <= gathering.limits.maxBatchSize) {
+        this.#isMeasuring = true;
+        gathering.extend();
+        this.#isMeasuring = false;
+        return this.#gathering;
+      }
+      this.#queue.remove(head);
+      head.settle();
+      head.caller.reject(ItemTooLargeError.of(head.size, gathering.limits.maxBatchSize));
+    }
+    return undefined;
+  }
+
+  #openGathering(): Gathering<Item, To> {
+    const limits = { maxBatchSize: this.#maxBatchSize, waitTimeoutMs: this.#batchWaitTimeoutMs };
+    const { batchSizeFn } = this.#options;
+    return batchSizeFn
+      ? new MeasuredGathering(limits, this.#queue, batchSizeFn)
+      : new CountedGathering(limits, this.#queue);
+  }
+
+  /** The first reason that holds, in the order of the contract. */
+  #cutReason(
+    gathering: Gathering<Item, To>,
+    head: Call<Item, To>,
+    nowMs: number,
+    arrival: Call<Item, To> | undefined,
+  ): CutReason | undefined {
+    if (gathering.measuredSize >= gathering.limits.maxBatchSize) return 'full';
+    if (gathering.isDeferring) return 'deferred';
+    if (this.#isFlushed(head)) return 'flush';
+    if (this.#isClosed) return 'close';
+    if (nowMs < this.#timeoutMs(gathering, head)) return undefined;
+    return head === arrival ? 'idle' : 'timeout';
+  }
+
+  #isFlushed(call: Call<Item, To>): boolean {
+    return call.order <= this.#flushedThrough;
+  }
+
+  #timeoutMs({ limits }: Gathering<Item, To>, head: Call<Item, To>): number {
+    return this.#options.allowSmallBatch ? head.arrivedAtMs + limits.waitTimeoutMs : Infinity;
+  }
+
+  #cut(gathering: Gathering<Item, To>, head: Call<Item, To>, reason: CutReason, nowMs: number): void {
+    const cut: Cut = {
+      reason,
+      measuredSize: gathering.measuredSize,
+      maxBatchSize: gathering.limits.maxBatchSize,
+      waitMs: nowMs - head.arrivedAtMs,
+      cancelled: this.#numCancelled,
+    };
+    const batch = new RunningBatch(this.#queue.take(gathering.numCalls), reason);
+    this.#gathering = undefined;
+    this.#numCancelled = 0;
+    this.#numOngoing++;
+    this.#drainRate.recordAdmission(nowMs, this.#queue.length);
+    void this.#execute(batch, cut, nowMs);
+  }
+
+  async #execute(batch: RunningBatch<Item, To>, cut: Cut, cutAtMs: number): Promise<void> {
+    await this.#run(batch);
+    this.#numOngoing--;
+    this.#report({
+      ...cut,
+      batchSize: batch.calls.length,
+      executionMs: this.#options.clock.now() - cutAtMs,
+      outcome: batch.numRejected === batch.calls.length ? 'error' : 'ok',
+    });
+    this.#pump();
+  }
+
+  #report(event: BatchEvent): void {
+    try {
+      this.#options.onBatch?.(event);
+    } catch {
+      this.#numSinkErrors++;
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#numOngoing === 0;
+  }
+
+  /** Nothing waits: no timer, no limits in force. */
+  #rest(): void {
+    this.#gathering = undefined;
+    this.#alarm.clear();
+    if (!this.#isIdle) return;
+    this.#drained?.resolve();
+    this.#drained = undefined;
+  }
+}

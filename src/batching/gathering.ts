@@ -1,0 +1,138 @@
+import type { Call, Caller, CallQueue } from './call-queue.ts';
+import { requireSize } from './require-option.ts';
+
+/** The limits read for one batch; a setter called later governs the next one. */
+export interface BatchLimits {
+  readonly maxBatchSize: number;
+  readonly waitTimeoutMs: number;
+}
+
+/** The batch being formed: how long a prefix of the queue fits its limits. Calls stay in the queue until the cut. */
+export interface Gathering<Item, To extends Caller> {
+  readonly limits: BatchLimits;
+  readonly numCalls: number;
+  readonly measuredSize: number;
+  /** The next waiting call does not fit, so waiting longer cannot fill this batch. */
+  readonly isDeferring: boolean;
+  /** Takes in what has arrived since. */
+  extend(): void;
+  /** `call` is about to leave the queue. */
+  forget(call: Call<Item, To>): void;
+}
+
+/** Every item counts as one, so the queue's length says it all. */
+export class CountedGathering<Item, To extends Caller> implements Gathering<Item, To> {
+  readonly limits: BatchLimits;
+  readonly isDeferring = false;
+  readonly #queue: CallQueue<Item, To>;
+
+  constructor(limits: BatchLimits, queue: CallQueue<Item, To>) {
+    this.limits = limits;
+    this.#queue = queue;
+  }
+
+  get numCalls(): number {
+    return Math.min(this.#queue.length, this.limits.maxBatchSize);
+  }
+
+  get measuredSize(): number {
+    return this.numCalls;
+  }
+
+  extend(): void {}
+
+  forget(): void {}
+}
+
+/** Sizes come from `batchSizeFn`, asked once per item added; only a cancelled member makes it measure again. */
+export class MeasuredGathering<Item, To extends Caller> implements Gathering<Item, To> {
+  readonly limits: BatchLimits;
+  numCalls = 0;
+  measuredSize = 0;
+  isDeferring = false;
+  readonly #queue: CallQueue<Item, To>;
+  readonly #batchSizeFn: (items: readonly Item[]) => number;
+  /** The prefix ends here; undefined while it is empty. */
+  #last: Call<Item, To> | undefined;
+  /** The items of the prefix, unless it is stale. */
+  #items: Item[] = [];
+  /** A member was cancelled. The survivors are measured in one go when somebody looks, not once per cancellation. */
+  #isStale = false;
+
+  constructor(
+    limits: BatchLimits,
+    queue: CallQueue<Item, To>,
+    batchSizeFn: (items: readonly Item[]) => number,
+  ) {
+    this.limits = limits;
+    this.#queue = queue;
+    this.#batchSizeFn = batchSizeFn;
+  }
+
+  extend(): void {
+    for (;;) {
+      if (this.#isStale) this.#measureSurvivors();
+      const next = this.#last ? this.#last.next : this.#queue.head;
+      if (!next || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
+      this.#add(next);
+    }
+  }
+
+  forget(call: Call<Item, To>): void {
+    this.isDeferring = false; // it may have been the one that did not fit
+    if (!this.#last || call.order > this.#last.order) return;
+    if (call === this.#last) this.#last = call.previous;
+    this.numCalls--;
+    this.#isStale = true;
+  }
+
+  #add(call: Call<Item, To>): void {
+    this.#items.push(call.item);
+    const size = this.#measureWith(call);
+    if (size !== undefined && !call.isSettled && size <= this.limits.maxBatchSize) {
+      this.#last = call;
+      this.numCalls++;
+      this.measuredSize = size;
+      return;
+    }
+    this.#items.pop();
+    this.isDeferring = size !== undefined && !call.isSettled;
+  }
+
+  /** A call that cannot be measured fails alone, and the batch goes on without it. */
+  #measureWith(call: Call<Item, To>): number | undefined {
+    if (this.numCalls === 0) return call.size; // measured alone when it was submitted
+    try {
+      return this.#measure();
+    } catch (error) {
+      if (!call.isSettled) {
+        this.#queue.remove(call);
+        call.settle();
+        call.caller.reject(error);
+      }
+      return undefined;
+    }
+  }
+
+  #measureSurvivors(): void {
+    this.#isStale = false;
+    this.isDeferring = false;
+    this.#items = [];
+    for (let call = this.#last; call; call = call.previous) this.#items.push(call.item);
+    this.#items.reverse();
+    try {
+      this.measuredSize = this.numCalls > 1 ? this.#measure() : (this.#last?.size ?? 0);
+      if (this.measuredSize <= this.limits.maxBatchSize) return;
+    } catch {
+      // fewer items than were measured before, and yet they cannot be: find out which by adding them anew
+    }
+    this.#last = undefined;
+    this.#items = [];
+    this.numCalls = 0;
+    this.measuredSize = 0;
+  }
+
+  #measure(): number {
+    return requireSize('batchSizeFn(items)', this.#batchSizeFn(this.#items));
+  }
+}

@@ -1,0 +1,150 @@
+import { describeInvalid } from '../errors.ts';
+import { Histogram, requireBuckets, type HistogramSnapshot } from './histogram.ts';
+
+export type Labels<Key extends string> = Readonly<Record<Key, string>>;
+
+/** What was recorded under one set of label values; in a list they stand in the order of their first appearance. */
+export interface Sample<Value> {
+  readonly labels: Labels<string>;
+  readonly value: Value;
+}
+
+interface Snapshot<Type extends string, Value> {
+  readonly type: Type;
+  readonly name: string;
+  readonly help: string;
+  readonly samples: readonly Sample<Value>[];
+}
+
+/** Plain data: it can be cloned to another context. */
+export type MetricSnapshot = Snapshot<'counter' | 'gauge', number> | Snapshot<'histogram', HistogramSnapshot>;
+
+export interface Counter<Key extends string> {
+  /** Refuses a negative value: a counter only ever goes up. */
+  inc(labels: Labels<Key>, value?: number): void;
+}
+
+export interface Gauge<Key extends string> {
+  /** NaN and the infinities are values too. */
+  set(labels: Labels<Key>, value: number): void;
+}
+
+export interface HistogramMetric<Key extends string> {
+  observe(labels: Labels<Key>, value: number): void;
+}
+
+interface Registered<Metric> {
+  readonly metric: Metric;
+  readonly snapshot: () => MetricSnapshot;
+}
+
+/**
+ * The metrics of one context, in memory. Registering a name again gives the metric that there is, with the help that
+ * it has; type, label names (in any order) and buckets must be the same.
+ */
+export class MetricsRegistry {
+  readonly #registered = new Map<string, Registered<unknown> & { readonly shape: string }>();
+
+  counter<Key extends string = never>(name: string, help: string, labelNames: readonly Key[]): Counter<Key> {
+    return this.#register<Counter<Key>>(name, `a counter of ${inWords(labelNames)}`, () => {
+      const series = new SeriesMap(labelNames, () => 0);
+      const inc = (labels: Labels<Key>, value = 1): void => {
+        series.at(labels).value += requireIncrement(value);
+      };
+      return { metric: { inc }, snapshot: () => ({ type: 'counter', name, help, samples: series.samples }) };
+    });
+  }
+
+  gauge<Key extends string = never>(name: string, help: string, labelNames: readonly Key[]): Gauge<Key> {
+    return this.#register<Gauge<Key>>(name, `a gauge of ${inWords(labelNames)}`, () => {
+      const series = new SeriesMap(labelNames, () => 0);
+      const set = (labels: Labels<Key>, value: number): void => {
+        series.at(labels).value = value;
+      };
+      return { metric: { set }, snapshot: () => ({ type: 'gauge', name, help, samples: series.samples }) };
+    });
+  }
+
+  /** `buckets` are upper bounds, ascending and inclusive; +Inf is added. */
+  histogram<Key extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Key[],
+    buckets: readonly number[],
+  ): HistogramMetric<Key> {
+    const bounds = [...requireBuckets(buckets)];
+    const shape = `a histogram of ${inWords(labelNames)} in buckets ${bounds.join(', ')}`;
+    return this.#register<HistogramMetric<Key>>(name, shape, () => {
+      const series = new SeriesMap(labelNames, () => new Histogram(bounds));
+      const observe = (labels: Labels<Key>, value: number): void => series.at(labels).value.observe(value);
+      const samples = (): Sample<HistogramSnapshot>[] =>
+        series.samples.map(({ labels, value }) => ({ labels, value: value.snapshot }));
+      return { metric: { observe }, snapshot: () => ({ type: 'histogram', name, help, samples: samples() }) };
+    });
+  }
+
+  /** In the order of registration; later changes do not show in it. */
+  snapshot(): MetricSnapshot[] {
+    return Array.from(this.#registered.values(), ({ snapshot }) => snapshot());
+  }
+
+  #register<Metric>(name: string, shape: string, create: () => Registered<Metric>): Metric {
+    const existing = this.#registered.get(name);
+    if (existing && existing.shape !== shape) {
+      throw new Error(`\`${name}\` is ${existing.shape} and cannot be ${shape} too: give one another name.`);
+    }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same shape is the same type
+    if (existing) return existing.metric as Metric;
+    const created = create();
+    this.#registered.set(requireName('name', METRIC_NAME, name), { ...created, shape });
+    return created.metric;
+  }
+}
+
+const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
+/** `le` is what a histogram calls its bounds, and Prometheus keeps names that start with two underscores to itself. */
+const LABEL_NAME = /^(?!le$|__)[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+function requireName(what: string, pattern: RegExp, name: string): string {
+  if (pattern.test(name)) return name;
+  throw new RangeError(describeInvalid(what, `a free Prometheus name, ${String(pattern)}`, name));
+}
+
+function requireIncrement(value: number): number {
+  if (value >= 0 && value < Infinity) return value;
+  throw new RangeError(describeInvalid('value', 'a finite number >= 0', value));
+}
+
+function inWords(labelNames: readonly string[]): string {
+  return `(${labelNames.toSorted().join(', ')})`;
+}
+
+class SeriesMap<Value> {
+  readonly #labelNames: readonly string[];
+  readonly #initial: () => Value;
+  /** By their label values as a JSON list: no value, whatever it contains, can be taken for another or for two. */
+  readonly #series = new Map<string, { readonly labels: Labels<string>; value: Value }>();
+
+  constructor(labelNames: readonly string[], initial: () => Value) {
+    this.#labelNames = labelNames.map((name) => requireName('labelNames', LABEL_NAME, name));
+    this.#initial = initial;
+  }
+
+  get samples(): Sample<Value>[] {
+    return Array.from(this.#series.values(), (series) => ({ ...series }));
+  }
+
+  at(labels: Labels<string>): { value: Value } {
+    const values = this.#labelNames.map((name) => labels[name]);
+    if (values.length !== Object.keys(labels).length || !values.every((value) => typeof value === 'string')) {
+      const expected = `strings named ${inWords(this.#labelNames)} and nothing else`;
+      throw new TypeError(describeInvalid('labels', expected, JSON.stringify(labels)));
+    }
+    const key = JSON.stringify(values);
+    const existing = this.#series.get(key);
+    if (existing) return existing;
+    const created = { labels: { ...labels }, value: this.#initial() };
+    this.#series.set(key, created);
+    return created;
+  }
+}

@@ -1,0 +1,48 @@
+import type { BatchOptions } from './batch-options.ts';
+import { describeInvalid } from './errors.ts';
+import { requireBoolean, requireCount, requireCountOrInfinity, requireDuration } from './require-option.ts';
+
+type ReadOption = (key: string, value: unknown) => BatchOptions<unknown>;
+
+/** Ray's spelling, in seconds, to ours, in milliseconds. `timeout_s` and `stride_s` are the fourth seed's. */
+const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
+  ['max_batch_size', (key, value) => ({ maxBatchSize: requireCount(key, value) })],
+  ['timeout_s', (key, value) => ({ batchWaitTimeoutMs: requireSeconds(key, value) })],
+  ['batch_wait_timeout_s', (key, value) => ({ batchWaitTimeoutMs: requireSeconds(key, value) })],
+  ['stride_s', (key, value) => ({ strideMs: requireSeconds(key, value) })],
+  ['allow_small_batch', (key, value) => ({ allowSmallBatch: requireBoolean(key, value) })],
+  ['max_concurrent_batches', (key, value) => ({ maxConcurrentBatches: requireCount(key, value) })],
+  ['max_queued_requests', (key, value) => ({ maxQueuedRequests: requireQueueLimit(key, value) })],
+]);
+
+/** A configuration as Ray Serve spells it, as options for `batch`. An unknown key is a TypeError that names it. */
+export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchOptions<unknown> {
+  requireRecord(config);
+  if ('timeout_s' in config && 'batch_wait_timeout_s' in config) {
+    throw new TypeError(
+      'Expected one of `timeout_s` and `batch_wait_timeout_s`, got both: they mean the same.',
+    );
+  }
+  const options = Object.entries(config).map(([key, value]) => readOption(key, value));
+  return Object.assign({}, ...options);
+}
+
+function readOption(key: string, value: unknown): BatchOptions<unknown> {
+  const read = READ_OPTION.get(key);
+  if (read) return read(key, value);
+  throw new TypeError(`Unknown key \`${key}\`: the keys are ${[...READ_OPTION.keys()].join(', ')}.`);
+}
+
+function requireSeconds(key: string, value: unknown): number {
+  return requireDuration(key, value) * 1000;
+}
+
+/** Ray writes "no limit" as -1. */
+function requireQueueLimit(key: string, value: unknown): number {
+  return value === -1 ? Infinity : requireCountOrInfinity(key, value);
+}
+
+function requireRecord(config: unknown): void {
+  if (typeof config === 'object' && config !== null) return;
+  throw new TypeError(describeInvalid('config', 'an object', config));
+}
