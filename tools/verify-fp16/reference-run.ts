@@ -4,6 +4,8 @@ import { argmax, relativeError, type ExpectedLogits } from './logits.ts';
 export interface ReferencePrompt extends ExpectedLogits {
   readonly promptTokenIds: readonly number[];
   readonly greedyTokenIds: readonly number[];
+  /** Smallest distance of the two largest logits over the greedy steps. */
+  readonly minGreedyMargin: number;
 }
 
 interface Row {

@@ -20,7 +20,7 @@ const WEIGHTS = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_F
 const CONFIG = readGpt2Config(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')));
 
 /** Largest relative error of logits: float16 keeps 11 bits, float32 is what the WASM tests ask for. */
-const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-3, float16: 1e-2 };
+const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-3, float16: 5e-3 };
 const NUM_GREEDY_TOKENS = 32;
 /** Attention switches kernels at 32 tokens and at the first token over a past. */
 const CHUNK_LENGTHS = [70, 1, 79];
@@ -86,27 +86,27 @@ async function* check(backend: WebGpuBackend, tolerance: number): AsyncGenerator
   const [, second] = prompts;
   if (!second) throw new Error('The fixture has fewer than two prompts.');
   const pair = [second, longPrompt] as const;
-  yield* compareTokens(
-    'two rows, one moved, cache grown',
-    pair,
-    await run.greedyPair(pair, NUM_GREEDY_TOKENS),
-  );
+  const pairTokens = await run.greedyPair(pair, NUM_GREEDY_TOKENS);
+  yield compareTokens('two rows, one moved, cache grown', pair, pairTokens, tolerance);
   const all = [...prompts, longPrompt];
-  yield* compareTokens('all rows in one batch', all, await run.greedyAll(all, NUM_GREEDY_TOKENS));
+  const allTokens = await run.greedyAll(all, NUM_GREEDY_TOKENS);
+  yield compareTokens('all rows in one batch', all, allTokens, tolerance);
 }
 
-/** Strict: where a retrained model fails this in float16 alone, look at the fixture's `minGreedyMargin` first. */
-function* compareTokens(
+/** A row may differ only where PyTorch's own choice was closer than twice the error that is allowed to a logit. */
+function compareTokens(
   claim: string,
   prompts: readonly ReferencePrompt[],
   generated: readonly (readonly number[])[],
-): Generator<CheckResult> {
-  const numEqual = prompts.filter(
-    ({ greedyTokenIds }, i) => greedyTokenIds.join() === generated[i]?.join(),
-  ).length;
-  yield {
+  tolerance: number,
+): CheckResult {
+  const isEqual = prompts.map(({ greedyTokenIds }, i) => greedyTokenIds.join() === generated[i]?.join());
+  const isClose = prompts.map(
+    ({ minGreedyMargin, top20 }) => minGreedyMargin < 2 * tolerance * Math.max(...top20.logits.map(Math.abs)),
+  );
+  return {
     claim: `rows with PyTorch's ${NUM_GREEDY_TOKENS} greedy tokens: ${claim}`,
-    figure: `${numEqual}/${prompts.length}`,
-    isPass: numEqual === prompts.length,
+    figure: `${isEqual.filter(Boolean).length}/${prompts.length}`,
+    isPass: prompts.every((_, i) => isEqual[i] || isClose[i]),
   };
 }
