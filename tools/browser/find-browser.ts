@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright';
+
+import { findOnPath, runCommand } from './commands.ts';
+import { installedBrowsers } from './installed-browsers.ts';
+
+export interface Browser {
+  readonly path: string;
+  /** As the browser says it, such as `Chromium 156.0.8078.79`. */
+  readonly version: string;
+  /** How it was found. */
+  readonly source: string;
+}
+
+/** A download that has not ended by then is given up for the next way. */
+const INSTALL_TIMEOUT_MS = 180_000;
+
+const REMEDY =
+  'No Chrome or Chromium was found and none could be installed: install one (on Debian: apt-get install chromium) ' +
+  'or set CHROME_PATH to its executable.';
+
+/** Every way to a browser in the order of preference; each may say no. */
+const WAYS: readonly (() => Promise<Browser | undefined>)[] = [
+  browserOfEnvironment,
+  installedBrowser,
+  playwrightBrowser,
+  newPlaywrightBrowser,
+  newDebianBrowser,
+];
+
+/** Finds a browser, installs one where there is none, and says in one line which it is. */
+export async function findBrowser(): Promise<Browser> {
+  for (const way of WAYS) {
+    const browser = await way();
+    if (browser) {
+      console.log(`Browser: ${browser.version} (${browser.source}: ${browser.path})`);
+      return browser;
+    }
+  }
+  throw new Error(REMEDY);
+}
+
+/** CHROME_PATH is an order, not a hint: a wrong one fails instead of falling through. */
+async function browserOfEnvironment(): Promise<Browser | undefined> {
+  const path = process.env['CHROME_PATH'];
+  if (!path) return undefined;
+  const browser = await inspect(path, 'CHROME_PATH');
+  if (!browser) throw new Error(`CHROME_PATH names ${path}, which does not start: correct or unset it.`);
+  return browser;
+}
+
+async function installedBrowser(): Promise<Browser | undefined> {
+  const candidates = await Promise.all(installedBrowsers().map((path) => inspect(path, 'installed')));
+  return candidates.find((browser) => browser !== undefined);
+}
+
+function playwrightBrowser(): Promise<Browser | undefined> {
+  return inspect(chromium.executablePath(), "Playwright's own");
+}
+
+async function newPlaywrightBrowser(): Promise<Browser | undefined> {
+  console.log('No browser is installed: downloading the one of Playwright.');
+  const args = ['playwright', 'install', '--no-shell', 'chromium'];
+  await runCommand('npx', args, { timeoutMs: INSTALL_TIMEOUT_MS });
+  return playwrightBrowser();
+}
+
+async function newDebianBrowser(): Promise<Browser | undefined> {
+  if (!findOnPath('apt-get')) return undefined;
+  console.log('Installing the Chromium of the distribution with apt-get.');
+  const install = 'apt-get update && apt-get install -y --no-install-recommends chromium';
+  const isRoot = process.getuid?.() === 0;
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  await (isRoot
+    ? runCommand('sh', ['-c', install], { timeoutMs: INSTALL_TIMEOUT_MS, env })
+    : runCommand('sudo', ['--non-interactive', 'sh', '-c', install], { timeoutMs: INSTALL_TIMEOUT_MS, env }));
+  return installedBrowser();
+}
+
+/** Starts it for its version: a download that lacks system libraries exists but does not start. */
+async function inspect(path: string, source: string): Promise<Browser | undefined> {
+  if (!existsSync(path)) return undefined;
+  // Chrome for Windows opens a window instead of printing its version.
+  if (process.platform === 'win32') return { path, version: 'Chrome', source };
+  const { isSuccess, output } = await runCommand(path, ['--version'], { timeoutMs: 30_000, isQuiet: true });
+  return isSuccess ? { path, version: shortVersion(output), source } : undefined;
+}
+
+function shortVersion(output: string): string {
+  return /\S+(?: \S+)*? [\d.]+/.exec(output)?.[0] ?? output.trim();
+}

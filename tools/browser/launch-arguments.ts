@@ -1,0 +1,15 @@
+/** No sandbox: CI runs as root in a container, where Chromium's does not start. The pages it opens are our own. */
+export const QUIET_ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+  '--disable-quic',
+] as const;
+
+/** WebGPU also where there is no GPU: Chromium then computes it on the CPU (SwiftShader). */
+export const WEBGPU_ARGUMENTS: readonly string[] = [...QUIET_ARGUMENTS, '--enable-unsafe-webgpu'];
+
+/** A browser in which `navigator.gpu.requestAdapter()` finds nothing. */
+export const NO_WEBGPU_ARGUMENTS: readonly string[] = [...QUIET_ARGUMENTS, '--disable-gpu'];

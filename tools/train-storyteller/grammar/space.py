@@ -1,0 +1,105 @@
+"""Space adventures: `In a galaxy far far away, ...`."""
+
+from grammar.plot import Plot
+
+SPACE = [
+    Plot(
+        [
+            ("there was a small planet [made of glass|covered with blue grass|with three moons|full of singing trees].", "on a planet with [two suns|three moons|purple seas], a young {job} named {name} looked up at the sky.", "a young {job} named {name} lived on a small planet [made of ice|with two suns|with purple seas]."),
+            ("{name} [lived there in a round house|worked there] with a robot called {robot}.", "{name} had only one friend, a rusty robot called {robot}."),
+            ("One [night|day], a strange signal came from [the dark side of the moon|a distant star|the edge of the galaxy].", "One day, the [biggest moon began to fall|sun began to fade|stars went out, one after the other]."),
+            ("\"Somebody needs our help,\" said {robot}.", "\"What are we going to do?\" asked {robot}."),
+            ("They jumped into their old ship and flew faster than light.", "{name} started the engine, and the little ship jumped into the dark."),
+            ("[On the way|After three days], they had to fly through a storm of [stones|ice|fire].", "A swarm of [metal birds|silent drones|space bats] followed them."),
+            ("{robot} steered with one hand and [sang|counted the stars] with the other.", "The ship shook, and a red lamp began to blink, but {name} stayed calm."),
+            ("At last they found [a small creature with green fur|an old ship without fuel|a lost child from another world].", "Behind a dark cloud they saw it: [a small ship without light|a baby whale made of stars|an old lamp that had run out of power]."),
+            ("{name} gave it [half of their fuel|their last battery|a warm blanket and some soup], and it began to shine.", "They worked on it together, and it took them the whole night."),
+            ("\"Thank you,\" said a voice in every language at once.", "The sky became bright again, and all the planets could see it."),
+            ("When they came home, [the whole planet was dancing|the moons were full], and {robot} asked for a bath in oil.", "Then they flew home slowly, because now there was time to look at the stars."),
+        ],
+        {"job": "[pilot|mechanic|captain|{gender}]", "robot": "[Bip|Zed|Tock|Nova|Pim]"},
+    ),
+    Plot(
+        [
+            ("a tired captain named {name} was flying home with [a box of seeds|the last cat of the earth|a secret map].", "captain {name} and {p} crew were looking for a new home.", "there lived a captain named {name} who had never lost {p} way."),
+            ("{p} ship was old, and [the kitchen smelled of cabbage|one of the engines made a strange noise].", "{p} ship was called the [Morning Star|Silver Fish|Lucky Potato], and it was slow but strong."),
+            ("Suddenly the ship stood still.", "Then, without any warning, all the lights went out."),
+            ("\"We have no more fuel,\" said {f}, the pilot.", "{f}, the pilot, turned around and said, \"Something is holding us.\""),
+            ("Outside the window, a [huge|gentle|green] eye was looking at them.", "A creature as big as a moon had put its arms around the ship."),
+            ("It was not angry, it was only [lonely|curious|cold].", "Everybody screamed, but {N} just waved at it."),
+            ("{N} [played a song for it|told it a story over the radio|gave it one of the seeds].", "So {N} put on {p} suit, went outside and said hello."),
+            ("The creature was so happy that it pushed the ship [across half of the galaxy|all the way home].", "The creature hummed, let the ship go and showed them a secret road between the stars."),
+            ("They landed on a green planet with [clear water|tall trees], and the captain said, \"This is it.\"", "Since then, nobody in that galaxy is afraid of the dark."),
+        ],
+    ),
+    Plot(
+        [
+            ("two planets had been at war for so long that nobody knew why.", "there was a war between the planet of the [red|tall] people and the planet of the [blue|small] people."),
+            ("A {gender} named {name} lived on one of them, and a {othergender} named {f} lived on the other.", "{name} was only a cook on a big ship, and {s} had never seen the enemy."),
+            ("One day, {name} [lost {p} way|landed] on the wrong planet.", "During a storm, {name} crashed on the other planet."),
+            ("{f} found {o} and gave {o} [water|soup|something to eat].", "There {s} met {f}, who was just as afraid as {s} was."),
+            ("\"You look just like us,\" said {f} in surprise.", "They talked about their families, and they liked the same songs."),
+            ("Together they built a radio and told everybody.", "They decided to send one message to both worlds."),
+            ("\"We are sitting here and eating soup,\" they said, \"and nobody wants to fight.\"", "The message was very short: \"Come and eat with us.\""),
+            ("First it was silent, and then ship after ship came with [bread and music|flags of peace].", "The soldiers put down their helmets and came, one after the other."),
+            ("That was the end of the war.", "Since then, there is a big feast on the moon between the planets every year."),
+        ],
+        {"othergender": "{other}"},
+    ),
+    Plot(
+        [
+            ("a little robot called {robot} woke up on an empty ship.", "there was an old robot called {robot} who worked on a space station."),
+            ("All the people were gone, and nobody knew for how long.", "For a hundred years, {robot} had watered the same plant every day."),
+            ("{robot} cleaned the windows, checked the engine and talked to the [plant|stars|coffee machine].", "It was a quiet life, and sometimes {robot} sang to the engine."),
+            ("One day, there was a knock at the door.", "Then, one day, a small yellow ship came out of the dark."),
+            ("Outside stood a {gender} in a suit that was much too big.", "A {gender} named {name} climbed out, and {s} was very hungry."),
+            ("\"I am {name}, and I have lost my way,\" {s} said.", "\"Are you real?\" asked {robot}, because it had been alone for so long."),
+            ("{robot} made soup, the first soup in a hundred years, and it tasted of [metal|oil|nothing at all].", "{robot} showed {o} every room and every button of the station."),
+            ("They repaired the ship together and gave it a new name.", "At night, they sat at the big window and counted planets."),
+            ("When {N} wanted to fly home, {robot} packed the plant in a box.", "\"Come with me,\" said {N}, and {robot} did not have to think about it."),
+            ("Now the plant stands in a real garden, and {robot} is learning what rain is.", "On the earth, {robot} saw the sea for the first time and could not find the right word for it."),
+        ],
+        {"robot": "[Bip|Zed|Tock|Nova|Pim]"},
+    ),
+    Plot(
+        [
+            ("people lived on a ship as big as a city.", "a ship as big as a city was flying from star to star."),
+            ("Nobody on board had ever seen [a tree|the sea|rain].", "It had been on its way for [two hundred|three hundred] years."),
+            ("{name}, a young [gardener|mechanic|cook], found a door that was not on any map. {s} opened it with an old key and a lot of patience.", "One day, a {gender} named {name} heard a strange sound behind a wall. {s} took a lamp and crawled through a narrow tunnel."),
+            ("On the other side was a garden, green and wild and full of birds.", "At the other end there was a forest, a real forest with moss and birds."),
+            ("\"It has been here all the time,\" whispered {f}, who had followed {o}.", "{N} had never smelled anything like that."),
+            ("At first {N} wanted to keep it a secret.", "{N} told {f} about it, and {fs} told everybody else."),
+            ("But a garden is not made for one person alone.", "The next day, the captain came, took off {capp} shoes and walked in the grass."),
+            ("Soon the children of the ship were climbing the first trees of their lives.", "From then on, every child on the ship planted a tree on its tenth birthday."),
+            ("And when they finally found a new planet, they already knew what to do with it.", "The journey was still long, but nobody was in a hurry anymore."),
+        ],
+        {"capp": "[her|his]"},
+    ),
+    Plot(
+        [
+            ("a young pirate named {name} was afraid of nothing but [goodbyes|spiders|silence].", "the most famous pirate was a {gender} named {name}."),
+            ("{s} did not steal gold, {s} stole [books|seeds|songs] and gave them to those who had none.", "{p} ship was painted [yellow|pink|green], so everybody could see it from far away."),
+            ("The police of [seven|nine|twelve] planets were looking for {o}.", "Captain {f} of the star police had been looking for {o} for years."),
+            ("One day, {s} flew into a trap behind the [third|red|broken] moon.", "Then, one day, captain {f} was right behind {o}."),
+            ("\"Now I have got you,\" said captain {f} over the radio.", "\"Stop, or I will shoot,\" said captain {f} over the radio."),
+            ("But at that moment, both ships began to fall into a black hole.", "But suddenly a black hole opened in front of them, and both ships began to fall."),
+            ("\"We can only get out together,\" said {N}.", "\"Hold on tight,\" said {N}, \"we need each other now.\""),
+            ("They tied the two ships together with a long chain.", "{N} pulled to the left, captain {f} pulled to the right."),
+            ("All engines screamed, and then it was over, and the stars were back.", "It took all the fuel they had, but they got free."),
+            ("Captain {f} looked at the boxes full of [books|seeds|songs] and let {o} go.", "\"I did not see you today,\" said captain {f} and turned {fp} ship around."),
+        ],
+    ),
+    Plot(
+        [
+            ("a school stood on a tiny moon, and it had only [four|five|seven] pupils.", "there was a school for young pilots on a cold, gray moon."),
+            ("{name} was the [smallest|youngest|slowest] of them all.", "{name} was a {gender} who always pressed the wrong button."),
+            ("{p} ship was an old [bathtub|truck|egg] with two engines.", "The others had silver ships, but {p} ship was made of spare parts."),
+            ("On the day of the big test, a storm of [ice|sand|stars] came up.", "For the last test, they had to fly around the burning planet."),
+            ("The teacher, [a green lady with four arms|a very old robot], lost contact with all of them.", "All the silver ships stopped, because their computers did not know what to do."),
+            ("Only {p} old ship kept on flying, because there was no computer in it.", "{N} did not have a computer, only {p} eyes and a good feeling."),
+            ("{s} tied a rope around the other ships and pulled them home, one by one.", "{N} pressed the wrong button, and this time it was the right one."),
+            ("\"You pass,\" said the teacher.", "\"I have never seen anybody fly like that,\" said {f}, whose ship was the last one on the rope."),
+            ("That evening, everybody wanted to know how to build a ship out of spare parts.", "After that, nobody laughed about the old ship anymore."),
+        ],
+    ),
+]
