@@ -11,7 +11,7 @@ export interface BridgeOptions {
   readonly help: boolean;
 }
 
-export const DEFAULT_PORT = 8000;
+const DEFAULT_PORT = 8000;
 
 export const USAGE = `Usage: npm start -- [options]
   --port N     port to listen on (default ${DEFAULT_PORT}; 0 = any free one)

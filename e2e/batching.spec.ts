@@ -1,0 +1,282 @@
+import { reference } from './support/reference.ts';
+import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
+import type { TextRequest } from './support/tab.ts';
+import { expect, test } from './support/test.ts';
+import type { GenerationOptions } from '../src/worker/protocol.ts';
+
+const POLICIES = ['off', 'static', 'continuous'] as const;
+
+test('nine sample prompts sent by the button reach batch size 8, and every text starts with its prompt', async ({
+  tab,
+}) => {
+  const { page } = tab;
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('24');
+  await page.getByRole('button', { name: 'Send 9 sample prompts' }).click();
+  const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
+  await expect(rows).toHaveCount(9);
+  await expect(rows.and(page.locator('[data-status=finished]'))).toHaveCount(9);
+
+  const texts = await rows.getByTestId('request-text').allTextContents();
+  for (const { prompt } of reference.prompts) {
+    const text = texts.find((candidate) => candidate.startsWith(prompt));
+    expect(text?.length, `length of the text of "${prompt}"`).toBeGreaterThan(prompt.length);
+  }
+  const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+  expect(Math.max(...sizes), `batch sizes ${sizes.join(' ')}`).toBe(8);
+
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
+});
+
+test.describe('the policy', () => {
+  test('off runs one request after the other', async ({ tab }) => {
+    await tab.configure({ policy: 'off' });
+    await tab.generateAll(requestsOf(4, 3, 4));
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, finished A, started B, finished B, started C, finished C',
+    );
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(new Set(sizes)).toEqual(new Set([1]));
+  });
+
+  test('static lets nobody join a running batch', async ({ tab }) => {
+    await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 500 });
+    await tab.generateAll(requestsOf(3, 9, 6, 4, 4));
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, started B, started C, ' +
+        'finished A, finished C, finished B, ' +
+        'started D, started E, finished D, finished E',
+    );
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(sizes).toEqual([3, 3, 2, 2, 2, 1, 1, 1, 2, 2, 2]);
+  });
+
+  test('continuous gives a free slot to the next at once', async ({ tab }) => {
+    await tab.configure({ policy: 'continuous', maxBatchSize: 3, batchWaitTimeoutMs: 500 });
+    await tab.generateAll(requestsOf(3, 14, 6, 6, 4));
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, started B, started C, ' +
+        'finished A, started D, finished C, started E, finished D, finished E, finished B',
+    );
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(sizes).toEqual([3, 3, 3, 3, 3, 3, 3, 2, 1, 1, 1, 1, 1]);
+  });
+
+  test('changes no text: the same seeds give the same texts under each, and alone', async ({ tab }) => {
+    const requests = sampledRequests(6);
+    const alone: string[] = [];
+    for (const { prompt, options } of requests) alone.push((await tab.generate(prompt, options)).text);
+    for (const policy of POLICIES) {
+      await tab.configure({ policy });
+      const results = await tab.generateAll(requests);
+      expect(
+        results.map(({ text }) => text),
+        policy,
+      ).toEqual(alone);
+    }
+  });
+});
+
+test('a seed repeats its text, and another seed gives another', async ({ tab }) => {
+  const options: GenerationOptions = { temperature: 1, maxNewTokens: 12 };
+  const first = await tab.generate('Once upon a time,', options);
+  const [again, other] = await tab.generateAll([
+    { prompt: 'Once upon a time,', options: { ...options, seed: first.seed } },
+    { prompt: 'Once upon a time,', options: { ...options, seed: (first.seed + 1) % 2 ** 32 } },
+  ]);
+  expect(again?.text).toBe(first.text);
+  expect(other?.text).not.toBe(first.text);
+});
+
+test('the chunks of a response add up to its result', async ({ tab }) => {
+  const { chunks, result } = await tab.page.evaluate(async () => {
+    const response = window.tabserve
+      .getHandle('text-generator')
+      .remote('My best talent is', { maxNewTokens: 12 });
+    const received = [];
+    for await (const chunk of response) received.push(chunk);
+    return { chunks: received, result: await response.result() };
+  });
+  expect(chunks.map(({ text }) => text).join('')).toBe(result.generatedText);
+  expect(chunks.flatMap(({ tokenIds }) => tokenIds)).toEqual(result.tokenIds);
+  expect(result.usage.numOutputTokens).toBe(result.tokenIds.length);
+});
+
+test.describe('an idle engine', () => {
+  test('holds a partial batch for batchWaitTimeoutMs, so that later arrivals run with it', async ({
+    tab,
+  }) => {
+    const batchWaitTimeoutMs = 1500;
+    await tab.configure({ batchWaitTimeoutMs });
+    const queueWaits = await tab.page.evaluate(
+      async ([first, second]) => {
+        const generator = window.tabserve.getHandle('text-generator');
+        const early = first && generator.remote(first.prompt, first.options);
+        // A round trip to the worker: the first request has certainly arrived alone.
+        await window.tabserve.configure('text-generator', {});
+        const late = second && generator.remote(second.prompt, second.options);
+        const results = await Promise.all([early?.result(), late?.result()]);
+        return results.map((result) => result?.timings.queueWaitMs ?? 0);
+      },
+      requestsOf(5, 5),
+    );
+    expect(queueWaits[0]).toBeGreaterThanOrEqual(batchWaitTimeoutMs);
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(sizes).toEqual([2, 2, 2, 2]);
+  });
+
+  test('does not hold a batch that is full', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: 3_600_000 });
+    const results = await tab.generateAll(requestsOf(3, 3));
+    expect(results).toHaveLength(2);
+  });
+});
+
+test.describe('a knob turned while requests run', () => {
+  test('lets waiting requests in when maxBatchSize grows', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 1 });
+    await tab.page.evaluate(configureOnceRunning, {
+      requests: requestsOf(24, 3, 3),
+      runningIndex: 0,
+      maxBatchSize: 3,
+    });
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, started B, started C, finished B, finished C, finished A',
+    );
+  });
+
+  test('lets running requests end when maxBatchSize shrinks', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 3 });
+    await tab.page.evaluate(configureOnceRunning, {
+      requests: requestsOf(12, 12, 12, 2),
+      runningIndex: 2,
+      maxBatchSize: 1,
+    });
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, started B, started C, finished A, finished B, finished C, started D, finished D',
+    );
+  });
+});
+
+test.describe('cancelling', () => {
+  test('frees the slot for the next and settles once', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 1 });
+    const codes = await tab.page.evaluate(
+      async (requests) => {
+        const generator = window.tabserve.getHandle('text-generator');
+        const [running, waiting] = requests.map(({ prompt, options }) => generator.remote(prompt, options));
+        await running?.[Symbol.asyncIterator]().next();
+        running?.cancel();
+        running?.cancel();
+        const code = await running?.result().catch((error: { code: string }) => error.code);
+        await waiting?.result();
+        running?.cancel();
+        return [code, await running?.result().catch((error: { code: string }) => error.code)];
+      },
+      requestsOf(32, 3),
+    );
+    expect(codes).toEqual(['REQUEST_CANCELLED', 'REQUEST_CANCELLED']);
+    expect(sequenceOf(await tab.updates())).toBe('started A, failed A, started B, finished B');
+  });
+
+  test('by a signal removes a waiting request from the queue', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 1 });
+    const code = await tab.page.evaluate(
+      async ([first, second]) => {
+        const generator = window.tabserve.getHandle('text-generator');
+        const controller = new AbortController();
+        const running = first && generator.remote(first.prompt, first.options);
+        const waiting =
+          second && generator.remote(second.prompt, { ...second.options, signal: controller.signal });
+        await running?.[Symbol.asyncIterator]().next();
+        controller.abort();
+        const settled = await waiting?.result().catch((error: { code: string }) => error.code);
+        await running?.result();
+        return settled;
+      },
+      requestsOf(8, 8),
+    );
+    expect(code).toBe('REQUEST_CANCELLED');
+    expect(sequenceOf(await tab.updates())).toBe('started A, failed B, finished A');
+  });
+});
+
+test('requests beyond maxQueuedRequests are refused with BACK_PRESSURE, those before them are answered', async ({
+  tab,
+}) => {
+  await tab.configure({ maxBatchSize: 1, maxQueuedRequests: 2 });
+  const outcomes = await tab.outcomesOf(requestsOf(4, 4, 4, 4));
+  const codes = outcomes.map(({ code }) => code ?? 'answered');
+  expect(codes.filter((code) => code === 'BACK_PRESSURE').length).toBeGreaterThan(0);
+  expect(codes.slice(0, 2)).toEqual(['answered', 'answered']);
+  expect(outcomes.at(-1)?.message).toContain('max_queued_requests=2');
+});
+
+test('requests in random order, length and fate get the texts that they get alone', async ({ tab }) => {
+  const numRounds = process.env['FULL'] ? 12 : 1;
+  for (let round = 0; round < numRounds; round++) {
+    const plan = sampledRequests(9, round).map((request, index) => ({
+      ...request,
+      isCancelled: index % 4 === round % 4,
+    }));
+    const together = await tab.page.evaluate(generateWithCancellations, plan);
+    for (const [index, { prompt, options, isCancelled }] of plan.entries()) {
+      if (isCancelled) expect(together[index]).toBe('REQUEST_CANCELLED');
+      else expect(together[index]).toBe((await tab.generate(prompt, options)).text);
+    }
+  }
+});
+
+/** Each with its own seed, temperature and length. */
+function sampledRequests(
+  count: number,
+  round = 0,
+): (TextRequest & { readonly options: GenerationOptions })[] {
+  return reference.prompts.slice(0, count).map(({ prompt }, index) => ({
+    prompt,
+    options: {
+      seed: 1000 * round + index,
+      temperature: 0.7 + 0.1 * (index % 4),
+      topK: index % 2 === 0 ? 40 : 0,
+      topP: 0.95,
+      maxNewTokens: 4 + ((5 * index + round) % 12),
+    },
+  }));
+}
+
+interface ConfigurePlan {
+  readonly requests: readonly TextRequest[];
+  /** Index of the request whose first chunk is waited for. */
+  readonly runningIndex: number;
+  readonly maxBatchSize: number;
+}
+
+/** Runs in the page. */
+async function configureOnceRunning({ requests, runningIndex, maxBatchSize }: ConfigurePlan): Promise<void> {
+  const generator = window.tabserve.getHandle('text-generator');
+  const responses = requests.map(({ prompt, options }) => generator.remote(prompt, options));
+  await responses[runningIndex]?.[Symbol.asyncIterator]().next();
+  await window.tabserve.configure('text-generator', { maxBatchSize });
+  await Promise.all(responses.map((response) => response.result()));
+}
+
+/** Runs in the page: cancels its victims one by one, whenever the first survivor has come a token further. */
+async function generateWithCancellations(
+  plan: readonly (TextRequest & { readonly isCancelled: boolean })[],
+): Promise<string[]> {
+  const generator = window.tabserve.getHandle('text-generator');
+  const responses = plan.map(({ prompt, options }) => generator.remote(prompt, options));
+  const victims = responses.filter((_, index) => plan[index]?.isCancelled);
+  const survivor = responses.find((_, index) => !plan[index]?.isCancelled);
+  for await (const { tokenIds } of survivor ?? []) {
+    if (tokenIds.length > 0) victims.shift()?.cancel();
+  }
+  for (const victim of victims) victim.cancel();
+  return Promise.all(
+    responses.map((response) =>
+      response.result().then(
+        ({ text }) => text,
+        (error: { code: string }) => error.code,
+      ),
+    ),
+  );
+}

@@ -1,0 +1,233 @@
+import type { Locator, Page } from 'playwright/test';
+
+import { reference } from './support/reference.ts';
+import { expect, test } from './support/test.ts';
+
+const PROMPT = 'In a galaxy far far away';
+
+/** A batch wait that no test outlasts: what is sent stays waiting. */
+const HELD_MS = 3_600_000;
+
+declare global {
+  interface Window {
+    statuses: string[];
+  }
+}
+
+function requestRows(page: Page): Locator {
+  return page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
+}
+
+/** The row of the request that was sent last: the newest comes first. */
+function newestRow(page: Page): Locator {
+  return requestRows(page).first();
+}
+
+test.afterEach(async ({ tab }) => {
+  await tab.page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
+});
+
+test('Enter sends the prompt, and its row streams from waiting over running to finished', async ({ tab }) => {
+  const { page } = tab;
+  // Nothing starts before the test says so: WASM would be done before it could look.
+  await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('48');
+  const prompt = page.getByRole('textbox', { name: 'Prompt' });
+  await prompt.fill(PROMPT);
+  await prompt.press('Enter');
+  await prompt.press('Enter');
+  await expect(requestRows(page)).toHaveCount(2);
+  for (const row of await requestRows(page).all())
+    await expect(row).toHaveAttribute('data-status', 'waiting');
+
+  await page.evaluate(recordStatuses);
+  await tab.configure({ batchWaitTimeoutMs: 0 });
+  for (const row of await requestRows(page).all()) {
+    await expect(row).toHaveAttribute('data-status', 'finished');
+    await expect(row.getByTestId('request-text')).toContainText(PROMPT);
+    await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
+    await expect(row).toContainText(/Tokens\/s\s*[\d.,]+/);
+  }
+  expect(await page.evaluate(() => window.statuses)).toEqual(['running', 'running', 'finished', 'finished']);
+});
+
+test('a request of the console has its row too', async ({ tab }) => {
+  const prompt = 'Today I accidentally';
+  const { text } = await tab.generate(prompt, { maxNewTokens: 4 });
+  await expect(newestRow(tab.page).getByTestId('request-text')).toHaveText(text, { useInnerText: false });
+});
+
+test('the cancel button ends a running request and leaves the others alone', async ({ tab }) => {
+  const { page } = tab;
+  await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: HELD_MS });
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('48');
+  const prompt = page.getByRole('textbox', { name: 'Prompt' });
+  const send = page.getByRole('button', { name: 'Send', exact: true });
+  await prompt.fill(PROMPT);
+  await send.click();
+  await page.evaluate(cancelOnceRunning);
+  // It fills the batch, which starts then.
+  await send.click();
+  const [second, first] = [requestRows(page).nth(0), requestRows(page).nth(1)];
+  await expect(first).toHaveAttribute('data-status', 'cancelled');
+  await expect(first.getByRole('button', { name: /^Cancel/ })).toHaveCount(0);
+  await expect(second).toHaveAttribute('data-status', 'finished');
+});
+
+test('an empty prompt is refused at the prompt box', async ({ tab }) => {
+  const { page } = tab;
+  const prompt = page.getByRole('textbox', { name: 'Prompt' });
+  await prompt.fill('');
+  await prompt.press('Enter');
+  await expect(page.getByRole('alert').filter({ hasText: 'EMPTY_PROMPT' })).toBeVisible();
+  await expect(prompt).toHaveAttribute('aria-invalid', 'true');
+  await prompt.fill(PROMPT);
+  await expect(requestRows(page)).toHaveCount(0);
+});
+
+test('a refused knob says why at its field, and the value in force comes back with Escape', async ({
+  tab,
+}) => {
+  const field = tab.page.getByRole('textbox', { name: 'Max batch size' });
+  await field.fill('0');
+  await field.press('Enter');
+  await expect(field).toHaveAttribute('aria-invalid', 'true');
+  await expect(field).toHaveAccessibleDescription(/maxBatchSize.*`0`/);
+  await field.press('Escape');
+  await expect(field).toHaveValue('8');
+  await expect(field).toHaveAttribute('aria-invalid', 'false');
+  expect((await tab.status()).policy.maxBatchSize).toBe(8);
+});
+
+test('policy and knobs set in the page are those of the engine, and the other way round', async ({ tab }) => {
+  const { page } = tab;
+  await page.getByRole('radio', { name: 'static' }).check();
+  const field = page.getByRole('textbox', { name: 'Max batch size' });
+  await field.fill('3');
+  await field.press('Enter');
+  await expect
+    .poll(async () => (await tab.status()).policy)
+    .toMatchObject({ policy: 'static', maxBatchSize: 3 });
+  await tab.configure({ policy: 'continuous', maxBatchSize: 8 });
+  await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
+  await expect(field).toHaveValue('8');
+});
+
+test('model, backend and adapter are named, a software adapter as such', async ({ tab }) => {
+  const { page } = tab;
+  const { model, backend } = await tab.status();
+  await expect(page.getByTestId('serve-state')).toHaveText('Ready');
+  await expect(page.getByText(model?.id ?? '?', { exact: true })).toBeVisible();
+  await expect(page.getByText(backend?.name === 'webgpu' ? 'WebGPU ·' : 'WASM ·')).toBeVisible();
+  await expect(page.getByText(backend?.adapter ?? '?', { exact: true })).toBeVisible();
+  if (backend?.isSoftwareAdapter) await expect(page.getByText('software adapter')).toBeVisible();
+});
+
+test('the charts draw what the engine did', async ({ tab }) => {
+  const { page } = tab;
+  await tab.generateAll(
+    reference.prompts.slice(0, 3).map(({ prompt }) => ({ prompt, options: { maxNewTokens: 6 } })),
+  );
+  for (const chart of ['batch-size-chart', 'latency-chart']) {
+    await expect(page.getByTestId(chart).locator('canvas')).toBeVisible();
+    await expect.poll(() => numInkedPixels(page.getByTestId(chart).locator('canvas'))).toBeGreaterThan(100);
+  }
+});
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`the page is ${colorScheme} where the system is`, async ({ tab }) => {
+    const { page } = tab;
+    await page.emulateMedia({ colorScheme });
+    const { background, text } = await page.evaluate(colorsOfBody);
+    if (colorScheme === 'dark') expect(background).toBeLessThan(0.2);
+    else expect(background).toBeGreaterThan(0.8);
+    expect(Math.abs(text - background), 'text stands out').toBeGreaterThan(0.6);
+    await page.emulateMedia({ colorScheme: null });
+  });
+}
+
+test('nothing scrolls sideways at 360 pixels, with requests in the list', async ({ tab }) => {
+  const { page } = tab;
+  const desktop = page.viewportSize();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await tab.generate('My name is Clara and I am', { maxNewTokens: 4 });
+  await tab.outcomesOf([{ prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } }]);
+  await expect(requestRows(page)).toHaveCount(2);
+  const width = await page.evaluate(() => document.documentElement.scrollWidth);
+  expect(width).toBeLessThanOrEqual(360);
+  if (desktop) await page.setViewportSize(desktop);
+});
+
+test('the keyboard alone sends a prompt, cancels it and changes the policy', async ({ tab }) => {
+  const { page } = tab;
+  await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await tabTo(page, page.getByRole('textbox', { name: 'Prompt' }));
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.type('My greatest wish is to');
+  await page.keyboard.press('Enter');
+  await expect(newestRow(page)).toHaveAttribute('data-status', 'waiting');
+  await tabTo(page, newestRow(page).getByRole('button', { name: /^Cancel/ }));
+  await page.keyboard.press('Enter');
+  await expect(newestRow(page)).toHaveAttribute('data-status', 'cancelled');
+
+  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await tabTo(page, page.getByRole('radio', { name: 'continuous' }));
+  await page.keyboard.press('ArrowLeft');
+  await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
+  await expect.poll(async () => (await tab.status()).policy.policy).toBe('static');
+});
+
+/** Presses Tab until the element has the focus. */
+async function tabTo(page: Page, target: Locator): Promise<void> {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press('Tab');
+    if (await target.evaluate((element) => element === document.activeElement)) return;
+  }
+  throw new Error('60 presses of Tab did not reach the element');
+}
+
+/** Runs in the page: notes each status that a row changes to. */
+function recordStatuses(): void {
+  window.statuses = [];
+  const observer = new MutationObserver((mutations) => {
+    for (const { target } of mutations) {
+      if (target instanceof HTMLElement) window.statuses.push(target.dataset['status'] ?? '');
+    }
+  });
+  observer.observe(document.body, { subtree: true, attributeFilter: ['data-status'] });
+}
+
+/** Runs in the page: presses the cancel button of the only request as soon as it runs. */
+function cancelOnceRunning(): void {
+  const row = document.querySelector('[data-request-id]');
+  const observer = new MutationObserver(() => {
+    if (row?.getAttribute('data-status') !== 'running') return;
+    observer.disconnect();
+    row.querySelector<HTMLButtonElement>('button[aria-label^=Cancel]')?.click();
+  });
+  if (row) observer.observe(row, { attributes: true });
+}
+
+/** Runs in the page: luminance of its background and text, 0 (black) to 1. */
+function colorsOfBody(): { background: number; text: number } {
+  const canvas = new OffscreenCanvas(1, 1).getContext('2d');
+  const { backgroundColor, color } = getComputedStyle(document.body);
+  const [background = Number.NaN, text = Number.NaN] = [backgroundColor, color].map((name) => {
+    if (!canvas) return Number.NaN;
+    canvas.fillStyle = name;
+    canvas.fillRect(0, 0, 1, 1);
+    const [red = 0, green = 0, blue = 0] = canvas.getImageData(0, 0, 1, 1).data;
+    return (0.2126 * red + 0.7152 * green + 0.0722 * blue) / 255;
+  });
+  return { background, text };
+}
+
+/** Pixels that something was drawn on. */
+function numInkedPixels(canvas: Locator): Promise<number> {
+  return canvas.evaluate((element) => {
+    if (!(element instanceof HTMLCanvasElement)) return 0;
+    const pixels = element.getContext('2d')?.getImageData(0, 0, element.width, element.height).data ?? [];
+    return pixels.filter((value, index) => index % 4 === 3 && value > 0).length;
+  });
+}

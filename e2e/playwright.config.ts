@@ -1,0 +1,35 @@
+import { defineConfig } from 'playwright/test';
+
+import { WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { readEnvironment } from './support/environment.ts';
+import type { BackendOption } from './support/test.ts';
+
+// The workers read this file again, after the global set-up; before it, there is no environment to read.
+const environment = readEnvironment();
+
+export default defineConfig<BackendOption>({
+  testDir: '.',
+  outputDir: '../test-results',
+  globalSetup: './global-setup.ts',
+  // The engine under test takes all cores, and its timings should not depend on a neighbour.
+  workers: 1,
+  fullyParallel: false,
+  forbidOnly: Boolean(process.env['CI']),
+  reporter: [['list']],
+  // A software adapter compiles its shaders for seconds, and a loaded machine doubles that.
+  timeout: 180_000,
+  expect: { timeout: 60_000 },
+  use: {
+    actionTimeout: 60_000,
+    trace: 'retain-on-failure',
+    launchOptions: {
+      args: [...WEBGPU_ARGUMENTS],
+      ...(environment && { executablePath: environment.browserPath }),
+    },
+    ...(environment && { baseURL: environment.pageUrl }),
+  },
+  projects: [
+    { name: 'webgpu', use: { backend: 'webgpu' } },
+    { name: 'wasm', use: { backend: 'wasm' }, testIgnore: 'no-adapter.spec.ts' },
+  ],
+});

@@ -1,0 +1,39 @@
+import { loadModel } from '../../src/worker/load-model.ts';
+
+/** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
+export interface LogitsProbe {
+  /**
+   * @param prompts Token ids of each prompt.
+   * @returns Logits [vocab] after the last token of each prompt, in fp32.
+   */
+  logitsOf(backend: 'webgpu' | 'wasm', prompts: readonly (readonly number[])[]): Promise<number[][]>;
+}
+
+declare global {
+  interface Window {
+    logitsProbe?: LogitsProbe;
+  }
+}
+
+window.logitsProbe = {
+  async logitsOf(choice, prompts) {
+    const modelUrl = new URL('/models/storyteller/', location.href).href;
+    const { backend, config } = await loadModel(modelUrl, choice, () => {});
+    backend.reserve(1, config.contextLength);
+    const logits: number[][] = [];
+    for (const prompt of prompts) {
+      const output = await backend.forward({
+        target: 'staging',
+        numRows: 1,
+        tokensPerRow: prompt.length,
+        ids: Int32Array.from(prompt),
+        positions: Int32Array.from(prompt, (_, position) => position),
+        lastIndices: Int32Array.of(prompt.length - 1),
+        wantsLogits: true,
+      });
+      logits.push([...output.logits]);
+    }
+    await backend.release();
+    return logits;
+  },
+};

@@ -1,0 +1,8 @@
+import { defineConfig } from 'vite';
+
+// A page for the tests alone: it reaches below the client, so it is built apart from the product.
+export default defineConfig({
+  root: import.meta.dirname,
+  publicDir: '../../public',
+  build: { target: 'es2024', outDir: '../../dist-probe', emptyOutDir: true },
+});

@@ -1,0 +1,129 @@
+import { requireEnvironment } from './support/environment.ts';
+import { reference, greedyTokenIds, withoutEnd, type ReferencePrompt } from './support/reference.ts';
+import { expect, test } from './support/test.ts';
+import type { GenerationOptions, GenerationResult } from '../src/worker/protocol.ts';
+
+const MAX_NEW_TOKENS = 32;
+const GREEDY: GenerationOptions = { temperature: 0, maxNewTokens: MAX_NEW_TOKENS };
+
+function expectReferenceTokens(
+  result: GenerationResult,
+  entry: ReferencePrompt,
+  maxNewTokens = MAX_NEW_TOKENS,
+): void {
+  expect(result.text.startsWith(entry.prompt), `the text starts with "${entry.prompt}"`).toBe(true);
+  expect(result.usage.numPromptTokens).toBe(entry.promptTokenIds.length);
+  expect(withoutEnd(result.tokenIds), `tokens after "${entry.prompt}"`).toEqual(
+    greedyTokenIds(entry, maxNewTokens),
+  );
+}
+
+test.describe('greedy tokens equal those of PyTorch', () => {
+  test('for each of the nine prompts alone', async ({ tab }) => {
+    for (const entry of reference.prompts) {
+      expectReferenceTokens(await tab.generate(entry.prompt, GREEDY), entry);
+    }
+    const steps = await tab.steps('decode');
+    expect(new Set(steps.map(({ batchSize }) => batchSize))).toEqual(new Set([1]));
+  });
+
+  test('for all nine prompts together in one batch', async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 9 });
+    const results = await tab.generateAll(
+      reference.prompts.map(({ prompt }) => ({ prompt, options: GREEDY })),
+    );
+    for (const [index, result] of results.entries()) expectReferenceTokens(result, entryAt(index));
+    const steps = await tab.steps('decode');
+    expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(9);
+  });
+
+  test('for sequences that join late and leave early, around one that is cancelled', async ({ tab }) => {
+    const lengths = [32, 7, 19, 32, 3, 11, 1, 25, 32];
+    const requests = reference.prompts.map(({ prompt }, index) => ({
+      prompt,
+      options: { temperature: 0, maxNewTokens: lengths[index] ?? MAX_NEW_TOKENS },
+    }));
+    const results = await tab.page.evaluate(generateInWaves, requests);
+    for (const [index, result] of results.entries())
+      expectReferenceTokens(result, entryAt(index), lengths[index]);
+    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+    expect(new Set(sizes).size, `batch sizes ${sizes.join(' ')}`).toBeGreaterThan(3);
+  });
+
+  test('for a long prompt prefilled in chunks while others decode', async ({ tab }) => {
+    const { longPrompt } = reference;
+    const maxBatchedTokens = 7;
+    await tab.configure({ maxBatchedTokens });
+    const entries = [...reference.prompts.slice(0, 2), longPrompt];
+    const results = await tab.generateAll(entries.map(({ prompt }) => ({ prompt, options: GREEDY })));
+    for (const [index, entry] of entries.entries()) {
+      const result = results[index];
+      if (result) expectReferenceTokens(result, entry);
+    }
+    const chunks = (await tab.steps('prefill')).map(({ numTokens }) => numTokens);
+    expect(Math.max(...chunks)).toBeLessThanOrEqual(maxBatchedTokens);
+    expect(chunks.length).toBeGreaterThanOrEqual(
+      Math.ceil(longPrompt.promptTokenIds.length / maxBatchedTokens),
+    );
+  });
+});
+
+test("logits after each prompt agree with PyTorch's to 1e-3", async ({ page, backend }) => {
+  await page.goto(requireEnvironment().probeUrl);
+  await page.waitForFunction(() => 'logitsProbe' in window);
+  const entries = [...reference.prompts, reference.longPrompt];
+  const prompts = entries.map(({ promptTokenIds }) => promptTokenIds);
+  const logits = await page.evaluate(
+    (input) => window.logitsProbe?.logitsOf(input.backend, input.prompts) ?? [],
+    { backend, prompts },
+  );
+  expect(logits).toHaveLength(entries.length);
+  for (const [index, entry] of entries.entries()) expectReferenceLogits(logits[index] ?? [], entry);
+});
+
+function expectReferenceLogits(
+  logits: readonly number[],
+  { prompt, top20, logitsL2 }: ReferencePrompt,
+): void {
+  const errors = top20.logits.map((expected, rank) => relativeError(logits[top20.ids[rank] ?? -1], expected));
+  expect(Math.max(...errors), `top-20 logits after "${prompt}"`).toBeLessThan(1e-3);
+  expect(relativeError(Math.hypot(...logits), logitsL2), `norm of all logits after "${prompt}"`).toBeLessThan(
+    1e-3,
+  );
+}
+
+function relativeError(actual = Number.NaN, expected: number): number {
+  return Math.abs(actual - expected) / Math.abs(expected);
+}
+
+function entryAt(index: number): ReferencePrompt {
+  const entry = reference.prompts[index];
+  if (!entry) throw new RangeError(`There is no reference prompt ${index}`);
+  return entry;
+}
+
+/**
+ * Runs in the page. The first four start together; each later one joins when the first has come two tokens further; a
+ * sampled request that started with the first is cancelled halfway.
+ */
+async function generateInWaves(
+  requests: readonly { prompt: string; options: GenerationOptions }[],
+): Promise<GenerationResult[]> {
+  const generator = window.tabserve.getHandle('text-generator');
+  const submit = ({ prompt, options }: (typeof requests)[number]) => generator.remote(prompt, options);
+  const responses = requests.slice(0, 4).map(submit);
+  const victim = generator.remote('The victim', { maxNewTokens: 64, temperature: 1, seed: 1 });
+  const later = requests.slice(4);
+  const [first] = responses;
+  let numTokens = 0;
+  if (first) {
+    for await (const { tokenIds } of first) {
+      numTokens += tokenIds.length;
+      const next = numTokens % 2 === 0 ? later.shift() : undefined;
+      if (next) responses.push(submit(next));
+      if (numTokens === 5) victim.cancel();
+    }
+  }
+  responses.push(...later.map(submit));
+  return Promise.all(responses.map((response) => response.result()));
+}

@@ -1,0 +1,27 @@
+/** What the global set-up found and started. */
+export interface TestEnvironment {
+  readonly browserPath: string;
+  /** The built page. */
+  readonly pageUrl: string;
+  /** The page that reaches below the client, for the tests alone. */
+  readonly probeUrl: string;
+}
+
+const VARIABLE = 'TABSERVE_E2E';
+
+/** The environment is all that Playwright hands from the set-up to its worker processes. */
+export function writeEnvironment(environment: TestEnvironment): void {
+  process.env[VARIABLE] = JSON.stringify(environment);
+}
+
+export function readEnvironment(): TestEnvironment | undefined {
+  const json = process.env[VARIABLE];
+  return json ? JSON.parse(json) : undefined;
+}
+
+export function requireEnvironment(): TestEnvironment {
+  const environment = readEnvironment();
+  if (!environment)
+    throw new Error('The global set-up has not run: start the tests with `npm run test:e2e`.');
+  return environment;
+}

@@ -1,0 +1,55 @@
+import type { Serve } from '../../src/worker/client.ts';
+import type { RequestUpdate, ServeStats, StepRecord } from '../../src/worker/protocol.ts';
+
+/** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
+export interface Recorder {
+  readonly steps: StepRecord[];
+  readonly updates: RequestUpdate[];
+  /** True when every request has ended and the worker has said since that nothing runs or waits. */
+  isIdle(): boolean;
+  clear(): void;
+}
+
+declare global {
+  interface Window {
+    tabserve: Serve;
+    recorder: Recorder;
+  }
+}
+
+/** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
+export function installRecorder(): void {
+  const steps: StepRecord[] = [];
+  const updates: RequestUpdate[] = [];
+  const outstanding = new Set<string>();
+  let statsSinceLastUpdate: ServeStats | undefined;
+  let hasUpdates = false;
+
+  window.tabserve.subscribe('requests', (news) => {
+    updates.push(...news);
+    hasUpdates = true;
+    statsSinceLastUpdate = undefined;
+    for (const { type, requestId } of news) {
+      if (type === 'submitted') outstanding.add(requestId);
+      if (type === 'finished' || type === 'failed') outstanding.delete(requestId);
+    }
+  });
+  window.tabserve.subscribe('stats', (stats) => {
+    steps.push(...stats.steps);
+    statsSinceLastUpdate = stats;
+  });
+  window.recorder = {
+    steps,
+    updates,
+    isIdle() {
+      if (!hasUpdates) return true;
+      const stats = statsSinceLastUpdate;
+      return outstanding.size === 0 && stats?.numRunning === 0 && stats.numWaiting === 0;
+    },
+    clear() {
+      steps.length = 0;
+      updates.length = 0;
+      hasUpdates = false;
+    },
+  };
+}

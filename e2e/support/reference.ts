@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+
+/** What PyTorch computes in fp32 for one prompt. */
+export interface ReferencePrompt {
+  readonly prompt: string;
+  readonly promptTokenIds: readonly number[];
+  /** The largest logits after the prompt's last token, in descending order. */
+  readonly top20: { readonly ids: readonly number[]; readonly logits: readonly number[] };
+  readonly logitsL2: number;
+  readonly logitsMean: number;
+  /** Greedy continuation; it does not stop at the end token. */
+  readonly greedyTokenIds: readonly number[];
+}
+
+interface Reference {
+  readonly prompts: readonly ReferencePrompt[];
+  readonly longPrompt: ReferencePrompt;
+}
+
+const MODEL = new URL('../../public/models/storyteller/', import.meta.url);
+
+export const reference: Reference = readJson(
+  new URL('../fixtures/storyteller-reference.json', import.meta.url),
+);
+
+const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readJson(
+  new URL('config.json', MODEL),
+);
+
+/** What the engine yields for the prompt under greedy sampling: it stops at the end token, the reference does not. */
+export function greedyTokenIds(
+  { greedyTokenIds: ids }: ReferencePrompt,
+  maxNewTokens = ids.length,
+): readonly number[] {
+  const limited = ids.slice(0, maxNewTokens);
+  const end = limited.indexOf(eosTokenId);
+  return end === -1 ? limited : limited.slice(0, end);
+}
+
+/** Whether the end token itself belongs to a result's tokens is the engine's business, not the comparison's. */
+export function withoutEnd(tokenIds: readonly number[]): readonly number[] {
+  return tokenIds.at(-1) === eosTokenId ? tokenIds.slice(0, -1) : tokenIds;
+}
+
+export function readModelFile(name: string): Buffer {
+  return readFileSync(new URL(name, MODEL));
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what JSON holds is for the caller to say
+function readJson(url: URL): any {
+  return JSON.parse(readFileSync(url, 'utf8'));
+}

@@ -1,0 +1,28 @@
+import type { RequestUpdate } from '../../src/worker/protocol.ts';
+import { reference } from './reference.ts';
+import type { TextRequest } from './tab.ts';
+
+const LETTERS = 'ABCDEFGHI';
+
+/** One greedy request per length, with the reference prompts in their order: none of them ends before 32 tokens. */
+export function requestsOf(...lengths: readonly number[]): TextRequest[] {
+  return lengths.map((maxNewTokens, index) => ({
+    prompt: reference.prompts[index]?.prompt ?? '',
+    options: { temperature: 0, maxNewTokens },
+  }));
+}
+
+/** Who started and ended, in order, as `started A, finished A`; A is the first reference prompt. */
+export function sequenceOf(updates: readonly RequestUpdate[]): string {
+  const letters = new Map<string, string>();
+  const events = updates.flatMap((update) => {
+    if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.prompt));
+    if (update.type === 'submitted' || update.type === 'chunk') return [];
+    return [`${update.type} ${letters.get(update.requestId) ?? '?'}`];
+  });
+  return events.join(', ');
+}
+
+function letterOf(prompt: string): string {
+  return LETTERS[reference.prompts.findIndex((entry) => entry.prompt === prompt)] ?? '?';
+}

@@ -1,0 +1,153 @@
+import { expect, type BrowserContext, type Page } from 'playwright/test';
+
+import type { GenerationResponse } from '../../src/worker/client.ts';
+import type {
+  BatchingPolicy,
+  GenerationOptions,
+  GenerationResult,
+  RequestUpdate,
+  ServeStatus,
+  StepRecord,
+} from '../../src/worker/protocol.ts';
+import { installRecorder } from './recorder.ts';
+
+export type Backend = 'webgpu' | 'wasm';
+
+/** A prompt and options, well-formed or not, as a caller in the page may pass them. */
+export interface PlainRequest {
+  readonly prompt: unknown;
+  readonly options?: object;
+}
+
+/** What a handle is to a caller without types. */
+interface UntypedHandle {
+  remote(prompt: unknown, options?: object): GenerationResponse;
+}
+
+/** A well-formed request. */
+export interface TextRequest extends PlainRequest {
+  readonly prompt: string;
+  readonly options?: GenerationOptions;
+}
+
+/** How a call ended, as plain data. */
+export type Outcome<Value> =
+  | { readonly value: Value; readonly code?: undefined; readonly message?: undefined }
+  | { readonly value?: undefined; readonly code: string; readonly message: string };
+
+export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
+  policy: 'continuous',
+  maxBatchSize: 8,
+  batchWaitTimeoutMs: 0,
+  maxBatchedTokens: 256,
+  maxQueuedRequests: 1000,
+};
+
+/** A loaded page and its client. */
+export class Tab {
+  readonly page: Page;
+  /** Errors on the console and uncaught ones. */
+  readonly errors: string[] = [];
+  readonly requestedUrls: string[] = [];
+
+  constructor(context: BrowserContext, page: Page) {
+    this.page = page;
+    context.on('request', (request) => this.requestedUrls.push(request.url()));
+    page.on('pageerror', (error) => this.errors.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.errors.push(message.text());
+    });
+  }
+
+  /** Resolves once the page's client exists; its model may still be loading. */
+  async open(query: string): Promise<void> {
+    await this.page.goto(`/${query}`);
+    await this.page.waitForFunction(() => 'tabserve' in window);
+    await this.page.evaluate(installRecorder);
+  }
+
+  /** Resolves when the model can run; fails with the page's own error. */
+  async ready(): Promise<ServeStatus> {
+    const outcome = await this.page.evaluate(() =>
+      window.tabserve.ready().then(
+        (value) => ({ value }),
+        (error: unknown) => ({ message: String(error) }),
+      ),
+    );
+    if ('value' in outcome) return outcome.value;
+    throw new Error(`The page did not become ready: ${outcome.message}`);
+  }
+
+  status(): Promise<ServeStatus> {
+    return this.page.evaluate(() => window.tabserve.status());
+  }
+
+  configure(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
+    return this.page.evaluate((change) => window.tabserve.configure('text-generator', change), knobs);
+  }
+
+  /** Submits all in one turn and waits for all. */
+  async generateAll(requests: readonly TextRequest[]): Promise<GenerationResult[]> {
+    const outcomes = await this.outcomesOf(requests);
+    return outcomes.map(({ value, code, message }) => {
+      if (value) return value;
+      throw new Error(`A request failed: ${code}: ${message}`);
+    });
+  }
+
+  async generate(prompt: string, options: GenerationOptions = {}): Promise<GenerationResult> {
+    const [result] = await this.generateAll([{ prompt, options }]);
+    if (!result) throw new Error('No result');
+    return result;
+  }
+
+  /** Submits all in one turn and waits for all; a failure is an outcome. */
+  outcomesOf(requests: readonly PlainRequest[]): Promise<Outcome<GenerationResult>[]> {
+    return this.page.evaluate((plain) => {
+      const generator: UntypedHandle = window.tabserve.getHandle('text-generator');
+      const responses = plain.map(({ prompt, options }) => generator.remote(prompt, options));
+      return Promise.all(
+        responses.map((response) =>
+          response.result().then(
+            (value) => ({ value }),
+            (error: Error & { code: string }) => ({ code: error.code, message: error.message }),
+          ),
+        ),
+      );
+    }, requests);
+  }
+
+  /** Resolves when no request runs or waits, and every step is recorded. */
+  async whenIdle(): Promise<void> {
+    await this.page.waitForFunction(() => window.recorder.isIdle());
+  }
+
+  /** Every step since the last `forget()`, once the engine is idle. */
+  async steps(kind: StepRecord['kind']): Promise<StepRecord[]> {
+    await this.whenIdle();
+    const steps = await this.page.evaluate(() => window.recorder.steps);
+    return steps.filter((step) => step.kind === kind);
+  }
+
+  updates(): Promise<RequestUpdate[]> {
+    return this.page.evaluate(() => window.recorder.updates);
+  }
+
+  forget(): Promise<void> {
+    return this.page.evaluate(() => window.recorder.clear());
+  }
+
+  /** Takes the rows of all requests, which must be over, from the page's list. */
+  async clearList(): Promise<void> {
+    await expect(this.page.locator('[data-status=waiting], [data-status=running]')).toHaveCount(0);
+    const clear = this.page.getByRole('button', { name: 'Clear finished' });
+    if (await clear.isEnabled()) await clear.click();
+    await expect(this.page.locator('[data-request-id]')).toHaveCount(0);
+  }
+
+  /** Requests to any other origin than the page's own. */
+  get foreignUrls(): readonly string[] {
+    const { origin } = new URL(this.page.url());
+    return this.requestedUrls.filter((url) => !url.startsWith(origin) && !/^(?:data|blob):/.test(url));
+  }
+}

@@ -1,0 +1,58 @@
+import { test as base, expect } from 'playwright/test';
+
+import { requireEnvironment } from './environment.ts';
+import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
+
+export { expect };
+
+export interface BackendOption {
+  /** What the project runs on. */
+  readonly backend: Backend;
+}
+
+interface WorkerFixtures extends BackendOption {
+  /** One loaded page for all tests of the project: loading a model and compiling its shaders takes seconds. */
+  readonly sharedTab: Tab;
+}
+
+interface TestFixtures {
+  /** The shared page, with all knobs at their defaults and an empty list; the test must leave it idle and without errors. */
+  readonly tab: Tab;
+  /** A page of this test's own, not opened yet. */
+  readonly ownTab: Tab;
+}
+
+const DESKTOP = { width: 1280, height: 900 };
+
+export const test = base.extend<TestFixtures, WorkerFixtures>({
+  backend: ['webgpu', { option: true, scope: 'worker' }],
+
+  sharedTab: [
+    async ({ browser, backend }, provide) => {
+      const context = await browser.newContext({ viewport: DESKTOP, baseURL: requireEnvironment().pageUrl });
+      const tab = new Tab(context, await context.newPage());
+      await tab.open(`?backend=${backend}`);
+      const { backend: running } = await tab.ready();
+      expect(running?.name, 'the backend that runs').toBe(backend);
+      await provide(tab);
+      await context.close();
+    },
+    // Slow on a loaded machine: the shaders are compiled here.
+    { scope: 'worker', timeout: 300_000 },
+  ],
+
+  tab: async ({ sharedTab }, provide) => {
+    await sharedTab.forget();
+    await provide(sharedTab);
+    // The knobs first: a test may hold its requests with a long batch wait.
+    await sharedTab.configure(DEFAULT_KNOBS);
+    await sharedTab.whenIdle();
+    await sharedTab.clearList();
+    expect(sharedTab.errors, 'errors on the console').toEqual([]);
+    expect(sharedTab.foreignUrls, 'requests to another origin').toEqual([]);
+  },
+
+  ownTab: async ({ context, page }, provide) => {
+    await provide(new Tab(context, page));
+  },
+});

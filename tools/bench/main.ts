@@ -1,0 +1,119 @@
+import { availableParallelism, cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { chromium, type Page } from 'playwright';
+import { build } from 'vite';
+
+import { startServer } from '../../bridge/server.ts';
+import type { ServeStatus } from '../../src/worker/protocol.ts';
+import { findBrowser } from '../browser/find-browser.ts';
+import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { measureInPage, type Measurement } from './measure.ts';
+import { parseOptions, USAGE, type BenchOptions } from './options.ts';
+import { reportOf } from './report.ts';
+import { readResults, recordRun, type BenchRun } from './results.ts';
+import { knobsOf, requestsOf, SCENARIOS, type Scenario } from './scenarios.ts';
+import { compareToOff, summarizeScenario, type Measured } from './summarize.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+const options = readOptions();
+if (options?.isMarkdown) await printRecorded();
+else if (options) await measureAndRecord(options);
+
+function readOptions(): BenchOptions | undefined {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+async function printRecorded(): Promise<void> {
+  const { runs } = await readResults();
+  const reports = Object.values(runs).map(reportOf);
+  console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench` first.');
+}
+
+async function measureAndRecord(chosen: BenchOptions): Promise<void> {
+  await build({ root: ROOT, logLevel: 'warn' });
+  const run = await measureInBrowser(chosen);
+  console.log(`\n${reportOf(run)}\n\nRecorded in ${await recordRun(run)}`);
+}
+
+async function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
+  const found = await findBrowser();
+  const server = await startServer({ host: 'localhost', port: 0, root: `${ROOT}/dist` });
+  const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
+  try {
+    const page = await browser.newPage();
+    await page.goto(`${server.url}/?backend=${chosen.backend}`);
+    const status = await whenReady(page);
+    const startedAt = new Date().toISOString();
+    const measured = await measureAll(page, chosen);
+    return {
+      startedAt,
+      browser: found.version,
+      ...describeConditions(status, chosen),
+      ...summarize(measured),
+    };
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+async function whenReady(page: Page): Promise<ServeStatus> {
+  await page.waitForFunction(() => 'tabserve' in window);
+  return page.evaluate(() => window.tabserve.ready());
+}
+
+/** Round by round through all scenarios, so that what disturbs the machine disturbs them alike. */
+async function measureAll(page: Page, chosen: BenchOptions): Promise<readonly Measured[]> {
+  const rounds: Measurement[][] = SCENARIOS.map(() => []);
+  for (let round = 1; round <= chosen.rounds; round++) {
+    for (const [index, scenario] of SCENARIOS.entries()) {
+      const measurement = await measure(page, scenario, chosen.maxNewTokens);
+      rounds[index]?.push(measurement);
+      logProgress(round, scenario, measurement);
+    }
+  }
+  return SCENARIOS.map((scenario, index) => ({ scenario, rounds: rounds[index] ?? [] }));
+}
+
+/** A short run of the same shape goes first: it compiles the shaders and makes room in the KV cache. */
+async function measure(page: Page, scenario: Scenario, maxNewTokens: number): Promise<Measurement> {
+  const knobs = knobsOf(scenario);
+  await page.evaluate(measureInPage, { knobs, requests: requestsOf(scenario, 3) });
+  return page.evaluate(measureInPage, { knobs, requests: requestsOf(scenario, maxNewTokens) });
+}
+
+function logProgress(round: number, { policy, numRequests }: Scenario, measurement: Measurement): void {
+  const { numOutputTokens, wallMs } = measurement;
+  const seconds = (wallMs / 1000).toFixed(2);
+  console.log(
+    `round ${round}: ${policy}, ${numRequests} requests: ${numOutputTokens} tokens in ${seconds} s`,
+  );
+}
+
+function describeConditions({ backend, model }: ServeStatus, chosen: BenchOptions) {
+  if (!backend || !model) throw new Error('The page is ready but names no backend or model');
+  const { id, numParameters, numLayers, contextLength } = model;
+  const { rounds, maxNewTokens } = chosen;
+  return {
+    command: `npm run bench -- --backend ${chosen.backend} --rounds ${rounds} --max-new-tokens ${maxNewTokens}`,
+    machine: {
+      cpu: cpus()[0]?.model ?? 'unknown CPU',
+      numCores: availableParallelism(),
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+    },
+    backend,
+    model: { id, numParameters, numLayers, contextLength },
+    settings: { rounds, maxNewTokens },
+  };
+}
+
+function summarize(measured: readonly Measured[]): Pick<BenchRun, 'scenarios' | 'ratiosToOff'> {
+  return { scenarios: measured.map(summarizeScenario), ratiosToOff: compareToOff(measured) };
+}

@@ -1,0 +1,51 @@
+import type { Serve } from '../../src/worker/client.ts';
+import type { BatchingPolicy, ServeStats, StepRecord } from '../../src/worker/protocol.ts';
+import type { ScenarioRequest } from './scenarios.ts';
+
+export interface Plan {
+  readonly knobs: Partial<BatchingPolicy>;
+  readonly requests: readonly ScenarioRequest[];
+}
+
+/** One run of one scenario. */
+export interface Measurement {
+  /** From the first submission to the last result, on the page's clock. */
+  readonly wallMs: number;
+  readonly numOutputTokens: number;
+  readonly ttftMs: readonly number[];
+  readonly decodeSteps: readonly StepRecord[];
+}
+
+declare global {
+  interface Window {
+    tabserve: Serve;
+  }
+}
+
+/** Runs in the page, whose engine must be idle: it is sent there as text, so it can use nothing from outside itself. */
+export async function measureInPage({ knobs, requests }: Plan): Promise<Measurement> {
+  const { tabserve } = window;
+  await tabserve.configure('text-generator', knobs);
+  const steps: StepRecord[] = [];
+  let onStats: ((stats: ServeStats) => void) | undefined;
+  const unsubscribe = tabserve.subscribe('stats', (stats) => {
+    steps.push(...stats.steps);
+    onStats?.(stats);
+  });
+
+  const generator = tabserve.getHandle('text-generator');
+  const startedAtMs = performance.now();
+  const responses = requests.map(({ prompt, options }) => generator.remote(prompt, options));
+  const results = await Promise.all(responses.map((response) => response.result()));
+  const wallMs = performance.now() - startedAtMs;
+
+  // The last steps are still to come: stats are collected before they are sent.
+  await new Promise<ServeStats>((resolve) => (onStats = resolve));
+  unsubscribe();
+  return {
+    wallMs,
+    numOutputTokens: results.reduce((total, { usage }) => total + usage.numOutputTokens, 0),
+    ttftMs: results.map(({ timings }) => timings.ttftMs),
+    decodeSteps: steps.filter(({ kind }) => kind === 'decode'),
+  };
+}

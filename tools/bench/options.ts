@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util';
+
+export interface BenchOptions {
+  readonly backend: 'webgpu' | 'wasm';
+  readonly rounds: number;
+  readonly maxNewTokens: number;
+  /** Print the recorded results instead of measuring. */
+  readonly isMarkdown: boolean;
+}
+
+export const USAGE = `Usage: npm run bench -- [options]
+  --backend NAME      webgpu (default) or wasm
+  --rounds N          times that each scenario is measured, interleaved (default 3)
+  --max-new-tokens N  tokens of each request (default 32)
+  --markdown          print bench/results.json as the tables of the README, measure nothing`;
+
+export function parseOptions(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    strict: true,
+    options: {
+      backend: { type: 'string', default: 'webgpu' },
+      rounds: { type: 'string', default: '3' },
+      'max-new-tokens': { type: 'string', default: '32' },
+      markdown: { type: 'boolean', default: false },
+    },
+  });
+  return {
+    backend: parseBackend(values.backend),
+    rounds: parseCount('--rounds', values.rounds),
+    maxNewTokens: parseCount('--max-new-tokens', values['max-new-tokens']),
+    isMarkdown: values.markdown,
+  };
+}
+
+function parseBackend(text: string): 'webgpu' | 'wasm' {
+  if (text === 'webgpu' || text === 'wasm') return text;
+  throw new Error(`Expected \`--backend\` to be webgpu or wasm, got \`${text}\` (string)`);
+}
+
+function parseCount(option: string, text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1) return count;
+  throw new Error(`Expected \`${option}\` to be an integer >= 1, got \`${text}\` (string)`);
+}

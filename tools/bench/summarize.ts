@@ -1,0 +1,49 @@
+import type { Measurement } from './measure.ts';
+import type { BenchRun, ScenarioResult, Spread } from './results.ts';
+import { COMPARED_SIZE, type Scenario } from './scenarios.ts';
+import { percentilesOf, spreadOf, sum } from './statistics.ts';
+
+/** A scenario and its measurements, one per round. */
+export interface Measured {
+  readonly scenario: Scenario;
+  readonly rounds: readonly Measurement[];
+}
+
+export function summarizeScenario({ scenario, rounds }: Measured): ScenarioResult {
+  const steps = rounds.flatMap(({ decodeSteps }) => decodeSteps);
+  const wholeBatch = scenario.policy === 'off' ? 1 : scenario.numRequests;
+  const wholeSteps = steps.filter(({ batchSize }) => batchSize === wholeBatch);
+  const insideMs = sum(steps.map(({ runMs, readbackMs }) => runMs + readbackMs));
+  return {
+    ...scenario,
+    numOutputTokens: sum(rounds.map(({ numOutputTokens }) => numOutputTokens)),
+    tokensPerSecond: spreadOf(rounds.map(tokensPerSecond)),
+    decodeStepMs: percentilesOf(wholeSteps.map(({ stepMs }) => stepMs)),
+    ttftMs: percentilesOf(rounds.flatMap(({ ttftMs }) => ttftMs)),
+    overheadShare: 1 - insideMs / sum(steps.map(({ stepMs }) => stepMs)),
+  };
+}
+
+export function compareToOff(measured: readonly Measured[]): BenchRun['ratiosToOff'] {
+  return { static: ratioToOff(measured, 'static'), continuous: ratioToOff(measured, 'continuous') };
+}
+
+function ratioToOff(measured: readonly Measured[], policy: Scenario['policy']): Spread {
+  const off = findRounds(measured, 'off');
+  const ratios = findRounds(measured, policy).map((round, index) => {
+    const other = off[index];
+    return other ? tokensPerSecond(round) / tokensPerSecond(other) : Number.NaN;
+  });
+  return spreadOf(ratios);
+}
+
+function findRounds(measured: readonly Measured[], policy: Scenario['policy']): readonly Measurement[] {
+  const found = measured.find(
+    ({ scenario }) => scenario.policy === policy && scenario.numRequests === COMPARED_SIZE,
+  );
+  return found?.rounds ?? [];
+}
+
+function tokensPerSecond({ numOutputTokens, wallMs }: Measurement): number {
+  return (numOutputTokens * 1000) / wallMs;
+}
