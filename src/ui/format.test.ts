@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import { formatMegabytes, formatMs, formatNumber, formatParameters, NO_VALUE } from './format.ts';
+import {
+  formatEuros,
+  formatJson,
+  formatMegabytes,
+  formatMs,
+  formatNumber,
+  formatParameters,
+  NO_VALUE,
+} from './format.ts';
 
 describe('numbers', () => {
   it.each([
@@ -30,5 +38,19 @@ describe('units', () => {
   it('shortens parameter counts and bytes', () => {
     expect(formatParameters(124_439_808)).toBe('124.4M parameters');
     expect(formatMegabytes(4_290_000)).toBe('4.3');
+  });
+});
+
+describe('formatEuros', () => {
+  it('groups and leaves the cents out', () => {
+    expect(formatEuros(431_204.6)).toBe('€431,205');
+  });
+});
+
+describe('formatJson', () => {
+  it('names what JSON cannot say', () => {
+    expect(formatJson({ a: [1, 'x'] })).toBe('{"a":[1,"x"]}');
+    expect(formatJson(undefined)).toBe('undefined');
+    expect(formatJson(1n)).toBe('[object BigInt]');
   });
 });

@@ -2,6 +2,7 @@
 export const NO_VALUE = '–';
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+const EUROS = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR', maximumFractionDigits: 0 });
 const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
 export function formatCount(count: number): string {
@@ -27,4 +28,19 @@ export function formatParameters(numParameters: number): string {
 
 export function formatMegabytes(numBytes: number): string {
   return (numBytes / 1e6).toFixed(1);
+}
+
+export function formatEuros(euros: number): string {
+  return EUROS.format(euros);
+}
+
+/** A value of a user's own deployment on one line; what JSON cannot say is named instead. */
+export function formatJson(value: unknown): string {
+  try {
+    // Undefined for undefined itself, whatever the declared type says.
+    const json: string | undefined = JSON.stringify(value);
+    return json ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

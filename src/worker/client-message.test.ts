@@ -7,9 +7,10 @@ const version = PROTOCOL_VERSION;
 describe('parseClientMessage', () => {
   it.each([
     { version, type: 'init', modelUrl: 'http://localhost/', backend: 'auto' },
-    { version, type: 'submit', requestId: 'r', clientId: 'c', prompt: 3, options: null },
+    { version, type: 'submit', requestId: 'r', clientId: 'c', deployment: 'd', input: 3, options: null },
     { version, type: 'cancel', requestId: 'r' },
-    { version, type: 'configure', callId: 1, knobs: 'none' },
+    { version, type: 'configure', callId: 1, deployment: 'd', knobs: 'none' },
+    { version, type: 'metrics', callId: 1 },
   ])('lets a $type message through, whatever its payload', (message) => {
     expect(parseClientMessage(message)).toBe(message);
   });
@@ -22,6 +23,8 @@ describe('parseClientMessage', () => {
     ['no version', { type: 'cancel', requestId: 'r' }],
     ['an unknown type', { version, type: 'evaluate' }],
     ['a type that is a property of every object', { version, type: 'constructor' }],
+    ['a submission without a deployment', { version, type: 'submit', requestId: 'r', clientId: 'c' }],
+    ['knobs for no deployment', { version, type: 'configure', callId: 1 }],
     ['an id of another type', { version, type: 'cancel', requestId: 3 }],
     ['an unknown backend', { version, type: 'init', modelUrl: '/', backend: 'cuda' }],
   ])('drops %s', (_, data) => {

@@ -6,9 +6,11 @@ const CHECKS: {
 } = {
   init: ({ modelUrl, backend }) =>
     typeof modelUrl === 'string' && (backend === 'auto' || backend === 'webgpu' || backend === 'wasm'),
-  submit: ({ requestId, clientId }) => typeof requestId === 'string' && typeof clientId === 'string',
+  submit: ({ requestId, clientId, deployment }) =>
+    typeof requestId === 'string' && typeof clientId === 'string' && typeof deployment === 'string',
   cancel: ({ requestId }) => typeof requestId === 'string',
-  configure: ({ callId }) => typeof callId === 'number',
+  configure: ({ callId, deployment }) => typeof callId === 'number' && typeof deployment === 'string',
+  metrics: ({ callId }) => typeof callId === 'number',
 };
 
 /**

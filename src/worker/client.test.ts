@@ -1,17 +1,17 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { Serve, type Endpoint, type GenerationResponse } from './client.ts';
 import {
   PROTOCOL_VERSION,
+  type BatchRecord,
   type ClientMessage,
   type GenerationResult,
   type RequestId,
   type RequestUpdate,
   type ServeStatus,
+  type Unversioned,
   type WorkerMessage,
 } from './protocol.ts';
-
-type Unversioned<Message> = Message extends unknown ? Omit<Message, 'version'> : never;
 
 class ScriptedWorker implements Endpoint {
   readonly received: ClientMessage[] = [];
@@ -77,6 +77,20 @@ async function textsOf(response: GenerationResponse): Promise<string[]> {
   return texts;
 }
 
+const BATCH: BatchRecord = {
+  deployment: 'adder',
+  batchIndex: 0,
+  queueLength: 0,
+  reason: 'full',
+  batchSize: 4,
+  measuredSize: 4,
+  maxBatchSize: 4,
+  waitMs: 1,
+  executionMs: 2,
+  cancelled: 0,
+  outcome: 'ok',
+};
+
 const chunk = (requestId: RequestId, text: string): RequestUpdate => ({
   type: 'chunk',
   requestId,
@@ -103,7 +117,7 @@ describe('Serve', () => {
     expect(worker.received.at(-1)).toMatchObject({
       type: 'submit',
       requestId,
-      prompt: 'Hi',
+      input: 'Hi',
       options: { maxNewTokens: 3 },
     });
     expect(worker.received.at(-1)).not.toHaveProperty('options.signal');
@@ -130,7 +144,7 @@ describe('Serve', () => {
     const { requestId } = generator.remote('Hi');
     worker.update({ type: 'started', requestId, queueWaitMs: 2 }, chunk(requestId, '!'));
     expect(updates.map(({ type }) => type)).toEqual(['submitted', 'started', 'chunk']);
-    expect(updates[0]).toEqual({ type: 'submitted', requestId, prompt: 'Hi' });
+    expect(updates[0]).toEqual({ type: 'submitted', requestId, deployment: 'text-generator', input: 'Hi' });
   });
 
   it('re-creates an error as the class that its code names', async () => {
@@ -191,10 +205,70 @@ describe('Serve', () => {
       serve.configure('text-generator', { maxBatchSize: 4 }),
       serve.configure('text-generator', { maxBatchSize: 0 }),
     ];
-    worker.say({ type: 'configure-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } });
-    worker.say({ type: 'configured', callId: 1, policy: { ...serve.status().policy, maxBatchSize: 4 } });
+    worker.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } });
+    worker.say({ type: 'call-answered', callId: 1, result: { ...serve.status().policy, maxBatchSize: 4 } });
     await expect(bad).rejects.toBeInstanceOf(InvalidOptionError);
     expect((await good).maxBatchSize).toBe(4);
+  });
+});
+
+describe('a deployment other than the text generator', () => {
+  it('answers what is awaited, result() and every later call alike', async () => {
+    const { worker, serve } = createServe();
+    const response = serve.getHandle('adder').remote(3);
+    expect(worker.received.at(-1)).toMatchObject({
+      type: 'submit',
+      deployment: 'adder',
+      input: 3,
+      options: {},
+    });
+    worker.update({ type: 'answered', requestId: response.requestId, result: 4 });
+    expect(await response).toBe(4);
+    expect(await response.result({ timeoutMs: 0 })).toBe(4);
+    expectTypeOf(await response).toBeNumber();
+  });
+
+  it('rejects every way of asking with the same error', async () => {
+    const { worker, serve } = createServe();
+    const response = serve.getHandle<string, string>('shout').remote('hi');
+    const error = { code: 'UNKNOWN_DEPLOYMENT', message: 'There is no deployment `shout`' };
+    worker.update({ type: 'failed', requestId: response.requestId, error });
+    await expect(response).rejects.toMatchObject(error);
+    await expect(response.result()).rejects.toMatchObject({ name: 'UnknownDeploymentError' });
+  });
+
+  it('is cancelled by cancel() and by a signal', async () => {
+    const { worker, serve } = createServe();
+    const controller = new AbortController();
+    const [first, second] = [
+      serve.getHandle('adder').remote(1),
+      serve.getHandle('adder').remote(2, { signal: controller.signal }),
+    ];
+    first.cancel();
+    controller.abort('bored');
+    await expect(first).rejects.toBeInstanceOf(RequestCancelledError);
+    await expect(second).rejects.toMatchObject({ cause: 'bored' });
+    expect(worker.types).toEqual(['init', 'submit', 'submit', 'cancel', 'cancel']);
+  });
+
+  it('keeps its last 200 batches and publishes each', () => {
+    const { worker, serve } = createServe();
+    const published: number[] = [];
+    serve.subscribe('batch', ({ batchIndex }) => published.push(batchIndex));
+    for (let batchIndex = 0; batchIndex < 201; batchIndex++) {
+      worker.say({ type: 'batch', batch: { ...BATCH, batchIndex } });
+    }
+    expect(published).toHaveLength(201);
+    expect(serve.batches('adder').map(({ batchIndex }) => batchIndex)).toEqual(published.slice(1));
+    expect(serve.batches('house-price')).toEqual([]);
+  });
+
+  it('asks the worker for its metrics', async () => {
+    const { worker, serve } = createServe();
+    const metrics = serve.metrics();
+    expect(worker.received.at(-1)).toMatchObject({ type: 'metrics', callId: 1 });
+    worker.say({ type: 'call-answered', callId: 1, result: '# HELP' });
+    expect(await metrics).toBe('# HELP');
   });
 });
 
@@ -288,10 +362,6 @@ describe('result({ timeoutMs })', () => {
 });
 
 describe('rejects', () => {
-  it('a deployment that does not exist', () => {
-    expect(() => createServe().serve.getHandle(JSON.parse('"translator"'))).toThrow(/`translator`/);
-  });
-
   it('options that cannot be sent to the worker', async () => {
     const { generator } = createServe();
     const response = generator.remote('Hi', { stop: () => true } as object);

@@ -1,17 +1,22 @@
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
+import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { createClientId, createRequestId } from './ids.ts';
+import { Outcome } from './outcome.ts';
 import {
   PROTOCOL_VERSION,
   type BackendChoice,
   type BatchingPolicy,
+  type BatchKnobs,
+  type BatchRecord,
   type ClientMessage,
   type GenerationOptions,
   type RequestId,
   type RequestUpdate,
   type ServeStats,
   type ServeStatus,
+  type Unversioned,
   type WorkerMessage,
 } from './protocol.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
@@ -28,6 +33,8 @@ export interface ConnectOptions {
 interface Topics {
   readonly status: ServeStatus;
   readonly stats: ServeStats;
+  /** Each batch of a deployment other than the text generator, when it has ended. */
+  readonly batch: BatchRecord;
   readonly requests: readonly RequestUpdate[];
 }
 
@@ -41,14 +48,46 @@ export interface Endpoint {
   terminate(): void;
 }
 
-/** A deployment that continues prompts. */
+/** Options of every request. */
+export interface RequestOptions {
+  /** Cancels the request when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+/** The deployment that continues prompts. */
 export interface TextGeneratorHandle {
   /**
    * Submits a prompt. Never throws: what is wrong with it rejects the response.
    *
    * @param prompt Non-empty; shorter than the model's context, in tokens.
    */
-  remote(prompt: string, options?: GenerationOptions & { readonly signal?: AbortSignal }): GenerationResponse;
+  remote(prompt: string, options?: GenerationOptions & RequestOptions): GenerationResponse;
+}
+
+/** Any other deployment: one input, one answer, batched in between. */
+export interface DeploymentHandle<Input, Output> {
+  /** Submits an input. Never throws: what is wrong with it rejects the response. */
+  remote(input: Input, options?: RequestOptions): DeploymentResponse<Output>;
+}
+
+/** Inputs and outputs of the deployments that come with the page. */
+interface KnownDeployments {
+  readonly adder: { readonly input: number; readonly output: number };
+  /** Numbers in the order of the model's features; euros. */
+  readonly 'house-price': { readonly input: readonly number[]; readonly output: number };
+}
+
+/** A message that the worker answers, without the id that pairs the two. */
+type WorkerCall<Message = ClientMessage> = Message extends { readonly callId: number }
+  ? Omit<Message, 'version' | 'callId'>
+  : never;
+
+const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
+
+const MAX_KEPT_BATCHES = 200;
+
+interface Response {
+  apply(update: RequestUpdate, error?: Error): void;
 }
 
 /**
@@ -67,14 +106,18 @@ export class Serve {
   readonly #endpoint: Endpoint;
   readonly #clientId = createClientId();
   /** Responses that are not settled yet. */
-  readonly #responses = new Map<RequestId, GenerationResponse>();
-  readonly #configureCalls = new Map<number, PromiseWithResolvers<BatchingPolicy>>();
+  readonly #responses = new Map<RequestId, Response>();
+  /** Calls to the worker itself that are not answered yet. */
+  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
+  /** The last batches of each deployment, oldest first. */
+  readonly #batches = new Map<string, BatchRecord[]>();
   readonly #listeners: { readonly [Topic in keyof Topics]: Set<Listener<Topic>> } = {
     status: new Set(),
     stats: new Set(),
+    batch: new Set(),
     requests: new Set(),
   };
-  #status: ServeStatus = { state: 'loading', role: 'leader', policy: DEFAULT_POLICY };
+  #status: ServeStatus = { state: 'loading', role: 'leader', policy: DEFAULT_POLICY, deployments: [] };
   #lastCallId = 0;
   /** Why the worker can no longer answer; what is sent then is refused with it. */
   #end: Error | undefined;
@@ -88,22 +131,43 @@ export class Serve {
     this.#post({ type: 'init', ...init });
   }
 
-  getHandle(name: 'text-generator'): TextGeneratorHandle {
-    if (name !== 'text-generator') throw InvalidOptionError.of('name', 'the name of a deployment', name);
-    return { remote: (prompt, options = {}) => this.#submit(prompt, options) };
+  getHandle(name: 'text-generator'): TextGeneratorHandle;
+  getHandle<Name extends keyof KnownDeployments>(
+    name: Name,
+  ): DeploymentHandle<KnownDeployments[Name]['input'], KnownDeployments[Name]['output']>;
+  /** A deployment of your own; the worker answers `UNKNOWN_DEPLOYMENT` where it has none of that name. */
+  getHandle<Input, Output>(name: string): DeploymentHandle<Input, Output>;
+  getHandle(name: string): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
+    if (name === 'text-generator') {
+      return {
+        remote: (prompt: string, options?: GenerationOptions & RequestOptions) =>
+          this.#submit(GenerationResponse, name, prompt, options),
+      };
+    }
+    return {
+      remote: (input: unknown, options?: RequestOptions) =>
+        this.#submit(DeploymentResponse<unknown>, name, input, options),
+    };
   }
 
   /**
-   * Changes knobs of a deployment for the next scheduling decision; nothing that runs is disturbed.
+   * Turns knobs of a deployment for its next batch or step; nothing that runs is disturbed. Resolves with all knobs.
    * Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
    */
-  configure(_name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
-    const callId = ++this.#lastCallId;
-    const call = Promise.withResolvers<BatchingPolicy>();
-    if (this.#end) return Promise.reject(this.#end);
-    this.#configureCalls.set(callId, call);
-    this.#post({ type: 'configure', callId, knobs });
-    return call.promise;
+  configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
+  configure(name: string, knobs: object): Promise<unknown> {
+    return this.#call({ type: 'configure', deployment: name, knobs });
+  }
+
+  /** The last batches of a deployment (at most 200), oldest first. */
+  batches(name: string): readonly BatchRecord[] {
+    return [...(this.#batches.get(name) ?? [])];
+  }
+
+  /** All metrics of the worker in Prometheus' text format. */
+  async metrics(): Promise<string> {
+    return String(await this.#call({ type: 'metrics' }));
   }
 
   /** The last status that the worker reported. */
@@ -144,55 +208,60 @@ export class Serve {
     this.#setStatus({ ...this.#status, state: 'closed' });
   }
 
-  #submit(
-    prompt: unknown,
-    { signal, ...options }: GenerationOptions & { signal?: AbortSignal },
-  ): GenerationResponse {
+  #submit<Result, Made extends Response>(
+    ResponseClass: new (id: RequestId, outcome: Outcome<Result>, cancel: (reason: unknown) => void) => Made,
+    deployment: string,
+    input: unknown,
+    { signal, ...options }: RequestOptions = {},
+  ): Made {
     const requestId = createRequestId();
-    const response = new GenerationResponse(requestId, (reason) => this.#cancel(requestId, reason));
+    const outcome = new Outcome<Result>();
+    const cancel = (reason: unknown): void => this.#cancel(requestId, reason);
+    const response = new ResponseClass(requestId, outcome, cancel);
     this.#responses.set(requestId, response);
-    this.#publish('requests', [
-      { type: 'submitted', requestId, prompt: typeof prompt === 'string' ? prompt : '' },
-    ]);
+    this.#publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     if (this.#end) {
-      this.#settleLocally(response, this.#end);
+      this.#settleLocally(requestId, this.#end);
     } else if (signal?.aborted) {
-      this.#settleLocally(response, RequestCancelledError.because(signal.reason));
+      this.#settleLocally(requestId, RequestCancelledError.because(signal.reason));
     } else {
-      if (signal) response.follow(signal);
-      this.#send(response, prompt, options);
+      if (signal) outcome.follow(signal, cancel);
+      this.#send(requestId, deployment, input, options);
     }
     return response;
   }
 
-  #send(response: GenerationResponse, prompt: unknown, options: unknown): void {
+  #send(requestId: RequestId, deployment: string, input: unknown, options: object): void {
     try {
-      this.#post({
-        type: 'submit',
-        requestId: response.requestId,
-        clientId: this.#clientId,
-        prompt,
-        options,
-      });
+      this.#post({ type: 'submit', requestId, clientId: this.#clientId, deployment, input, options });
     } catch (error) {
       // A function or a DOM node cannot be cloned to the worker.
-      this.#settleLocally(response, new InvalidOptionError(`The request cannot be sent: ${String(error)}`));
+      const message = `The request cannot be sent: ${String(error)}`;
+      this.#settleLocally(requestId, new InvalidOptionError(message));
     }
   }
 
+  #call(message: WorkerCall): Promise<unknown> {
+    if (this.#end) return Promise.reject(this.#end);
+    const callId = ++this.#lastCallId;
+    const call = Promise.withResolvers<unknown>();
+    this.#calls.set(callId, call);
+    this.#post({ ...message, callId });
+    return call.promise;
+  }
+
   #cancel(requestId: RequestId, reason: unknown): void {
-    const response = this.#responses.get(requestId);
-    if (!response) return;
+    if (!this.#responses.has(requestId)) return;
     this.#post({ type: 'cancel', requestId });
-    this.#settleLocally(response, RequestCancelledError.because(reason));
+    this.#settleLocally(requestId, RequestCancelledError.because(reason));
   }
 
   /** The tab decides at once; a result of the worker that is already on its way finds no response and is dropped. */
-  #settleLocally(response: GenerationResponse, error: Error): void {
-    const { requestId } = response;
+  #settleLocally(requestId: RequestId, error: Error): void {
+    const update: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
+    this.#responses.get(requestId)?.apply(update, error);
     this.#responses.delete(requestId);
-    response.apply({ type: 'failed', requestId, error: toWireError(error) }, error);
-    this.#publish('requests', [{ type: 'failed', requestId, error: toWireError(error) }]);
+    this.#publish('requests', [update]);
   }
 
   #receive(message: WorkerMessage): void {
@@ -206,11 +275,14 @@ export class Serve {
       case 'updates':
         this.#applyUpdates(message.updates);
         break;
-      case 'configured':
-        this.#takeConfigureCall(message.callId)?.resolve(message.policy);
+      case 'batch':
+        this.#keepBatch(message.batch);
         break;
-      case 'configure-refused':
-        this.#takeConfigureCall(message.callId)?.reject(fromWireError(message.error));
+      case 'call-answered':
+        this.#takeCall(message.callId)?.resolve(message.result);
+        break;
+      case 'call-refused':
+        this.#takeCall(message.callId)?.reject(fromWireError(message.error));
         break;
       default:
         message satisfies never;
@@ -221,14 +293,22 @@ export class Serve {
     const known = updates.filter(({ requestId }) => this.#responses.has(requestId));
     for (const update of known) {
       this.#responses.get(update.requestId)?.apply(update);
-      if (update.type === 'finished' || update.type === 'failed') this.#responses.delete(update.requestId);
+      if (END_TYPES.has(update.type)) this.#responses.delete(update.requestId);
     }
     if (known.length > 0) this.#publish('requests', known);
   }
 
-  #takeConfigureCall(callId: number): PromiseWithResolvers<BatchingPolicy> | undefined {
-    const call = this.#configureCalls.get(callId);
-    this.#configureCalls.delete(callId);
+  #keepBatch(record: BatchRecord): void {
+    const records = this.#batches.get(record.deployment) ?? [];
+    records.push(record);
+    if (records.length > MAX_KEPT_BATCHES) records.shift();
+    this.#batches.set(record.deployment, records);
+    this.#publish('batch', record);
+  }
+
+  #takeCall(callId: number): PromiseWithResolvers<unknown> | undefined {
+    const call = this.#calls.get(callId);
+    this.#calls.delete(callId);
     return call;
   }
 
@@ -239,9 +319,9 @@ export class Serve {
 
   #endWith(error: Error): void {
     this.#end = error;
-    for (const response of this.#responses.values()) this.#settleLocally(response, error);
-    for (const call of this.#configureCalls.values()) call.reject(error);
-    this.#configureCalls.clear();
+    for (const requestId of this.#responses.keys()) this.#settleLocally(requestId, error);
+    for (const call of this.#calls.values()) call.reject(error);
+    this.#calls.clear();
   }
 
   #setStatus(status: ServeStatus): void {
@@ -253,9 +333,7 @@ export class Serve {
     for (const listener of this.#listeners[topic]) listener(value);
   }
 
-  #post(
-    message: ClientMessage extends infer M ? (M extends unknown ? Omit<M, 'version'> : never) : never,
-  ): void {
+  #post(message: Unversioned<ClientMessage>): void {
     this.#endpoint.postMessage({ version: PROTOCOL_VERSION, ...message });
   }
 }

@@ -1,3 +1,4 @@
+import type { BatchEvent } from '../batching/batch.ts';
 import type { RequestTimings } from '../batching/generation/events.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
@@ -46,9 +47,15 @@ export interface GenerationResult {
   readonly timings: RequestTimings;
 }
 
-/** What happens to one request, in order: submitted, started, chunk…, then finished or failed. */
+/** What happens to one request, in order: submitted, started, chunk…, then finished, answered or failed. */
 export type RequestUpdate =
-  | { readonly type: 'submitted'; readonly requestId: RequestId; readonly prompt: string }
+  | {
+      readonly type: 'submitted';
+      readonly requestId: RequestId;
+      readonly deployment: string;
+      /** The prompt, or another deployment's input, as the caller gave it. */
+      readonly input: unknown;
+    }
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   | {
       readonly type: 'chunk';
@@ -60,6 +67,8 @@ export type RequestUpdate =
       readonly ttftMs?: number;
     }
   | { readonly type: 'finished'; readonly requestId: RequestId; readonly result: GenerationResult }
+  /** By a deployment other than the text generator. */
+  | { readonly type: 'answered'; readonly requestId: RequestId; readonly result: unknown }
   | { readonly type: 'failed'; readonly requestId: RequestId; readonly error: WireError };
 
 export interface LoadProgress {
@@ -90,12 +99,38 @@ export interface BackendInfo {
   readonly fallbackReason: string;
 }
 
+/** The knobs of a deployment that is served by request-level batching. */
+export interface BatchKnobs {
+  /** Items in one batch at most, or what the deployment's own measure says of them. Integer >= 1. */
+  readonly maxBatchSize: number;
+  /** How long the oldest waiting request may be held for company, in ms. Finite >= 0. */
+  readonly batchWaitTimeoutMs: number;
+  /** Batches that run at the same time at most. Integer >= 1. */
+  readonly maxConcurrentBatches: number;
+}
+
+export interface DeploymentInfo {
+  readonly name: string;
+  readonly knobs: BatchKnobs;
+}
+
+/** One batch of a deployment other than the text generator. */
+export interface BatchRecord extends BatchEvent {
+  readonly deployment: string;
+  /** Counts up from 0 within its deployment. */
+  readonly batchIndex: number;
+  /** Requests that waited on when this batch had ended. */
+  readonly queueLength: number;
+}
+
 export type ServeState = 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed';
 
 export interface ServeStatus {
   readonly state: ServeState;
   readonly role: 'leader';
   readonly policy: BatchingPolicy;
+  /** All but the text generator; they serve before its model is loaded. */
+  readonly deployments: readonly DeploymentInfo[];
   readonly progress?: LoadProgress;
   readonly model?: ModelInfo;
   readonly backend?: BackendInfo;
@@ -147,6 +182,9 @@ interface Versioned {
   readonly version: typeof PROTOCOL_VERSION;
 }
 
+/** A message before the one place that sends it has added the version. */
+export type Unversioned<Message> = Message extends unknown ? Omit<Message, 'version'> : never;
+
 export type ClientMessage = Versioned &
   (
     | { readonly type: 'init'; readonly modelUrl: string; readonly backend: BackendChoice }
@@ -154,11 +192,18 @@ export type ClientMessage = Versioned &
         readonly type: 'submit';
         readonly requestId: RequestId;
         readonly clientId: ClientId;
-        readonly prompt: unknown;
+        readonly deployment: string;
+        readonly input: unknown;
         readonly options: unknown;
       }
     | { readonly type: 'cancel'; readonly requestId: RequestId }
-    | { readonly type: 'configure'; readonly callId: number; readonly knobs: unknown }
+    | {
+        readonly type: 'configure';
+        readonly callId: number;
+        readonly deployment: string;
+        readonly knobs: unknown;
+      }
+    | { readonly type: 'metrics'; readonly callId: number }
   );
 
 export type WorkerMessage = Versioned &
@@ -167,6 +212,8 @@ export type WorkerMessage = Versioned &
     /** One message per step, whatever the number of requests in it. */
     | { readonly type: 'updates'; readonly updates: readonly RequestUpdate[] }
     | { readonly type: 'stats'; readonly stats: ServeStats }
-    | { readonly type: 'configured'; readonly callId: number; readonly policy: BatchingPolicy }
-    | { readonly type: 'configure-refused'; readonly callId: number; readonly error: WireError }
+    | { readonly type: 'batch'; readonly batch: BatchRecord }
+    /** The answer to `configure` (the knobs in force) or `metrics` (Prometheus text). */
+    | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
+    | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }
   );

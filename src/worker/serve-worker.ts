@@ -1,127 +1,173 @@
 import { systemClock } from '../batching/clock.ts';
-import { RequestCancelledError } from '../batching/errors.ts';
-import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../batching/generation/policy.ts';
-import { TextGenerator, type Submission } from './deployments/text-generator.ts';
+import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
+import { toPrometheusText } from '../batching/metrics/prometheus.ts';
+import { MetricsRegistry } from '../batching/metrics/registry.ts';
+import { BatchedDeployment } from './deployments/batched-deployment.ts';
+import type { AnyDeployment } from './deployments/deployment.ts';
+import { UnknownDeploymentError } from './deployments/errors.ts';
+import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { loadModel } from './load-model.ts';
 import {
   PROTOCOL_VERSION,
   type BackendChoice,
   type ClientMessage,
-  type RequestId,
+  type DeploymentInfo,
   type RequestUpdate,
   type ServeStatus,
+  type Unversioned,
   type WorkerMessage,
 } from './protocol.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { StatsReporter } from './stats-reporter.ts';
 import { toWireError } from './wire-errors.ts';
 
-type Unversioned<Message> = Message extends unknown ? Omit<Message, 'version'> : never;
+const TEXT_GENERATOR = 'text-generator';
 
-/** The worker's side of the wire: loads the model, then passes requests to the deployment and answers back. */
+/** Codes of requests that were never accepted; any other failure is the handler's. */
+const REFUSAL_CODES: ReadonlySet<string> = new Set([
+  'BACK_PRESSURE',
+  'CLOSED',
+  'INVALID_OPTION',
+  'ITEM_TOO_LARGE',
+  'UNKNOWN_OPTION',
+]);
+
+/** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
   readonly #send: (message: WorkerMessage) => void;
-  readonly #stats: StatsReporter;
-  /** Submitted before the model is ready, in order. */
-  readonly #early = new Map<RequestId, Submission>();
-  #generator: TextGenerator | undefined;
-  #status: ServeStatus = { state: 'loading', role: 'leader', policy: DEFAULT_POLICY };
+  readonly #textGenerator: TextGeneratorDeployment;
+  readonly #batched: ReadonlyMap<string, BatchedDeployment>;
+  readonly #registry = new MetricsRegistry();
+  readonly #batchMetrics = createBatchMetrics(this.#registry);
+  #status: ServeStatus;
 
-  constructor(send: (message: WorkerMessage) => void) {
+  constructor(deployments: readonly AnyDeployment[], send: (message: WorkerMessage) => void) {
     this.#send = send;
-    this.#stats = new StatsReporter(systemClock, {
+    const stats = new StatsReporter(systemClock, {
       counts: () => ({
-        numRunning: this.#generator?.numRunning ?? 0,
-        numWaiting: this.#generator?.numWaiting ?? this.#early.size,
+        numRunning: this.#textGenerator.numRunning,
+        numWaiting: this.#textGenerator.numWaiting,
       }),
-      send: (stats) => this.#post({ type: 'stats', stats }),
+      send: (value) => this.#post({ type: 'stats', stats: value }),
     });
+    this.#textGenerator = new TextGeneratorDeployment(stats, (updates) => this.#postUpdates(updates));
+    this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
+    this.#status = {
+      state: 'loading',
+      role: 'leader',
+      policy: this.#textGenerator.policy,
+      deployments: this.#deploymentInfos(),
+    };
   }
 
   receive(message: ClientMessage): void {
     switch (message.type) {
       case 'init':
+        this.#setStatus({});
         void this.#load(message.modelUrl, message.backend);
         break;
       case 'submit':
         this.#submit(message);
         break;
       case 'cancel':
-        this.#cancel(message.requestId);
+        this.#textGenerator.cancel(message.requestId);
+        for (const deployment of this.#batched.values()) deployment.cancel(message.requestId);
         break;
       case 'configure':
-        this.#configure(message.callId, message.knobs);
+        this.#answer(message.callId, () => this.#configure(message.deployment, message.knobs));
+        break;
+      case 'metrics':
+        this.#answer(message.callId, () => toPrometheusText(this.#registry.snapshot()));
         break;
       default:
         message satisfies never;
     }
   }
 
+  #serve(deployment: AnyDeployment): BatchedDeployment {
+    let batchIndex = 0;
+    const { name } = deployment;
+    const served: BatchedDeployment = new BatchedDeployment(deployment, systemClock, {
+      onAnswered: (requestId, result) => this.#postUpdates([{ type: 'answered', requestId, result }]),
+      onFailed: (requestId, cause) => {
+        const error = toWireError(cause);
+        if (error.code === 'REQUEST_CANCELLED') this.#batchMetrics.onCancelled(name);
+        else if (REFUSAL_CODES.has(error.code)) this.#batchMetrics.onRejected(name, error.code);
+        this.#postUpdates([{ type: 'failed', requestId, error }]);
+      },
+      onQueueWait: (queueWaitMs) => this.#batchMetrics.onQueueWait(name, queueWaitMs),
+      onBatch: (event) => {
+        const { queueLength } = served;
+        this.#batchMetrics.onBatch(name, event, queueLength);
+        this.#post({ type: 'batch', batch: { ...event, deployment: name, batchIndex, queueLength } });
+        batchIndex += 1;
+      },
+    });
+    return served;
+  }
+
   async #load(modelUrl: string, choice: BackendChoice): Promise<void> {
     try {
       const model = await loadModel(modelUrl, choice, (progress) => this.#setStatus({ progress }));
-      const { modelInfo, backendInfo } = model;
-      this.#setStatus({ state: 'warming-up', model: modelInfo, backend: backendInfo });
+      this.#setStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo });
       await warmUp(model.backend, model.config, (loaded, total) =>
         this.#setStatus({ progress: { phase: 'compile', loaded, total } }),
       );
-      this.#generator = new TextGenerator(model, this.#status.policy, {
-        onUpdates: (updates) => this.#postUpdates(updates),
-        onStep: (event) => this.#stats.recordStep(event),
-        onEnded: (events) => this.#stats.recordEnded(events),
-      });
       this.#endLoading({ state: 'ready' });
-    } catch (error) {
-      this.#endLoading({ state: 'failed', error: toWireError(error) });
-    }
-  }
-
-  #submit(submission: Submission): void {
-    if (this.#status.state === 'loading' || this.#status.state === 'warming-up') {
-      this.#early.set(submission.requestId, submission);
-      return;
-    }
-    const { requestId } = submission;
-    if (!this.#generator) {
-      const error = this.#status.error ?? toWireError(new Error('No model is loaded.'));
-      this.#postUpdates([{ type: 'failed', requestId, error }]);
-      return;
-    }
-    try {
-      this.#stats.recordSubmitted(this.#generator.submit(submission));
-    } catch (error) {
-      this.#stats.recordRejected();
-      this.#postUpdates([{ type: 'failed', requestId, error: toWireError(error) }]);
+      this.#textGenerator.useModel(model);
+    } catch (cause) {
+      const error = toWireError(cause);
+      this.#endLoading({ state: 'failed', error });
+      this.#textGenerator.fail(error);
     }
   }
 
   #endLoading(end: Pick<ServeStatus, 'state' | 'error'>): void {
-    const { progress: _, ...status } = this.#status;
+    const { progress: _progress, ...status } = this.#status;
     this.#status = status;
     this.#setStatus(end);
-    const waiting = [...this.#early.values()];
-    this.#early.clear();
-    for (const submission of waiting) this.#submit(submission);
   }
 
-  #cancel(requestId: RequestId): void {
-    if (this.#early.delete(requestId)) {
-      const error = toWireError(RequestCancelledError.because(undefined));
+  #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
+    const { requestId, clientId, deployment, input, options } = message;
+    const batched = this.#batched.get(deployment);
+    if (deployment === TEXT_GENERATOR) {
+      this.#textGenerator.submit({ requestId, clientId, prompt: input, options });
+    } else if (batched) {
+      void batched.submit(requestId, input, options);
+    } else {
+      const error = toWireError(this.#unknown(deployment));
       this.#postUpdates([{ type: 'failed', requestId, error }]);
     }
-    this.#generator?.cancel(requestId);
   }
 
-  #configure(callId: number, knobs: unknown): void {
-    let policy: BatchingPolicy;
-    try {
-      policy = this.#generator ? this.#generator.configure(knobs) : updatePolicy(this.#status.policy, knobs);
-    } catch (error) {
-      this.#post({ type: 'configure-refused', callId, error: toWireError(error) });
-      return;
+  #configure(deployment: string, knobs: unknown): unknown {
+    if (deployment === TEXT_GENERATOR) {
+      const policy = this.#textGenerator.configure(knobs);
+      this.#setStatus({ policy });
+      return policy;
     }
-    this.#setStatus({ policy });
-    this.#post({ type: 'configured', callId, policy });
+    const batched = this.#batched.get(deployment);
+    if (!batched) throw this.#unknown(deployment);
+    const inForce = batched.configure(knobs);
+    this.#setStatus({ deployments: this.#deploymentInfos() });
+    return inForce;
+  }
+
+  #deploymentInfos(): readonly DeploymentInfo[] {
+    return [...this.#batched].map(([name, { knobs }]) => ({ name, knobs }));
+  }
+
+  #unknown(name: string): UnknownDeploymentError {
+    return UnknownDeploymentError.of(name, [TEXT_GENERATOR, ...this.#batched.keys()]);
+  }
+
+  #answer(callId: number, call: () => unknown): void {
+    try {
+      this.#post({ type: 'call-answered', callId, result: call() });
+    } catch (error) {
+      this.#post({ type: 'call-refused', callId, error: toWireError(error) });
+    }
   }
 
   #setStatus(change: Partial<ServeStatus>): void {

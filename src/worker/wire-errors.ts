@@ -7,7 +7,7 @@ import {
   RequestCancelledError,
   UnknownOptionError,
 } from '../batching/errors.ts';
-import { EmptyPromptError, PromptTooLongError } from './deployments/errors.ts';
+import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
 import { ModelFileCorruptError, ModelFileMissingError, UnsupportedModelError } from './model/errors.ts';
 import type { WireError } from './protocol.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
@@ -35,6 +35,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
+  UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,
   UNSUPPORTED_MODEL: UnsupportedModelError,
 };

@@ -63,7 +63,7 @@ export function ComposePanel() {
         <div id={errorId} role="alert">
           {error && <ErrorLine error={error} />}
         </div>
-        <div className="compose-actions">
+        <div className="actions">
           <button type="submit" className="button-primary">
             Send
           </button>

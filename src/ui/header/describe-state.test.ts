@@ -14,6 +14,7 @@ function createStatus(state: ServeStatus['state'], progress?: LoadProgress): Ser
       maxBatchedTokens: 256,
       maxQueuedRequests: 1000,
     },
+    deployments: [],
     ...(progress && { progress }),
   };
 }

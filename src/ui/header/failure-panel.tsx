@@ -35,14 +35,16 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
 
 interface FailurePanelProps {
   readonly error: WireError;
+  /** What could not start. */
+  readonly what?: string;
 }
 
-export function FailurePanel({ error }: FailurePanelProps) {
+export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
   const { text, link } = REMEDIES[error.code] ?? RELOAD;
   return (
     <section className="failure" role="alert">
       <h2>
-        Tabserve could not start <code>{error.code}</code>
+        {what} could not start <code>{error.code}</code>
       </h2>
       <p>{error.message}</p>
       <p>

@@ -1,19 +1,28 @@
 import { Disclosure } from '../disclosure.tsx';
+import { KnobField } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
-import { KnobField } from './knob-field.tsx';
+import { configurePolicy } from '../state/connect-store.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
 import './policy-panel.css';
 import { PolicySwitch } from './policy-switch.tsx';
 import { KNOBS } from './policy-texts.ts';
 
 /** What is changed here applies at once, to the requests that run too; nothing needs a reload. */
 export function PolicyPanel() {
+  const { serve, store } = useServe();
+  const policy = useServeView((view) => view.status.policy);
   return (
     <Panel title="Batching policy" className="policy">
       <PolicySwitch />
       <Disclosure title="Knobs">
         <div className="knobs">
           {KNOBS.map((knob) => (
-            <KnobField key={knob.name} knob={knob} />
+            <KnobField
+              key={knob.name}
+              knob={knob}
+              valueInForce={policy[knob.name]}
+              onApply={(value) => configurePolicy(serve, store, { [knob.name]: value })}
+            />
           ))}
         </div>
       </Disclosure>

@@ -1,4 +1,5 @@
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import type { KnobText } from '../knob-field.tsx';
 
 export const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
   off: 'One sequence at a time; every other request waits for it to end.',
@@ -10,14 +11,7 @@ export const POLICY_NAMES: readonly PolicyName[] = ['off', 'static', 'continuous
 
 type Knob = Exclude<keyof BatchingPolicy, 'policy'>;
 
-export interface KnobText {
-  readonly name: Knob;
-  readonly label: string;
-  readonly unit: string;
-  readonly hint: string;
-}
-
-export const KNOBS: readonly KnobText[] = [
+export const KNOBS: readonly KnobText<Knob>[] = [
   {
     name: 'maxBatchSize',
     label: 'Max batch size',

@@ -1,5 +1,5 @@
 import type { Serve } from '../../worker/client.ts';
-import type { BatchingPolicy } from '../../worker/protocol.ts';
+import type { BatchingPolicy, BatchKnobs } from '../../worker/protocol.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';
 import type { FrameSource } from './frame-queue.ts';
@@ -12,6 +12,7 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events), frames);
   serve.subscribe('status', (status) => push({ type: 'status', status }));
   serve.subscribe('stats', (stats) => push({ type: 'stats', stats, receivedAtMs: performance.now() }));
+  serve.subscribe('batch', (batch) => push({ type: 'batch', batch, receivedAtMs: performance.now() }));
   serve.subscribe('requests', (updates) =>
     push({ type: 'requests', updates, receivedAtMs: performance.now() }),
   );
@@ -26,4 +27,18 @@ export async function configurePolicy(
 ): Promise<void> {
   const policy = await serve.configure('text-generator', knobs);
   store.setState(({ status }) => ({ status: { ...status, policy } }));
+}
+
+/** As `configurePolicy`, for any other deployment. */
+export async function configureDeployment(
+  serve: Serve,
+  store: ServeStore,
+  name: string,
+  change: Partial<BatchKnobs>,
+): Promise<void> {
+  const knobs = await serve.configure(name, change);
+  store.setState(({ status }) => {
+    const deployments = status.deployments.map((info) => (info.name === name ? { name, knobs } : info));
+    return { status: { ...status, deployments } };
+  });
 }

@@ -1,4 +1,5 @@
 import type { FinishReason, RequestId, RequestUpdate, WireError } from '../../worker/protocol.ts';
+import { formatJson } from '../format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
 
@@ -30,7 +31,9 @@ export function isActive(status: RequestStatus): boolean {
   return status === 'waiting' || status === 'running';
 }
 
-export function createRequestView({ requestId, prompt }: SubmittedUpdate, ordinal: number): RequestView {
+export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal: number): RequestView {
+  // What is no text is refused by the worker; its row shows what it was.
+  const prompt = typeof input === 'string' ? input : formatJson(input);
   return { id: requestId, ordinal, status: 'waiting', prompt, generatedText: '', numOutputTokens: 0 };
 }
 
@@ -48,6 +51,9 @@ export function updateRequestView(
       return withResult(view, update);
     case 'failed':
       return withError(view, update);
+    case 'answered':
+      // By other deployments only.
+      return view;
     default:
       return update satisfies never;
   }

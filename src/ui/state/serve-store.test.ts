@@ -1,8 +1,14 @@
 import { describe, expect, it } from 'vitest';
 
-import type { RequestId, RequestUpdate, ServeStats, ServeStatus } from '../../worker/protocol.ts';
+import type {
+  BatchRecord,
+  RequestId,
+  RequestUpdate,
+  ServeStats,
+  ServeStatus,
+} from '../../worker/protocol.ts';
 import { ChartHistory } from './chart-history.ts';
-import { applyEvents, clearFinished, createServeStore } from './serve-store.ts';
+import { applyEvents, clearAnswers, clearFinished, createServeStore } from './serve-store.ts';
 import type { ServeStore } from './serve-store.ts';
 
 const STATUS: ServeStatus = {
@@ -15,6 +21,7 @@ const STATUS: ServeStatus = {
     maxBatchedTokens: 256,
     maxQueuedRequests: 1000,
   },
+  deployments: [],
 };
 const NO_LATENCY = { count: 0, p50: 0, p95: 0 };
 
@@ -24,7 +31,21 @@ function id(name: string): RequestId {
 }
 
 function submitted(name: string): RequestUpdate {
-  return { type: 'submitted', requestId: id(name), prompt: `${name}:` };
+  return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: `${name}:` };
+}
+
+function asked(name: string, input: unknown, deployment = 'adder'): RequestUpdate {
+  return { type: 'submitted', requestId: id(name), deployment, input };
+}
+
+function answered(name: string, result: unknown): RequestUpdate {
+  return { type: 'answered', requestId: id(name), result };
+}
+
+function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
+  const sizes = { batchSize: 4, measuredSize: 4, maxBatchSize: 4, cancelled: 0, queueLength: 0 };
+  const durations = { waitMs: 5, executionMs: 200 };
+  return { deployment, batchIndex, reason: 'full', outcome: 'ok', ...sizes, ...durations };
 }
 
 function chunk(name: string, text: string, ttftMs?: number): RequestUpdate {
@@ -94,6 +115,11 @@ function createStore() {
 
 function receive(store: ServeStore, updates: readonly RequestUpdate[], receivedAtMs = 0): void {
   applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
+}
+
+function answersOf(store: ServeStore, deployment = 'adder') {
+  const log = store.getState().answerLogs.get(deployment);
+  return (log?.answerIds ?? []).map((answerId) => log?.answers.get(answerId));
 }
 
 function rowOf(store: ServeStore, name: string) {
@@ -187,6 +213,104 @@ describe('requests', () => {
     expect(store.getState().requestIds).toEqual([id('c')]);
     receive(store, [submitted('d')]);
     expect(rowOf(store, 'd')?.ordinal).toBe(4);
+  });
+});
+
+describe('answers', () => {
+  it('keep the order of the calls, whatever the order in which they come', () => {
+    const { store } = createStore();
+    receive(store, [asked('a', 0), asked('b', 1), asked('c', 2)], 100);
+    receive(store, [answered('c', 3), answered('a', 1)], 305);
+    expect(answersOf(store)).toMatchObject([
+      { ordinal: 1, status: 'answered', input: 0, result: 1, clientLatencyMs: 205 },
+      { ordinal: 2, status: 'waiting', input: 1 },
+      { ordinal: 3, status: 'answered', input: 2, result: 3, clientLatencyMs: 205 },
+    ]);
+  });
+
+  it('are no requests of the text generator, nor are its requests answers', () => {
+    const { store } = createStore();
+    receive(store, [asked('a', 0), submitted('t'), answered('a', 1), finished('t', ' x')]);
+    expect(store.getState().requestIds).toEqual([id('t')]);
+    expect(answersOf(store)).toHaveLength(1);
+    expect(store.getState().answerLogs.has('text-generator')).toBe(false);
+  });
+
+  it('tell a cancelled request from a failed one, which has its reason', () => {
+    const { store } = createStore();
+    receive(store, [asked('a', 0), asked('b', 'x')]);
+    receive(store, [failed('a', 'REQUEST_CANCELLED'), failed('b', 'INVALID_OPTION')]);
+    expect(answersOf(store)).toMatchObject([
+      { status: 'cancelled' },
+      { status: 'failed', error: { code: 'INVALID_OPTION' } },
+    ]);
+    expect(answersOf(store)[0]?.error).toBeUndefined();
+  });
+
+  it('leave other rows, other deployments and the list as they were', () => {
+    const { store } = createStore();
+    receive(store, [asked('a', 0), asked('b', 1), asked('h', [], 'house-price')]);
+    const before = store.getState().answerLogs;
+    receive(store, [answered('a', 1)]);
+    const after = store.getState().answerLogs;
+    expect(after.get('house-price')).toBe(before.get('house-price'));
+    expect(after.get('adder')?.answerIds).toBe(before.get('adder')?.answerIds);
+    expect(after.get('adder')?.answers.get(id('b'))).toBe(before.get('adder')?.answers.get(id('b')));
+    receive(store, [chunk('nobody', ' x')]);
+    expect(store.getState().answerLogs).toBe(after);
+  });
+
+  it('are forgotten once settled, by deployment, and stay forgotten; the count goes on', () => {
+    const { store } = createStore();
+    receive(store, [asked('a', 0), asked('b', 1), answered('a', 1), asked('h', [], 'house-price')]);
+    receive(store, [answered('h', 9)]);
+    clearAnswers(store, 'adder');
+    receive(store, [answered('a', 1), asked('c', 2)]);
+    expect(answersOf(store).map((answer) => answer?.ordinal)).toEqual([2, 3]);
+    expect(answersOf(store, 'house-price')).toHaveLength(1);
+  });
+
+  it('are bounded: the oldest row goes first', () => {
+    const { store } = createStore();
+    receive(
+      store,
+      Array.from({ length: 510 }, (_, index) => asked(`a${index}`, index)),
+    );
+    expect(answersOf(store)).toHaveLength(500);
+    expect(answersOf(store)[0]).toMatchObject({ ordinal: 11, input: 10 });
+  });
+});
+
+describe('batches', () => {
+  it('are kept by deployment with the time of their arrival, the last twenty of each', () => {
+    const { store } = createStore();
+    applyEvents(store, [
+      ...Array.from({ length: 23 }, (_, index) => ({
+        type: 'batch' as const,
+        batch: createBatch(index),
+        receivedAtMs: 1000 + index,
+      })),
+      { type: 'batch', batch: createBatch(0, 'house-price'), receivedAtMs: 7 },
+    ]);
+    const { batches } = store.getState();
+    expect(batches.get('adder')).toHaveLength(20);
+    expect(batches.get('adder')?.at(-1)).toMatchObject({ batchIndex: 22, endedAtMs: 1022, reason: 'full' });
+    expect(batches.get('house-price')).toMatchObject([{ batchIndex: 0, endedAtMs: 7 }]);
+  });
+});
+
+describe('a batch', () => {
+  it.each([
+    [1, true],
+    [2, false],
+  ])('of a deployment with %d slots ran alone: %s', (maxConcurrentBatches, ranAlone) => {
+    const { store } = createStore();
+    const knobs = { maxBatchSize: 4, batchWaitTimeoutMs: 0, maxConcurrentBatches };
+    applyEvents(store, [
+      { type: 'status', status: { ...STATUS, deployments: [{ name: 'adder', knobs }] } },
+      { type: 'batch', batch: createBatch(0), receivedAtMs: 0 },
+    ]);
+    expect(store.getState().batches.get('adder')).toMatchObject([{ ranAlone }]);
   });
 });
 

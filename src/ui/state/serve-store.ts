@@ -1,7 +1,17 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { RequestId, RequestUpdate, ServeStats, ServeStatus } from '../../worker/protocol.ts';
+import type {
+  BatchRecord,
+  RequestId,
+  RequestUpdate,
+  ServeStats,
+  ServeStatus,
+} from '../../worker/protocol.ts';
+import { updateAnswerLogs, withoutSettled } from './answer-log.ts';
+import type { AnswerLogs } from './answer-log.ts';
+import { appendBatches } from './batch-view.ts';
+import type { BatchViews } from './batch-view.ts';
 import type { ChartHistory } from './chart-history.ts';
 import { createRequestView, isActive, updateRequestView } from './request-view.ts';
 import type { RequestView } from './request-view.ts';
@@ -10,13 +20,19 @@ import type { RequestView } from './request-view.ts';
 export type ServeEvent =
   | { readonly type: 'status'; readonly status: ServeStatus }
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
+  | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
   | { readonly type: 'requests'; readonly updates: readonly RequestUpdate[]; readonly receivedAtMs: number };
+
+type RequestsEvent = Extract<ServeEvent, { type: 'requests' }>;
+
+export const TEXT_GENERATOR = 'text-generator';
 
 /** The latest numbers, without the steps: those go to the charts. */
 export interface Figures extends Omit<ServeStats, 'steps'> {
   readonly lastBatchSize: number;
 }
 
+/** The text generator's requests. */
 interface RequestTable {
   readonly requests: ReadonlyMap<RequestId, RequestView>;
   /** In submission order. */
@@ -31,6 +47,10 @@ export interface ServeView extends RequestTable {
   readonly history: ChartHistory;
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
+  /** What was asked of the other deployments. */
+  readonly answerLogs: AnswerLogs;
+  /** The batches that the other deployments formed of it. */
+  readonly batches: BatchViews;
 }
 
 export type ServeStore = StoreApi<ServeView>;
@@ -41,6 +61,8 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     figures: undefined,
     history,
     historyRevision: 0,
+    answerLogs: new Map(),
+    batches: new Map(),
     requests: new Map(),
     requestIds: [],
     numSubmitted: 0,
@@ -60,7 +82,16 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
         historyRevision += 1;
       }
     }
-    return { status, figures, historyRevision, ...updateRequestTable(view, events) };
+    const requestEvents = events.filter((event) => event.type === 'requests');
+    const batchEvents = events.filter((event) => event.type === 'batch');
+    return {
+      status,
+      figures,
+      historyRevision,
+      ...updateRequestTable(view, requestEvents),
+      answerLogs: updateAnswerLogs(view.answerLogs, requestEvents, (name) => name !== TEXT_GENERATOR),
+      batches: appendBatches(view.batches, batchEvents, status.deployments),
+    };
   });
 }
 
@@ -72,22 +103,29 @@ export function clearFinished(store: ServeStore): void {
   });
 }
 
+/** Forgets what a deployment has answered; what waits stays. */
+export function clearAnswers(store: ServeStore, deployment: string): void {
+  store.setState(({ answerLogs }) => {
+    const log = answerLogs.get(deployment);
+    return log ? { answerLogs: new Map(answerLogs).set(deployment, withoutSettled(log)) } : {};
+  });
+}
+
 function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | undefined): Figures {
   return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? previous?.lastBatchSize ?? 0 };
 }
 
-function updateRequestTable(table: RequestTable, events: readonly ServeEvent[]): RequestTable {
-  const requestEvents = events.filter((event) => event.type === 'requests');
+function updateRequestTable(table: RequestTable, events: readonly RequestsEvent[]): RequestTable {
   let { requests: previous, requestIds, numSubmitted } = table;
-  if (requestEvents.length === 0) return { requests: previous, requestIds, numSubmitted };
+  if (events.length === 0) return { requests: previous, requestIds, numSubmitted };
   const requests = new Map(previous);
-  for (const { updates, receivedAtMs } of requestEvents) {
+  for (const { updates, receivedAtMs } of events) {
     for (const update of updates) {
       const request = requests.get(update.requestId);
       if (update.type !== 'submitted') {
-        // No request: its row was cleared, and what is over gets no further update worth a row.
+        // No request: another deployment's, or its row was cleared and what is over gets no update worth a row.
         if (request) requests.set(request.id, updateRequestView(request, update, receivedAtMs));
-      } else if (!request) {
+      } else if (!request && update.deployment === TEXT_GENERATOR) {
         numSubmitted += 1;
         requests.set(update.requestId, createRequestView(update, numSubmitted));
       }

@@ -8,7 +8,8 @@ import type { ChartSpec } from './chart-spec.ts';
 /** Draws a chart into `host` and keeps it current, outside React; returns the release of all it took. */
 export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
   const chart = new uPlot(
-    { ...spec.options, ...sizeOf(host) },
+    // Its legend takes values from then on: a chart that comes back with its tab has some from the start.
+    { ...spec.options, ...sizeOf(host), hooks: { ready: [showNewestInLegend] } },
     toAlignedData(spec.read(store.getState())),
     host,
   );

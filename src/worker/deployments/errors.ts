@@ -22,3 +22,15 @@ export class PromptTooLongError extends Error {
     );
   }
 }
+
+/** No deployment has this name. */
+export class UnknownDeploymentError extends Error {
+  override readonly name = 'UnknownDeploymentError';
+  readonly code = 'UNKNOWN_DEPLOYMENT';
+
+  static of(name: string, known: readonly string[]): UnknownDeploymentError {
+    return new UnknownDeploymentError(
+      `There is no deployment \`${name}\`: the deployments are ${known.join(', ')}.`,
+    );
+  }
+}

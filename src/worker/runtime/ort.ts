@@ -9,11 +9,23 @@ export type OrtModule = typeof Ort;
  */
 export const ortMutex = createMutex();
 
+let loaded: Promise<OrtModule> | undefined;
+
 /**
  * The build of onnxruntime-web for a backend. The bare import is the old TypeScript GPU backend and is never used.
  * With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build.
  */
 export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+  loaded = importOrt(backend);
+  return loaded;
+}
+
+/** The build that this worker runs already, so that no second copy is loaded; the smallest one where there is none. */
+export function ortInUse(): Promise<OrtModule> {
+  return (loaded ??= importOrt('wasm'));
+}
+
+function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   if (backend === 'wasm') return import('onnxruntime-web/wasm');
   return 'Suspending' in WebAssembly ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
 }

@@ -1,27 +1,33 @@
 import { useState } from 'react';
 import type { KeyboardEvent } from 'react';
 
-import { NumberField } from '../number-field.tsx';
-import { configurePolicy } from '../state/connect-store.ts';
-import { useServe, useServeView } from '../state/serve-context.ts';
-import { toWireError } from '../state/to-wire-error.ts';
-import type { KnobText } from './policy-texts.ts';
+import { NumberField } from './number-field.tsx';
+import { toWireError } from './state/to-wire-error.ts';
+
+export interface KnobText<Name extends string> {
+  readonly name: Name;
+  readonly label: string;
+  readonly unit: string;
+  readonly hint: string;
+}
 
 interface KnobFieldProps {
-  readonly knob: KnobText;
+  readonly knob: KnobText<string>;
+  /** Undefined until the worker has said it. */
+  readonly valueInForce: number | undefined;
+  /** Resolves when the worker has the value in force; rejects with its refusal. */
+  readonly onApply: (value: number) => Promise<void>;
 }
 
 /** Applies on Enter and on leaving the field; the worker judges the value, and its refusal stays at the field. */
-export function KnobField({ knob }: KnobFieldProps) {
-  const { serve, store } = useServe();
-  const valueInForce = useServeView((view) => view.status.policy[knob.name]);
+export function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   const [draft, setDraft] = useState<string>();
   const [refusal, setRefusal] = useState<string>();
 
   const apply = async (): Promise<void> => {
     if (draft === undefined) return;
     try {
-      await configurePolicy(serve, store, { [knob.name]: parseKnob(draft) });
+      await onApply(parseKnob(draft));
       // What was typed meanwhile stays.
       setDraft((current) => (current === draft ? undefined : current));
       setRefusal(undefined);
@@ -42,7 +48,7 @@ export function KnobField({ knob }: KnobFieldProps) {
     <NumberField
       {...knob}
       error={refusal}
-      value={draft ?? String(valueInForce)}
+      value={draft ?? String(valueInForce ?? '')}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={() => void apply()}
       onKeyDown={handleKeyDown}

@@ -1,0 +1,74 @@
+import type { CutReason } from '../state/batch-view.ts';
+import './cut-reasons.css';
+
+interface ReasonText {
+  readonly reason: CutReason;
+  readonly explanation: string;
+  /** A shape of its own within ±6 of the origin: colour alone tells nobody apart. */
+  readonly path: string;
+}
+
+/** In the order in which the batcher prefers them where several hold. */
+const REASONS: Readonly<Record<CutReason, Omit<ReasonText, 'reason'>>> = {
+  full: {
+    explanation: 'Max batch size was reached.',
+    path: 'M-5-5H5V5H-5Z',
+  },
+  deferred: {
+    explanation: 'The next request would not have fitted; it stays first in the queue.',
+    path: 'M0-6 6 0 0 6-6 0Z',
+  },
+  flush: {
+    explanation: 'flush() sent what waited.',
+    path: 'M-5-5H5L0 1ZM-5 3H5V5H-5Z',
+  },
+  close: {
+    explanation: 'close() sent what still waited.',
+    path: 'M-5.5-3-3-5.5 0-2.5 3-5.5 5.5-3 2.5 0 5.5 3 3 5.5 0 2.5-3 5.5-5.5 3-2.5 0Z',
+  },
+  timeout: {
+    explanation: 'The oldest request had waited its batch wait timeout; at 0 that is when a slot comes free.',
+    path: 'M0-5.5A5.5 5.5 0 1 0 .01-5.5ZM-1-3H1V0H3.5V2H-1Z',
+  },
+  idle: {
+    explanation: 'A slot was free and the batch wait timeout is 0: the request left at once.',
+    path: 'M-4.5-5.5 5.5 0-4.5 5.5Z',
+  },
+};
+
+const ORDER: readonly CutReason[] = ['full', 'deferred', 'flush', 'close', 'timeout', 'idle'];
+
+export function explainReason(reason: CutReason): string {
+  return REASONS[reason].explanation;
+}
+
+export function reasonPath(reason: CutReason): string {
+  return REASONS[reason].path;
+}
+
+export function ReasonName({ reason }: { readonly reason: CutReason }) {
+  return (
+    <span className={`reason-name reason-${reason}`}>
+      <svg className="reason-mark" viewBox="-6.5 -6.5 13 13" aria-hidden="true">
+        <path d={reasonPath(reason)} fillRule="evenodd" />
+      </svg>
+      {reason}
+    </span>
+  );
+}
+
+/** Why a batch can be cut, in one plain line each. */
+export function ReasonLegend() {
+  return (
+    <dl className="reason-legend">
+      {ORDER.map((reason) => (
+        <div key={reason}>
+          <dt>
+            <ReasonName reason={reason} />
+          </dt>
+          <dd>{explainReason(reason)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,90 @@
+import type { BatchView } from '../state/batch-view.ts';
+
+/** One batch on the axis. ms since the start of its spell. */
+export interface TimelineRow {
+  readonly batch: BatchView;
+  /** The oldest member's arrival. */
+  readonly arrivedMs: number;
+  /** The end of the wait, and the start of the execution. */
+  readonly cutMs: number;
+  readonly endedMs: number;
+}
+
+/**
+ * Batches with no long pause between them, in the order of their batch index. The axis starts anew at 0 with each
+ * spell, so that spells compare.
+ */
+export type TimelineSpell = readonly TimelineRow[];
+
+export interface TimelineLayout {
+  readonly spells: readonly TimelineSpell[];
+  /** Of the longest spell: what the axis has to show. */
+  readonly durationMs: number;
+}
+
+/** A pause this long says that nothing was going on: two clicks, not one stream. */
+const PAUSE_MS = 500;
+
+/** On this tab's clock. */
+interface Interval {
+  readonly batch: BatchView;
+  readonly arrivedAtMs: number;
+  readonly endedAtMs: number;
+}
+
+export function layoutTimeline(batches: readonly BatchView[]): TimelineLayout {
+  const intervals = placeBatches(batches).toSorted((left, right) => left.arrivedAtMs - right.arrivedAtMs);
+  const spells: TimelineSpell[] = [];
+  let members: Interval[] = [];
+  let lastEndedAtMs = -Infinity;
+  for (const interval of intervals) {
+    if (members.length > 0 && interval.arrivedAtMs - lastEndedAtMs >= PAUSE_MS) {
+      spells.push(createSpell(members));
+      members = [];
+    }
+    members.push(interval);
+    lastEndedAtMs = Math.max(lastEndedAtMs, interval.endedAtMs);
+  }
+  if (members.length > 0) spells.push(createSpell(members));
+  return { spells, durationMs: Math.max(0, ...spells.flat().map(({ endedMs }) => endedMs)) };
+}
+
+/** Round numbers from 0 up to `durationMs`, at most `maxTicks` after the 0. */
+export function axisTicks(durationMs: number, maxTicks: number): readonly number[] {
+  const roughStep = Math.max(durationMs, 1) / Math.max(1, maxTicks);
+  const power = 10 ** Math.floor(Math.log10(roughStep));
+  const step = ([1, 2, 5].find((factor) => factor * power >= roughStep) ?? 10) * power;
+  return Array.from({ length: Math.floor(durationMs / step) + 1 }, (_, index) =>
+    Number((index * step).toFixed(6)),
+  );
+}
+
+/**
+ * A record comes late where the tab is busy, never early. Batches that ran alone came out of the queue in order, each
+ * ended before the next was cut: where a late record says otherwise, its batch moves back.
+ */
+function placeBatches(batches: readonly BatchView[]): readonly Interval[] {
+  const intervals: Interval[] = [];
+  let next: Interval | undefined;
+  for (const batch of batches.toReversed()) {
+    const spanMs = batch.waitMs + batch.executionMs;
+    let { endedAtMs } = batch;
+    if (next && batch.ranAlone && next.batch.ranAlone) {
+      endedAtMs = Math.min(endedAtMs, next.arrivedAtMs + next.batch.waitMs, next.arrivedAtMs + spanMs);
+    }
+    next = { batch, arrivedAtMs: endedAtMs - spanMs, endedAtMs };
+    intervals.push(next);
+  }
+  return intervals;
+}
+
+/** `members` in order of arrival. */
+function createSpell(members: readonly Interval[]): TimelineSpell {
+  const startedAtMs = members[0]?.arrivedAtMs ?? 0;
+  const rows = members.map(({ batch, arrivedAtMs }) => {
+    const arrivedMs = arrivedAtMs - startedAtMs;
+    const cutMs = arrivedMs + batch.waitMs;
+    return { batch, arrivedMs, cutMs, endedMs: cutMs + batch.executionMs };
+  });
+  return rows.toSorted((left, right) => left.batch.batchIndex - right.batch.batchIndex);
+}

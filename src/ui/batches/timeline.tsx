@@ -1,0 +1,192 @@
+import type { KeyboardEvent } from 'react';
+
+import { formatMs } from '../format.ts';
+import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
+import type { BatchView } from '../state/batch-view.ts';
+import { reasonPath } from './cut-reasons.tsx';
+import { axisTicks } from './timeline-layout.ts';
+import type { TimelineLayout, TimelineRow, TimelineSpell } from './timeline-layout.ts';
+
+interface TimelineProps {
+  readonly layout: TimelineLayout;
+  readonly width: number;
+  readonly newest: BatchView | undefined;
+  /** Tells which batch the pointer or the focus is on. */
+  readonly onActivate: (batchIndex: number | undefined) => void;
+}
+
+const HEIGHT = 296;
+const AXIS_HEIGHT = 16;
+const MAX_ROW_HEIGHT = 24;
+const ROWS_HEIGHT = HEIGHT - AXIS_HEIGHT;
+/** Index, size, mark and reason of a row, before its bar. */
+const LABEL_WIDTH = 132;
+/** Room for half of the last tick's text. */
+const RIGHT_MARGIN = 22;
+const PIXELS_PER_TICK = 72;
+/** What ran at all is seen. */
+const MIN_BAR_WIDTH = 2;
+
+/** One row per batch, as in the table: the wait as an outline, the execution as a block, the cut's mark between. */
+export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
+  const plotWidth = Math.max(0, width - LABEL_WIDTH - RIGHT_MARGIN);
+  const rows = layout.spells.flat();
+  const rowHeight = Math.min(MAX_ROW_HEIGHT, ROWS_HEIGHT / Math.max(1, rows.length));
+  const ticks = axisTicks(layout.durationMs, plotWidth / PIXELS_PER_TICK);
+  const toX = (ms: number): number => LABEL_WIDTH + (ms / Math.max(layout.durationMs, 1)) * plotWidth;
+  return (
+    <svg
+      className="timeline"
+      width={width}
+      height={HEIGHT}
+      // A container: as a plain image its rows would be hidden from assistive technology.
+      role="graphics-object"
+      aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time; the table of batches has the same numbers`}
+    >
+      {rows.length > 0 && <Axis ticks={ticks} toX={toX} />}
+      <SpellRules spells={layout.spells} width={width} rowHeight={rowHeight} />
+      <g onPointerLeave={() => onActivate(undefined)}>
+        {rows.map((row, index) => (
+          <Row
+            key={row.batch.batchIndex}
+            row={row}
+            top={index * rowHeight}
+            height={rowHeight}
+            width={width}
+            toX={toX}
+            isTabStop={row.batch === newest}
+            onActivate={onActivate}
+          />
+        ))}
+      </g>
+    </svg>
+  );
+}
+
+interface AxisProps {
+  readonly ticks: readonly number[];
+  readonly toX: (ms: number) => number;
+}
+
+function Axis({ ticks, toX }: AxisProps) {
+  return (
+    <g className="timeline-axis" aria-hidden="true">
+      {ticks.map((tick) => (
+        <g key={tick} transform={`translate(${toX(tick)} 0)`}>
+          <path d={`M0 0V${ROWS_HEIGHT}`} />
+          <text y={HEIGHT - 3}>{tick}</text>
+        </g>
+      ))}
+      <text x="0" y={HEIGHT - 3} className="timeline-unit">
+        ms
+      </text>
+    </g>
+  );
+}
+
+interface SpellRulesProps {
+  readonly spells: readonly TimelineSpell[];
+  readonly width: number;
+  readonly rowHeight: number;
+}
+
+/** A line above each spell but the first. */
+function SpellRules({ spells, width, rowHeight }: SpellRulesProps) {
+  const rows = spells.flat();
+  const tops = spells.slice(1).map(([first]) => rows.findIndex((row) => row === first) * rowHeight);
+  return (
+    <g className="timeline-rules" aria-hidden="true">
+      {tops.map((top) => (
+        <path key={top} d={`M0 ${top}H${width}`} />
+      ))}
+    </g>
+  );
+}
+
+interface RowProps {
+  readonly row: TimelineRow;
+  readonly top: number;
+  readonly height: number;
+  readonly width: number;
+  readonly toX: (ms: number) => number;
+  readonly isTabStop: boolean;
+  readonly onActivate: (batchIndex: number | undefined) => void;
+}
+
+function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) {
+  const { batch, arrivedMs, cutMs, endedMs } = row;
+  const { batchIndex, batchSize, reason, outcome } = batch;
+  const [arrivedX, cutX] = [toX(arrivedMs), toX(cutMs)];
+  const barHeight = Math.min(12, height - 3);
+  const barTop = (height - barHeight) / 2;
+  return (
+    <g
+      className={`timeline-row reason-${reason}`}
+      transform={`translate(0 ${top})`}
+      role="graphics-symbol"
+      aria-label={describeBatch(batch)}
+      data-reason={reason}
+      data-outcome={outcome}
+      data-batch-index={batchIndex}
+      tabIndex={isTabStop ? 0 : -1}
+      onFocus={() => onActivate(batchIndex)}
+      onBlur={() => onActivate(undefined)}
+      onPointerEnter={() => onActivate(batchIndex)}
+      onKeyDown={moveFocus}
+    >
+      <rect className="row-area" width={width} height={height} />
+      <g className="row-label" transform={`translate(0 ${height / 2})`}>
+        <text x="26" className="row-index">
+          {batchIndex}
+        </text>
+        <text x="52" className="row-size">
+          {batchSize}
+        </text>
+        <path
+          className="row-mark"
+          d={reasonPath(reason)}
+          fillRule="evenodd"
+          transform="translate(64 0) scale(.8)"
+        />
+        <text x="73" className="row-reason">
+          {reason}
+        </text>
+      </g>
+      <rect className="row-wait" x={arrivedX} y={barTop} width={cutX - arrivedX} height={barHeight} />
+      <rect
+        className="row-run"
+        x={cutX}
+        y={barTop}
+        width={Math.max(MIN_BAR_WIDTH, toX(endedMs) - cutX)}
+        height={barHeight}
+      />
+      <path
+        className="row-cut"
+        d={reasonPath(reason)}
+        fillRule="evenodd"
+        transform={`translate(${cutX} ${height / 2})`}
+      />
+    </g>
+  );
+}
+
+function describeBatch({ batchIndex, batchSize, reason, waitMs, executionMs, outcome }: BatchView): string {
+  return (
+    `Batch ${batchIndex}: size ${batchSize}, ${reason}, waited ${formatMs(waitMs)}, ` +
+    `ran ${formatMs(executionMs)}, ${outcome}`
+  );
+}
+
+/** Rows are siblings: the arrows go from one to the next. */
+function moveFocus(event: KeyboardEvent<SVGGElement>): void {
+  const row = event.currentTarget;
+  const target = {
+    ArrowUp: row.previousElementSibling,
+    ArrowDown: row.nextElementSibling,
+    Home: row.parentElement?.firstElementChild,
+    End: row.parentElement?.lastElementChild,
+  }[event.key];
+  if (!(target instanceof SVGElement)) return;
+  event.preventDefault();
+  target.focus();
+}

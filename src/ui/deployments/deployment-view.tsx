@@ -1,0 +1,42 @@
+import { AnswerList } from '../answers/answer-list.tsx';
+import { BatchTable } from '../batches/batch-table.tsx';
+import { TimelinePanel } from '../batches/timeline-panel.tsx';
+import { AdderForm } from './adder-form.tsx';
+import { tabId, tabPanelId } from './deployment-tabs.tsx';
+import './deployment-view.css';
+import { HousePriceForm } from './house-price-form.tsx';
+import { JsonForm } from './json-form.tsx';
+import { KnobsPanel } from './knobs-panel.tsx';
+
+interface DeploymentViewProps {
+  readonly name: string;
+  readonly isShown: boolean;
+}
+
+/** A deployment on request-level batching: what to send it, and what its batches looked like. */
+export function DeploymentView({ name, isShown }: DeploymentViewProps) {
+  return (
+    <div className="workspace" role="tabpanel" id={tabPanelId(name)} aria-labelledby={tabId(name)}>
+      <div className="rail">
+        <DeploymentForm name={name} />
+        <KnobsPanel name={name} />
+      </div>
+      {/* Out of sight only what was typed is worth keeping: the rest comes from the store. */}
+      {isShown && (
+        <div className="stage">
+          <TimelinePanel deployment={name} />
+          <div className="stage-lists">
+            <AnswerList deployment={name} />
+            <BatchTable deployment={name} />
+          </div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function DeploymentForm({ name }: { readonly name: string }) {
+  if (name === 'adder') return <AdderForm />;
+  if (name === 'house-price') return <HousePriceForm />;
+  return <JsonForm deployment={name} />;
+}

@@ -1,0 +1,89 @@
+import features from '../../../public/models/house-price/features.json' with { type: 'json' };
+
+export interface HouseFeature {
+  readonly name: string;
+  readonly label: string;
+  readonly unit: string;
+  readonly min: number;
+  readonly max: number;
+  readonly step: number;
+  readonly default: number;
+}
+
+/** In the order of the model's columns. */
+export const HOUSE_FEATURES: readonly HouseFeature[] = features;
+
+/** What is typed, by the feature's name. */
+export type HouseTexts = Readonly<Record<string, string>>;
+
+export type HouseErrors = Readonly<Record<string, string>>;
+
+/** A house as the model takes it: one number per feature, in order. */
+export type House = readonly number[];
+
+export type ParsedHouse =
+  | { readonly house: House; readonly errors?: never }
+  | { readonly house?: never; readonly errors: HouseErrors };
+
+/** How far a variation may go from the house it varies, as a part of each feature's range; a step in any case. */
+const VARIATION = 0.35;
+
+export const DEFAULT_HOUSE_TEXTS: HouseTexts = Object.fromEntries(
+  HOUSE_FEATURES.map((feature) => [feature.name, String(feature.default)]),
+);
+
+/** Checks what is typed against the ranges that the model was trained on, so that a slip costs no request. */
+export function parseHouse(texts: HouseTexts): ParsedHouse {
+  const errors: Record<string, string> = {};
+  const house = HOUSE_FEATURES.map((feature) => {
+    const text = (texts[feature.name] ?? '').trim();
+    const value = text === '' ? Number.NaN : Number(text);
+    if (!isWithin(value, feature)) {
+      errors[feature.name] =
+        `Expected ${feature.step === 1 ? 'a whole number' : 'a number'} ${describeRange(feature)}, got “${text}”.`;
+    }
+    return value;
+  });
+  return Object.keys(errors).length > 0 ? { errors } : { house };
+}
+
+export function describeRange({ min, max, step }: HouseFeature): string {
+  return step === 1 ? `from ${min} to ${max}` : `from ${min} to ${max} by ${step}`;
+}
+
+/** The values with their units, in the order of the form. */
+export function describeHouse(house: House): string {
+  return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
+}
+
+/** The house itself, then variations of it within the ranges; the same ones every time, so that answers compare. */
+export function varyHouse(house: House, numHouses: number): readonly House[] {
+  const uniform = createUniform(1);
+  const vary = (): House =>
+    HOUSE_FEATURES.map((feature, column) => {
+      const reach = Math.max(feature.step, (feature.max - feature.min) * VARIATION);
+      const value = (house[column] ?? feature.default) + (uniform() * 2 - 1) * reach;
+      return toStep(Math.min(feature.max, Math.max(feature.min, value)), feature);
+    });
+  return Array.from({ length: numHouses }, (_, index) => (index === 0 ? house : vary()));
+}
+
+function isWithin(value: number, feature: HouseFeature): boolean {
+  return value >= feature.min && value <= feature.max && Math.abs(toStep(value, feature) - value) < 1e-9;
+}
+
+/** The nearest step, without the digits that binary fractions add: 0.1 · 3 is 0.3. */
+function toStep(value: number, { min, step }: HouseFeature): number {
+  return Number((min + Math.round((value - min) / step) * step).toFixed(6));
+}
+
+/** mulberry32, by Tommy Ettinger (public domain): 32 bits of state are plenty for a hundred houses. */
+function createUniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,57 @@
+import type { BatchKnobs } from '../../worker/protocol.ts';
+import { Disclosure } from '../disclosure.tsx';
+import { KnobField } from '../knob-field.tsx';
+import type { KnobText } from '../knob-field.tsx';
+import { Panel } from '../panel.tsx';
+import { configureDeployment } from '../state/connect-store.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
+
+const KNOBS: readonly KnobText<keyof BatchKnobs>[] = [
+  {
+    name: 'maxBatchSize',
+    label: 'Max batch size',
+    unit: 'requests',
+    hint: 'Requests in one batch at most. Read once per batch: a batch that gathers keeps its limit.',
+  },
+  {
+    name: 'batchWaitTimeoutMs',
+    label: 'Batch wait timeout',
+    unit: 'ms',
+    hint: 'How long the oldest waiting request may be held for company, from its arrival. 0 = not at all while a slot is free.',
+  },
+  {
+    name: 'maxConcurrentBatches',
+    label: 'Max concurrent batches',
+    unit: 'batches',
+    hint: 'Batches that run at the same time at most. While all run, what arrives gathers.',
+  },
+];
+
+interface KnobsPanelProps {
+  readonly name: string;
+}
+
+export function KnobsPanel({ name }: KnobsPanelProps) {
+  const { serve, store } = useServe();
+  const knobs = useServeView(({ status }) => status.deployments.find((info) => info.name === name)?.knobs);
+  return (
+    <Panel title="Request batching" className="request-batching">
+      <p className="field-hint">
+        Ray Serve’s <code>@serve.batch</code>: requests gather while they wait, and nobody joins a batch that
+        runs.
+      </p>
+      <Disclosure title="Knobs">
+        <div className="knobs">
+          {KNOBS.map((knob) => (
+            <KnobField
+              key={knob.name}
+              knob={knob}
+              valueInForce={knobs?.[knob.name]}
+              onApply={(value) => configureDeployment(serve, store, name, { [knob.name]: value })}
+            />
+          ))}
+        </div>
+      </Disclosure>
+    </Panel>
+  );
+}

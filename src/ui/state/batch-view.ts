@@ -1,0 +1,38 @@
+import type { BatchRecord, DeploymentInfo } from '../../worker/protocol.ts';
+
+/** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
+export interface BatchView extends BatchRecord {
+  /** When the record arrived here, which is when the batch had ended. */
+  readonly endedAtMs: number;
+  /** No other batch of its deployment ran at the same time. */
+  readonly ranAlone: boolean;
+}
+
+export type CutReason = BatchRecord['reason'];
+
+/** By the deployment's name, oldest first. */
+export type BatchViews = ReadonlyMap<string, readonly BatchView[]>;
+
+export interface ReceivedBatch {
+  readonly batch: BatchRecord;
+  readonly receivedAtMs: number;
+}
+
+/** As many as the timeline and the table show; `serve.batches()` keeps more. */
+export const MAX_SHOWN_BATCHES = 20;
+
+export function appendBatches(
+  batches: BatchViews,
+  events: readonly ReceivedBatch[],
+  deployments: readonly DeploymentInfo[],
+): BatchViews {
+  if (events.length === 0) return batches;
+  const appended = new Map(batches);
+  for (const { batch, receivedAtMs } of events) {
+    const { deployment } = batch;
+    const knobs = deployments.find(({ name }) => name === deployment)?.knobs;
+    const view = { ...batch, endedAtMs: receivedAtMs, ranAlone: knobs?.maxConcurrentBatches === 1 };
+    appended.set(deployment, [...(appended.get(deployment) ?? []), view].slice(-MAX_SHOWN_BATCHES));
+  }
+  return appended;
+}

@@ -1,0 +1,32 @@
+import features from '../../../public/models/house-price/features.json' with { type: 'json' };
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { finiteIn } from '../../batching/generation/validate.ts';
+import { fromRayConfig } from '../../batching/ray-config.ts';
+import { loadOnnxModel } from '../runtime/onnx-model.ts';
+import { defineDeployment } from './deployment.ts';
+
+/** Loaded with the first batch: pages that never ask for a price never fetch it. */
+const loadModel = loadOnnxModel(`${import.meta.env.BASE_URL}models/house-price/model.onnx`);
+
+/** Prices in euros, from houses given as numbers in the order of the model's features. */
+export const deployment = defineDeployment({
+  name: 'house-price',
+  checkInput(input): readonly number[] {
+    if (!Array.isArray(input) || input.length !== features.length) {
+      const names = features.map(({ name }) => name).join(', ');
+      throw InvalidOptionError.of('input', `a list of ${features.length} numbers (${names})`, input);
+    }
+    // Beyond the ranges that it was trained on the model only guesses.
+    return features.map(({ name, min, max }, i) => finiteIn({ from: min, to: max })(name, input[i]));
+  },
+  // The configuration of the tutorial, as it stands there.
+  batchOptions: fromRayConfig({ max_batch_size: 32, timeout_s: 0.1, stride_s: 0, allow_small_batch: true }),
+  async handler(houses) {
+    const model = await loadModel();
+    const prices = await model.run('features', Float32Array.from(houses.flat()), [
+      houses.length,
+      features.length,
+    ]);
+    return [...prices];
+  },
+});

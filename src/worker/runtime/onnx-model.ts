@@ -1,0 +1,45 @@
+import { ModelFileMissingError } from '../model/errors.ts';
+import { ortInUse, ortMutex } from './ort.ts';
+
+/** A small ONNX model with one float32 input and one float32 output, on the CPU. */
+export interface OnnxModel {
+  /** Runs one batch; the mutex of onnxruntime-web keeps it apart from every other run in the worker. */
+  run(inputName: string, values: Float32Array, dims: readonly number[]): Promise<Float32Array>;
+}
+
+/**
+ * A loader that fetches the model once, with its first call, and again after a call that failed.
+ * It shares the build of onnxruntime-web that the text generator runs on, where there is one.
+ */
+export function loadOnnxModel(url: string): () => Promise<OnnxModel> {
+  let loading: Promise<OnnxModel> | undefined;
+  return async () => {
+    loading ??= createModel(url);
+    try {
+      return await loading;
+    } catch (error) {
+      loading = undefined;
+      throw error;
+    }
+  };
+}
+
+async function createModel(url: string): Promise<OnnxModel> {
+  const response = await fetch(url);
+  if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const ort = await ortInUse();
+  const session = await ortMutex.run(() =>
+    ort.InferenceSession.create(bytes, { executionProviders: ['wasm'] }),
+  );
+  const outputName = session.outputNames[0] ?? '';
+  return {
+    async run(inputName, values, dims) {
+      const feeds = { [inputName]: new ort.Tensor('float32', values, dims) };
+      const outputs = await ortMutex.run(() => session.run(feeds));
+      const data = outputs[outputName]?.data;
+      if (data instanceof Float32Array) return data;
+      throw new TypeError(`Expected output ${outputName} of ${url} to be float32`);
+    },
+  };
+}
