@@ -16,13 +16,13 @@ export function requestsOf(...lengths: readonly number[]): TextRequest[] {
 export function sequenceOf(updates: readonly RequestUpdate[]): string {
   const letters = new Map<string, string>();
   const events = updates.flatMap((update) => {
-    if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.prompt));
+    if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.input));
     if (update.type === 'submitted' || update.type === 'chunk') return [];
     return [`${update.type} ${letters.get(update.requestId) ?? '?'}`];
   });
   return events.join(', ');
 }
 
-function letterOf(prompt: string): string {
+function letterOf(prompt: unknown): string {
   return LETTERS[reference.prompts.findIndex((entry) => entry.prompt === prompt)] ?? '?';
 }

@@ -48,30 +48,3 @@ export function requireBuckets(upperBounds: readonly number[]): readonly number[
   const expected = 'one or more finite upper bounds in ascending order (+Inf is added)';
   throw new RangeError(describeInvalid('buckets', expected, upperBounds));
 }
-
-/**
- * The value that this share (0 to 1) of the observations does not exceed, estimated as Prometheus' `histogram_quantile`
- * does: observations are taken to be spread evenly within their bucket, and the lowest bucket to start at 0, or to be
- * all at its bound where that is not above 0. What lies beyond the last bound is taken for that bound, so an estimate
- * equal to it means "at least". NaN while there is no observation; empty buckets are stepped over, which matters to the
- * quantile 0 alone.
- */
-export function estimateQuantile({ buckets, count }: HistogramSnapshot, quantile: number): number {
-  if (!(quantile >= 0 && quantile <= 1)) {
-    throw new RangeError(describeInvalid('quantile', 'a number from 0 to 1', quantile));
-  }
-  if (count === 0) return NaN;
-  const rank = quantile * count;
-  let lowerBound = 0;
-  let numBelow = 0;
-  for (const { upperBound, cumulativeCount } of buckets) {
-    if (cumulativeCount > numBelow && cumulativeCount >= rank) {
-      const share = (rank - numBelow) / (cumulativeCount - numBelow);
-      const start = Math.min(lowerBound, upperBound); // differs from lowerBound in a lowest bucket at or below 0 only
-      return start + (upperBound - start) * share;
-    }
-    lowerBound = upperBound;
-    numBelow = cumulativeCount;
-  }
-  return lowerBound;
-}
