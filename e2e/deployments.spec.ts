@@ -52,6 +52,8 @@ test.describe("the tutorial's adder", () => {
   test('shows answers and batches in the page', async ({ tab }) => {
     const { page } = tab;
     await page.getByRole('tab', { name: 'Adder' }).click();
+    const clear = page.getByRole('button', { name: 'Clear settled' });
+    if (await clear.isEnabled()) await clear.click();
     await page.getByRole('button', { name: 'Send 9 queries' }).click();
     const answers = page.getByRole('list', { name: 'Answers' }).locator('[data-status=answered]');
     await expect(answers).toHaveCount(9);

@@ -26,11 +26,14 @@ export function installRecorder(): void {
   let hasUpdates = false;
 
   window.tabserve.subscribe('requests', (news) => {
-    updates.push(...news);
-    hasUpdates = true;
-    statsSinceLastUpdate = undefined;
-    for (const { type, requestId } of news) {
-      if (type === 'submitted') outstanding.add(requestId);
+    for (const update of news) {
+      const { type, requestId } = update;
+      if (type === 'submitted' && update.deployment === 'text-generator') outstanding.add(requestId);
+      // The other deployments have no part in the engine's stats.
+      if (!outstanding.has(requestId)) continue;
+      updates.push(update);
+      hasUpdates = true;
+      statsSinceLastUpdate = undefined;
       if (type === 'finished' || type === 'failed') outstanding.delete(requestId);
     }
   });

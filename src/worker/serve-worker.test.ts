@@ -34,9 +34,9 @@ describe('ServeWorker', () => {
     const { sent, submit } = createWorker();
     const requestId = submit('shout', 'hey');
     await settle();
-    expect(sent.map(({ type }) => type)).toEqual(['updates', 'batch']);
-    expect(sent[0]).toMatchObject({ updates: [{ type: 'answered', requestId, result: 'HEY' }] });
-    expect(sent[1]).toMatchObject({
+    expect(sent.map(({ type }) => type)).toEqual(['batch', 'updates']);
+    expect(sent[1]).toMatchObject({ updates: [{ type: 'answered', requestId, result: 'HEY' }] });
+    expect(sent[0]).toMatchObject({
       batch: { deployment: 'shout', batchIndex: 0, batchSize: 1, reason: 'idle' },
     });
   });

@@ -88,7 +88,6 @@ export class ServeWorker {
     let batchIndex = 0;
     const { name } = deployment;
     const served: BatchedDeployment = new BatchedDeployment(deployment, systemClock, {
-      onAnswered: (requestId, result) => this.#postUpdates([{ type: 'answered', requestId, result }]),
       onFailed: (requestId, cause) => {
         const error = toWireError(cause);
         if (error.code === 'REQUEST_CANCELLED') this.#batchMetrics.onCancelled(name);
@@ -96,11 +95,12 @@ export class ServeWorker {
         this.#postUpdates([{ type: 'failed', requestId, error }]);
       },
       onQueueWait: (queueWaitMs) => this.#batchMetrics.onQueueWait(name, queueWaitMs),
-      onBatch: (event) => {
+      onBatch: (event, answers) => {
         const { queueLength } = served;
         this.#batchMetrics.onBatch(name, event, queueLength);
         this.#post({ type: 'batch', batch: { ...event, deployment: name, batchIndex, queueLength } });
         batchIndex += 1;
+        this.#postUpdates(answers.map((answer) => ({ type: 'answered', ...answer })));
       },
     });
     return served;

@@ -11,7 +11,7 @@ export interface BenchOptions {
 export const USAGE = `Usage: npm run bench -- [options]
   --backend NAME      webgpu (default) or wasm
   --rounds N          times that each scenario is measured, interleaved (default 3)
-  --max-new-tokens N  tokens of each request (default 32)
+  --max-new-tokens N  tokens of each request (default 64)
   --markdown          print bench/results.json as the tables of the README, measure nothing`;
 
 export function parseOptions(args: readonly string[]): BenchOptions {
@@ -21,7 +21,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     options: {
       backend: { type: 'string', default: 'webgpu' },
       rounds: { type: 'string', default: '3' },
-      'max-new-tokens': { type: 'string', default: '32' },
+      'max-new-tokens': { type: 'string', default: '64' },
       markdown: { type: 'boolean', default: false },
     },
   });

@@ -13,7 +13,7 @@ export interface Browser {
 }
 
 /** A download that has not ended by then is given up for the next way. */
-const INSTALL_TIMEOUT_MS = 180_000;
+const INSTALL_TIMEOUT_MS = 300_000;
 
 const REMEDY =
   'No Chrome or Chromium was found and none could be installed: install one (on Debian: apt-get install chromium) ' +

@@ -29,9 +29,11 @@ function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] 
     },
   });
   const served = new BatchedDeployment(doubler, clock, {
-    onAnswered: (id, result) => events.push(`${names.get(id)} = ${String(result)}`),
     onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
-    onBatch: (event) => batches.push(event),
+    onBatch: (event, answers) => {
+      batches.push(event);
+      for (const { requestId, result } of answers) events.push(`${names.get(requestId)} = ${String(result)}`);
+    },
     onQueueWait: (queueWaitMs) => queueWaits.push(queueWaitMs),
   });
   const submit = (name: string, input: unknown, options: unknown = {}) => {
@@ -79,7 +81,7 @@ describe('BatchedDeployment', () => {
     const { submit, work, events } = createDoubler({ batchWaitTimeoutMs: 10, maxBatchSize: 3 });
     for (const number of [1, -1, 3]) submit(`r${number}`, number);
     await work();
-    expect(events).toEqual(['run 1,-1,3', 'r1 = 2', 'r-1: RangeError: -1 is negative', 'r3 = 6']);
+    expect(events).toEqual(['run 1,-1,3', 'r-1: RangeError: -1 is negative', 'r1 = 2', 'r3 = 6']);
   });
 
   it('takes a cancelled request out of the queue, and ignores one that has ended', async () => {

@@ -5,10 +5,15 @@ import type { RequestId } from '../../batching/generation/request.ts';
 import type { BatchKnobs } from '../protocol.ts';
 import type { AnyDeployment } from './deployment.ts';
 
+export interface Answer {
+  readonly requestId: RequestId;
+  readonly result: unknown;
+}
+
 export interface BatchedDeploymentListener {
-  onAnswered(requestId: RequestId, result: unknown): void;
+  /** Once per batch, when its handler has ended, with all that it answered. */
+  onBatch(event: BatchEvent, answers: readonly Answer[]): void;
   onFailed(requestId: RequestId, error: unknown): void;
-  onBatch(event: BatchEvent): void;
   /** One request's wait, arrival -> cut, ms. */
   onQueueWait(queueWaitMs: number): void;
 }
@@ -35,6 +40,8 @@ export class BatchedDeployment {
   readonly #listener: BatchedDeploymentListener;
   readonly #call: Batched<Arrival, unknown>;
   readonly #active = new Map<RequestId, AbortController>();
+  /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
+  #answers: Answer[] = [];
 
   constructor(deployment: AnyDeployment, clock: Clock, listener: BatchedDeploymentListener) {
     const { batchSizeFn, ...options } = deployment.batchOptions ?? {};
@@ -55,7 +62,9 @@ export class BatchedDeployment {
         clock,
         onBatch: (event) => {
           options.onBatch?.(event);
-          listener.onBatch(event);
+          const answers = this.#answers;
+          this.#answers = [];
+          listener.onBatch(event, answers);
         },
       },
     );
@@ -78,7 +87,7 @@ export class BatchedDeployment {
       parseOptions('options', NO_OPTIONS, options);
       const arrival = { input: this.#deployment.checkInput(input), arrivedAtMs: this.#clock.now() };
       const result = await this.#call(arrival, { signal: controller.signal });
-      this.#listener.onAnswered(requestId, result);
+      this.#answers.push({ requestId, result });
     } catch (error) {
       this.#listener.onFailed(requestId, error);
     } finally {
