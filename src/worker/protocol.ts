@@ -1,5 +1,5 @@
 import type { BatchEvent } from '../batching/batch.ts';
-import type { RequestTimings } from '../batching/generation/events.ts';
+import type { RequestTimings, StepEvent } from '../batching/generation/events.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 import type { LatencySummary } from '../batching/metrics/latency-window.ts';
@@ -139,19 +139,7 @@ export interface ServeStatus {
 }
 
 /** One forward pass. Durations in ms on the worker's clock. */
-export interface StepRecord {
-  readonly stepIndex: number;
-  readonly kind: 'prefill' | 'decode';
-  /** Sequences in the forward pass. */
-  readonly batchSize: number;
-  /** Tokens fed in: the chunk's length (prefill), the batch size (decode). */
-  readonly numTokens: number;
-  /** Requests waiting when the step was scheduled. */
-  readonly queueLength: number;
-  /** Scheduling, run, readback, sampling and emitting: from the end of the last step when there was no idle time between. */
-  readonly stepMs: number;
-  readonly runMs: number;
-  readonly readbackMs: number;
+export interface StepRecord extends Omit<StepEvent, 'requests' | 'endedAtMs'> {
   /** From the step's end to the sending of this record: timestamps do not cross the wire. */
   readonly agoMs: number;
 }

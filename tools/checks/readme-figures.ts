@@ -1,0 +1,42 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+import { reportOf } from '../bench/report.ts';
+import { readResults, type BenchResults } from '../bench/results.ts';
+
+// The figures in the README are those of bench/results.json, between these markers. `--write` brings them up to date.
+
+const README = fileURLToPath(new URL('../../README.md', import.meta.url));
+
+const readme = await readFile(README, 'utf8');
+const upToDate = withFigures(readme, await readResults());
+if (process.argv.includes('--write')) {
+  await writeFile(README, upToDate);
+} else if (normalize(readme) === normalize(upToDate)) {
+  console.log('README: its figures are those of bench/results.json.');
+} else {
+  console.error('README: figures differ from bench/results.json. Run `npm run bench:readme`.');
+  process.exitCode = 1;
+}
+
+function withFigures(text: string, { runs }: BenchResults): string {
+  const { webgpu, wasm } = runs;
+  if (!webgpu || !wasm)
+    throw new Error('Both backends must be recorded: run `npm run bench`, also with --backend wasm.');
+  const ratio = webgpu.ratiosToOff.continuous.median.toFixed(1);
+  const withHeadline = replaceBetween(text, '<!-- ratio -->', '<!-- /ratio -->', ratio);
+  const tables = `\n\n${reportOf(webgpu)}\n\n${reportOf(wasm)}\n\n`;
+  return replaceBetween(withHeadline, '<!-- bench -->', '<!-- /bench -->', tables);
+}
+
+/** The formatter may pad tables and wrap lines. */
+function normalize(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').replaceAll(/-{3,}/g, '---');
+}
+
+function replaceBetween(text: string, start: string, end: string, content: string): string {
+  const from = text.indexOf(start);
+  const to = text.indexOf(end);
+  if (from === -1 || to < from) throw new Error(`README.md has no place ${start} … ${end}`);
+  return text.slice(0, from + start.length) + content + text.slice(to);
+}
