@@ -751,6 +751,34 @@ describe('batch rule 7: cancellation', () => {
     expect(events[0]).toMatchObject({ cancelled: 1, waitMs: 100, reason: 'timeout' });
   });
 
+  it('rejects a call whose signal cannot be listened to, and throws nothing at its caller', async () => {
+    const { call } = createRig();
+    const listening = new Error('no listeners here');
+    const signal = AbortSignal.abort();
+    Object.defineProperty(signal, 'aborted', { value: false });
+    Object.defineProperty(signal, 'addEventListener', {
+      value: () => {
+        throw listening;
+      },
+    });
+    expect(await outcomeOf(call(1, { signal }))).toBe(listening);
+    expect(call.queueLength).toBe(0);
+    expect(await outcomeOf(call(2, { signal: AbortSignal.abort() }))).toBeInstanceOf(RequestCancelledError);
+  });
+
+  it('keeps the order of those that wait when most of the queue has left from the middle', async () => {
+    const { call, runs, finishAll } = createRig({ maxBatchSize: 4 });
+    const busy = call(-1);
+    const controllers = Array.from({ length: 100 }, () => new AbortController());
+    const outcomes = controllers.map(({ signal }, item) => outcomeOf(call(item, { signal })));
+    for (const [item, controller] of controllers.entries()) if (item % 10 !== 5) controller.abort();
+    expect(call.queueLength).toBe(10);
+    const late = call(100);
+    await finishAll();
+    await Promise.all([busy, late, ...outcomes]);
+    expect(runs.slice(1).flatMap(({ items }) => items)).toEqual([5, 15, 25, 35, 45, 55, 65, 75, 85, 95, 100]);
+  });
+
   it('rejects a running call at once, aborts its item signal and leaves its batch-mates untouched', async () => {
     const { call, runs, events } = createRig({ maxBatchSize: 2, batchWaitTimeoutMs: 1 });
     const controller = new AbortController();

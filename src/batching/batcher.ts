@@ -1,7 +1,7 @@
 import { onAbort, type AbortSignal } from './abort-signal.ts';
 import { Alarm } from './alarm.ts';
 import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
-import { Call, CallQueue, type Caller } from './call-queue.ts';
+import { Call, CallQueue, type CallHolder } from './call-queue.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from './errors.ts';
 import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
 import { DrainRate } from './drain-rate.ts';
@@ -10,7 +10,7 @@ import { requireCount, requireDuration, requireSize } from './require-option.ts'
 import { RunningBatch } from './running-batch.ts';
 
 /** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
-export type RunBatch<Item, To extends Caller> = (batch: RunningBatch<Item, To>) => Promise<void>;
+export type RunBatch<Item, To> = (batch: RunningBatch<Item, To>) => Promise<void>;
 
 /** What is known of a batch when it is cut. */
 type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
@@ -19,9 +19,11 @@ type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
  * The core of `batch` and `batchStream`: one FIFO queue, the batch being formed at its head, and the execution slots.
  * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
  */
-export class Batcher<Item, To extends Caller> {
+export class Batcher<Item, To> implements CallHolder<Item, To> {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
+  /** Otherwise only a call with a signal can be cancelled. */
+  readonly #canAnyCallLeave: boolean;
   readonly #queue = new CallQueue<Item, To>();
   readonly #alarm: Alarm;
   readonly #looks: LookGrid | undefined;
@@ -42,7 +44,12 @@ export class Batcher<Item, To extends Caller> {
   #numSinkErrors = 0;
   #drained: PromiseWithResolvers<void> | undefined;
 
-  constructor(options: ResolvedBatchOptions<Item>, run: RunBatch<Item, To>) {
+  constructor(
+    options: ResolvedBatchOptions<Item>,
+    run: RunBatch<Item, To>,
+    { canAnyCallLeave = false } = {},
+  ) {
+    this.#canAnyCallLeave = canAnyCallLeave;
     this.#options = options;
     this.#run = run;
     this.#maxBatchSize = options.maxBatchSize;
@@ -94,38 +101,39 @@ export class Batcher<Item, To extends Caller> {
   }
 
   /** Enqueues at once, and dispatches in the same turn what may go. A refused call is rejected and gives undefined. */
-  submit(item: Item, caller: To, signal: AbortSignal | undefined): Call<Item, To> | undefined {
+  submit(
+    item: Item,
+    to: To,
+    reject: (error: unknown) => void,
+    signal: AbortSignal | undefined,
+  ): Call<Item, To> | undefined {
     const nowMs = this.#options.clock.now();
     let size: number;
     try {
       size = this.#admit(item, signal);
     } catch (refusal) {
-      caller.reject(refusal);
+      reject(refusal);
       return undefined;
     }
-    const call = new Call(item, caller, size, nowMs, this.#numSubmitted++);
+    const holder = this.#canAnyCallLeave || signal ? this : undefined;
+    const call = new Call(item, to, reject, size, nowMs, this.#numSubmitted++, holder);
     if (signal) {
       call.stopListening = onAbort(signal, () => {
-        this.cancel(call, RequestCancelledError.because(signal.reason));
+        call.holder?.cancel(call, RequestCancelledError.because(signal.reason), false);
       });
     }
     this.#queue.push(call);
-    this.#pump(call);
+    if (this.#hasFreeSlot) this.#pump(call); // otherwise nothing can leave, and no alarm is set
     return call;
   }
 
-  /** Takes the call out at once, whether it waits or runs. `isSilent`: the caller has left and wants no answer. */
-  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent = false): void {
-    if (call.isSettled) return;
-    if (call.batch) {
-      call.batch.cancel(call, error, isSilent);
-      return;
-    }
+  /** Takes a waiting call out at once. `isSilent`: the caller has left and wants no answer. */
+  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent: boolean): void {
     this.#gathering?.forget(call);
     this.#queue.remove(call);
     this.#numCancelled++;
     call.settle();
-    if (!isSilent) call.caller.reject(error);
+    if (!isSilent) call.reject(error);
     if (this.#queue.length === 0) this.#rest();
   }
 
@@ -210,7 +218,7 @@ export class Batcher<Item, To extends Caller> {
       }
       this.#queue.remove(head);
       head.settle();
-      head.caller.reject(ItemTooLargeError.of(head.size, gathering.limits.maxBatchSize));
+      head.reject(ItemTooLargeError.of(head.size, gathering.limits.maxBatchSize));
     }
     return undefined;
   }

@@ -1,4 +1,4 @@
-import type { Call, Caller, CallQueue } from './call-queue.ts';
+import type { Call, CallQueue } from './call-queue.ts';
 import { requireSize } from './require-option.ts';
 
 /** The limits read for one batch; a setter called later governs the next one. */
@@ -8,7 +8,7 @@ export interface BatchLimits {
 }
 
 /** The batch being formed: how long a prefix of the queue fits its limits. Calls stay in the queue until the cut. */
-export interface Gathering<Item, To extends Caller> {
+export interface Gathering<Item, To> {
   readonly limits: BatchLimits;
   readonly numCalls: number;
   readonly measuredSize: number;
@@ -21,7 +21,7 @@ export interface Gathering<Item, To extends Caller> {
 }
 
 /** Every item counts as one, so the queue's length says it all. */
-export class CountedGathering<Item, To extends Caller> implements Gathering<Item, To> {
+export class CountedGathering<Item, To> implements Gathering<Item, To> {
   readonly limits: BatchLimits;
   readonly isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
@@ -45,14 +45,14 @@ export class CountedGathering<Item, To extends Caller> implements Gathering<Item
 }
 
 /** Sizes come from `batchSizeFn`, asked once per item added; only a cancelled member makes it measure again. */
-export class MeasuredGathering<Item, To extends Caller> implements Gathering<Item, To> {
+export class MeasuredGathering<Item, To> implements Gathering<Item, To> {
   readonly limits: BatchLimits;
   numCalls = 0;
   measuredSize = 0;
   isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
   readonly #batchSizeFn: (items: readonly Item[]) => number;
-  /** The prefix ends here; undefined while it is empty. */
+  /** The prefix ends here, with a call that has left if it is stale; undefined while it is empty. */
   #last: Call<Item, To> | undefined;
   /** The items of the prefix, unless it is stale. */
   #items: Item[] = [];
@@ -72,7 +72,7 @@ export class MeasuredGathering<Item, To extends Caller> implements Gathering<Ite
   extend(): void {
     for (;;) {
       if (this.#isStale) this.#measureSurvivors();
-      const next = this.#last ? this.#last.next : this.#queue.head;
+      const next = this.#last ? this.#queue.after(this.#last) : this.#queue.head;
       if (!next || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
       this.#add(next);
     }
@@ -81,7 +81,6 @@ export class MeasuredGathering<Item, To extends Caller> implements Gathering<Ite
   forget(call: Call<Item, To>): void {
     this.isDeferring = false; // it may have been the one that did not fit
     if (!this.#last || call.order > this.#last.order) return;
-    if (call === this.#last) this.#last = call.previous;
     this.numCalls--;
     this.#isStale = true;
   }
@@ -108,7 +107,7 @@ export class MeasuredGathering<Item, To extends Caller> implements Gathering<Ite
       if (!call.isSettled) {
         this.#queue.remove(call);
         call.settle();
-        call.caller.reject(error);
+        call.reject(error);
       }
       return undefined;
     }
@@ -117,9 +116,7 @@ export class MeasuredGathering<Item, To extends Caller> implements Gathering<Ite
   #measureSurvivors(): void {
     this.#isStale = false;
     this.isDeferring = false;
-    this.#items = [];
-    for (let call = this.#last; call; call = call.previous) this.#items.push(call.item);
-    this.#items.reverse();
+    this.#takeSurvivors();
     try {
       this.measuredSize = this.numCalls > 1 ? this.#measure() : (this.#last?.size ?? 0);
       if (this.measuredSize <= this.limits.maxBatchSize) return;
@@ -130,6 +127,17 @@ export class MeasuredGathering<Item, To extends Caller> implements Gathering<Ite
     this.#items = [];
     this.numCalls = 0;
     this.measuredSize = 0;
+  }
+
+  #takeSurvivors(): void {
+    this.#items = [];
+    this.#last = undefined;
+    let call = this.#queue.head;
+    while (call && this.#items.length < this.numCalls) {
+      this.#items.push(call.item);
+      this.#last = call;
+      call = this.#queue.after(call);
+    }
   }
 
   #measure(): number {

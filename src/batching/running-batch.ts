@@ -1,10 +1,10 @@
 import { createAbortController, type AbortController, type AbortSignal } from './abort-signal.ts';
 import type { BatchContext, CutReason } from './batch-options.ts';
-import type { Call, Caller, CallHolder } from './call-queue.ts';
+import type { Call, CallHolder } from './call-queue.ts';
 import type { RequestCancelledError } from './errors.ts';
 
 /** A batch in its handler's hands: who still waits for an answer, and the signals that tell the handler who left. */
-export class RunningBatch<Item, To extends Caller> implements CallHolder<Item, To> {
+export class RunningBatch<Item, To> implements CallHolder<Item, To> {
   readonly calls: readonly Call<Item, To>[];
   readonly items: readonly Item[];
   readonly context: LazyBatchContext;
@@ -19,7 +19,9 @@ export class RunningBatch<Item, To extends Caller> implements CallHolder<Item, T
     this.items = calls.map((call) => call.item);
     this.context = new LazyBatchContext(reason, calls);
     this.numLive = calls.length;
-    for (const call of calls) call.batch = this;
+    for (const call of calls) {
+      if (call.holder) call.holder = this;
+    }
   }
 
   /** Marks `call` as answered; false if it was before, in which case the caller must be left alone. */
@@ -33,7 +35,7 @@ export class RunningBatch<Item, To extends Caller> implements CallHolder<Item, T
   reject(call: Call<Item, To>, error: unknown): void {
     if (!this.settle(call)) return;
     this.numRejected++;
-    call.caller.reject(error);
+    call.reject(error);
   }
 
   rejectAll(error: unknown): void {

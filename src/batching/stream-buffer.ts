@@ -1,5 +1,4 @@
 import type { AbortSignal } from './abort-signal.ts';
-import type { Caller } from './call-queue.ts';
 import { RequestCancelledError } from './errors.ts';
 
 type Read<Chunk> = IteratorResult<Chunk, undefined>;
@@ -8,7 +7,7 @@ type Read<Chunk> = IteratorResult<Chunk, undefined>;
  * One caller's side of a stream: what the handler sent and the caller has not read, or the reads that wait for it.
  * At most one of the two is non-empty. Unbounded, so that a slow reader delays nobody else in the batch.
  */
-export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefined>, Caller {
+export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefined> {
   readonly #signal: AbortSignal | undefined;
   readonly #leave: () => void;
   #unread: IteratorYieldResult<Chunk>[] = [];
