@@ -46,6 +46,8 @@ describe('StatsReporter', () => {
       ],
     ]);
     expect(sent[0]?.steps[0]).not.toHaveProperty('requests');
+    clock.advance(100);
+    expect(sent).toHaveLength(1);
   });
 
   it('is silent, with no timer, while nothing happens', () => {
