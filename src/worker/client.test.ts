@@ -362,6 +362,12 @@ describe('result({ timeoutMs })', () => {
 });
 
 describe('rejects', () => {
+  it('knobs that cannot be sent to the worker', async () => {
+    const { serve } = createServe();
+    const refused = serve.configure('adder', { maxBatchSize: () => 3 } as object);
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  });
+
   it('options that cannot be sent to the worker', async () => {
     const { generator } = createServe();
     const response = generator.remote('Hi', { stop: () => true } as object);

@@ -212,8 +212,9 @@ export class Serve {
     ResponseClass: new (id: RequestId, outcome: Outcome<Result>, cancel: (reason: unknown) => void) => Made,
     deployment: string,
     input: unknown,
-    { signal, ...options }: RequestOptions = {},
+    given: RequestOptions | null | undefined,
   ): Made {
+    const { signal, ...options } = given ?? {};
     const requestId = createRequestId();
     const outcome = new Outcome<Result>();
     const cancel = (reason: unknown): void => this.#cancel(requestId, reason);
@@ -235,9 +236,7 @@ export class Serve {
     try {
       this.#post({ type: 'submit', requestId, clientId: this.#clientId, deployment, input, options });
     } catch (error) {
-      // A function or a DOM node cannot be cloned to the worker.
-      const message = `The request cannot be sent: ${String(error)}`;
-      this.#settleLocally(requestId, new InvalidOptionError(message));
+      this.#settleLocally(requestId, cannotBeSent(error));
     }
   }
 
@@ -245,8 +244,12 @@ export class Serve {
     if (this.#end) return Promise.reject(this.#end);
     const callId = ++this.#lastCallId;
     const call = Promise.withResolvers<unknown>();
-    this.#calls.set(callId, call);
-    this.#post({ ...message, callId });
+    try {
+      this.#post({ ...message, callId });
+      this.#calls.set(callId, call);
+    } catch (error) {
+      call.reject(cannotBeSent(error));
+    }
     return call.promise;
   }
 
@@ -336,6 +339,11 @@ export class Serve {
   #post(message: Unversioned<ClientMessage>): void {
     this.#endpoint.postMessage({ version: PROTOCOL_VERSION, ...message });
   }
+}
+
+/** A function or a DOM node cannot be cloned to the worker. */
+function cannotBeSent(error: unknown): InvalidOptionError {
+  return new InvalidOptionError(`It cannot be sent to the worker: ${String(error)}. Pass plain data.`);
 }
 
 function closedError(): ClosedError {

@@ -1,3 +1,4 @@
+import { SAMPLE_PROMPTS } from '../../src/ui/compose/sample-prompts.ts';
 import type { BatchingPolicy, GenerationOptions, PolicyName } from '../../src/worker/protocol.ts';
 
 export interface Scenario {
@@ -24,17 +25,6 @@ export const SCENARIOS: readonly Scenario[] = [
   { policy: 'continuous', numRequests: 16 },
 ];
 
-const PROMPTS = [
-  'Once upon a time,',
-  'Hi my name is Lewis and I like to',
-  'My name is Mary, and my favorite',
-  'My name is Clara and I am',
-  'My name is Julien and I like to',
-  'Today I accidentally',
-  'My greatest wish is to',
-  'In a galaxy far far away',
-] as const;
-
 /** A batch of the scenario's size starts as soon as all of it has arrived, whatever the policy. */
 export function knobsOf({ policy, numRequests }: Scenario): Partial<BatchingPolicy> {
   return { policy, maxBatchSize: numRequests, batchWaitTimeoutMs: 1000 };
@@ -43,7 +33,7 @@ export function knobsOf({ policy, numRequests }: Scenario): Partial<BatchingPoli
 /** The same requests for every policy; greedy, so that they are the same texts in every round too. */
 export function requestsOf({ numRequests }: Scenario, maxNewTokens: number): ScenarioRequest[] {
   return Array.from({ length: numRequests }, (_, index) => ({
-    prompt: PROMPTS[index % PROMPTS.length] ?? PROMPTS[0],
+    prompt: SAMPLE_PROMPTS[index % COMPARED_SIZE] ?? '',
     options: { temperature: 0, maxNewTokens },
   }));
 }

@@ -51,6 +51,10 @@ function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] 
 
 const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
+function failingSink(): never {
+  throw new Error('sink');
+}
+
 describe('BatchedDeployment', () => {
   it('answers each request of a batch, in order', async () => {
     const { submit, work, events } = createDoubler({ maxBatchSize: 2 });
@@ -110,6 +114,13 @@ describe('BatchedDeployment', () => {
       expect.stringMatching(/^r9: ItemTooLargeError/),
       'run 4',
     ]);
+  });
+
+  it('delivers answers even where the deployment’s own sink throws', async () => {
+    const { submit, work, events } = createDoubler({ onBatch: failingSink });
+    submit('a', 1);
+    await work();
+    expect(events).toEqual(['run 1', 'a = 2']);
   });
 
   it('turns knobs live, all of them or none', () => {

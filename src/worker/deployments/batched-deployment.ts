@@ -61,10 +61,11 @@ export class BatchedDeployment {
         ...(batchSizeFn && { batchSizeFn: (arrivals) => batchSizeFn(arrivals.map(({ input }) => input)) }),
         clock,
         onBatch: (event) => {
-          options.onBatch?.(event);
           const answers = this.#answers;
           this.#answers = [];
           listener.onBatch(event, answers);
+          // Last: a throw in the deployment's own sink must not keep answers back.
+          options.onBatch?.(event);
         },
       },
     );

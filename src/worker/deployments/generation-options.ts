@@ -1,5 +1,6 @@
 import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generation/request.ts';
 import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
+import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
 
 /** What a request runs with: its own options over the model's defaults. */
@@ -26,7 +27,7 @@ export function resolveOptions(
 
 /** An option set to undefined counts as left out, as in a default parameter. */
 function withoutUndefined(options: unknown): unknown {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) return options;
+  if (!isRecord(options)) return options;
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
