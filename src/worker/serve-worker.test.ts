@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { defineDeployment } from './deployments/deployment.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { PROTOCOL_VERSION, type ClientMessage, type Unversioned, type WorkerMessage } from './protocol.ts';
@@ -8,7 +8,10 @@ const shout = defineDeployment({
   name: 'shout',
   checkInput: (input) => String(input),
   async handler(texts) {
-    return texts.map((text) => (text === 'silence' ? new Error('nothing to shout') : text.toUpperCase()));
+    return texts.map((text) => {
+      if (text === 'silence') return new Error('nothing to shout');
+      return text === 'function' ? () => text : text.toUpperCase();
+    });
   },
 });
 
@@ -39,6 +42,21 @@ describe('ServeWorker', () => {
     expect(sent[0]).toMatchObject({
       batch: { deployment: 'shout', batchIndex: 0, batchSize: 1, reason: 'idle' },
     });
+  });
+
+  it('fails the caller alone whose answer cannot be sent', async () => {
+    const { sent, receive, submit } = createWorker();
+    receive({ type: 'configure', callId: 1, deployment: 'shout', knobs: { batchWaitTimeoutMs: 1 } });
+    const [good, bad] = [submit('shout', 'hey'), submit('shout', 'function')];
+    await vi.waitFor(() => expect(sent.filter(({ type }) => type === 'updates')).toHaveLength(2));
+    expect(sent.filter(({ type }) => type === 'updates')).toMatchObject([
+      { updates: [{ type: 'answered', requestId: good, result: 'HEY' }] },
+      {
+        updates: [
+          { type: 'failed', requestId: bad, error: { message: expect.stringContaining('plain data') } },
+        ],
+      },
+    ]);
   });
 
   it('refuses a request for a deployment that it has not, naming those it has', () => {

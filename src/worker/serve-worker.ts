@@ -2,7 +2,7 @@ import { systemClock } from '../batching/clock.ts';
 import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../batching/metrics/registry.ts';
-import { BatchedDeployment } from './deployments/batched-deployment.ts';
+import { BatchedDeployment, type Answer } from './deployments/batched-deployment.ts';
 import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
@@ -100,7 +100,7 @@ export class ServeWorker {
         this.#batchMetrics.onBatch(name, event, queueLength);
         this.#post({ type: 'batch', batch: { ...event, deployment: name, batchIndex, queueLength } });
         batchIndex += 1;
-        this.#postUpdates(answers.map((answer) => ({ type: 'answered', ...answer })));
+        this.#postAnswers(answers);
       },
     });
     return served;
@@ -177,6 +177,23 @@ export class ServeWorker {
 
   #postUpdates(updates: readonly RequestUpdate[]): void {
     if (updates.length > 0) this.#post({ type: 'updates', updates });
+  }
+
+  /** An answer that cannot be cloned fails its own caller; the message would otherwise fail for the whole batch. */
+  #postAnswers(answers: readonly Answer[]): void {
+    try {
+      this.#postUpdates(answers.map((answer) => ({ type: 'answered', ...answer })));
+    } catch (cause) {
+      const [only] = answers;
+      if (answers.length > 1 || !only) {
+        for (const answer of answers) this.#postAnswers([answer]);
+        return;
+      }
+      const error = new Error(
+        `The answer cannot be sent (${String(cause)}): return plain data from the handler.`,
+      );
+      this.#postUpdates([{ type: 'failed', requestId: only.requestId, error: toWireError(error) }]);
+    }
   }
 
   #post(message: Unversioned<WorkerMessage>): void {
