@@ -65,6 +65,7 @@ test('the cancel button ends a running request and leaves the others alone', asy
   const send = page.getByRole('button', { name: 'Send', exact: true });
   await prompt.fill(PROMPT);
   await send.click();
+  await expect(requestRows(page)).toHaveCount(1);
   await page.evaluate(cancelOnceRunning);
   // It fills the batch, which starts then.
   await send.click();
@@ -201,12 +202,13 @@ function recordStatuses(): void {
 /** Runs in the page: presses the cancel button of the only request as soon as it runs. */
 function cancelOnceRunning(): void {
   const row = document.querySelector('[data-request-id]');
+  if (!row) throw new Error('There is no request to cancel.');
   const observer = new MutationObserver(() => {
-    if (row?.getAttribute('data-status') !== 'running') return;
+    if (row.getAttribute('data-status') !== 'running') return;
     observer.disconnect();
     row.querySelector<HTMLButtonElement>('button[aria-label^=Cancel]')?.click();
   });
-  if (row) observer.observe(row, { attributes: true });
+  observer.observe(row, { attributes: true });
 }
 
 /** Runs in the page: luminance of its background and text, 0 (black) to 1. */
