@@ -19,6 +19,8 @@ type Action =
       readonly client: number;
       readonly promptTokenIds: number[];
       readonly maxNewTokens: number;
+      /** Of the tokens that it is going to have, as many were generated before. */
+      readonly numResumed: number;
     }
   | { readonly type: 'abort'; readonly target: number }
   | { readonly type: 'configure'; readonly knobs: Partial<BatchingPolicy> }
@@ -52,6 +54,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
         maxLength: CONTEXT_LENGTH - 1,
       }),
       maxNewTokens: fc.integer({ min: 1, max: 20 }),
+      numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     }),
   },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('abort' as const), target: fc.nat() }) },
@@ -149,15 +152,16 @@ async function play({ policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens } = next;
+        const { client, promptTokenIds, maxNewTokens, numResumed } = next;
         const id = requestId(`r${accepted.length}`);
-        const request = {
+        const fresh = {
           id,
           clientId: clientId(`c${client}`),
           promptTokenIds,
           maxNewTokens,
           sampling: GREEDY,
         };
+        const request = { ...fresh, resumedTokenIds: resumable(fresh).slice(0, numResumed) };
         try {
           engine.submit(request);
           accepted.push(request);
@@ -212,15 +216,23 @@ describe('whatever arrives, ends, fails or is turned', () => {
   }, 600_000);
 });
 
+/** The tokens that a lost engine may have generated of it: all but the last, as that one ends it. */
+function resumable(request: GenerationRequest): readonly number[] {
+  const room = Math.min(request.maxNewTokens, CONTEXT_LENGTH - request.promptTokenIds.length);
+  return tokensAlone(request, CONTEXT_LENGTH).slice(0, room - 1);
+}
+
 /** started, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
 function problemsOf(request: GenerationRequest, events: readonly RequestEvent[]): string[] {
   const alone = tokensAlone(request, CONTEXT_LENGTH);
+  const { resumedTokenIds = [] } = request;
   const streamed = events.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []));
   const types = events.map((event) => event.type);
   const last = events.at(-1);
   const story = [...(types[0] === 'started' ? ['started'] : []), ...streamed.map(() => 'token'), last?.type];
   const isWhole = last?.type === 'finished';
-  const expected = isWhole ? alone : alone.slice(0, streamed.length);
+  const fresh = alone.slice(resumedTokenIds.length);
+  const expected = isWhole ? fresh : fresh.slice(0, streamed.length);
   const numSampled = alone.length + (isWhole && last.finishReason === 'stop' ? 1 : 0);
   return [
     ...(isDeepStrictEqual(types, story) ? [] : [`${request.id}: ${types.join(', ')}`]),

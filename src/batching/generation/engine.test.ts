@@ -589,6 +589,16 @@ describe('rejects', () => {
     expect(listener.of('finished')).toHaveLength(1);
   });
 
+  it.each([
+    ['as many resumed tokens as may be generated', { maxNewTokens: 2, resumedTokenIds: [7, 7] }],
+    [
+      'resumed tokens that fill the context',
+      { promptLength: 60, maxNewTokens: 9, resumedTokenIds: [7, 7, 7, 7] },
+    ],
+  ])('%s', (_, request) => {
+    expect(() => createEngine().submit('a', request)).toThrow(/resumedTokenIds\.length/);
+  });
+
   it('a request beyond maxQueuedRequests', async () => {
     const { submit, listener } = createEngine({ policy: { maxQueuedRequests: 2 } });
     submit('a');
@@ -608,6 +618,42 @@ describe('rejects', () => {
     const { engine, submit } = createEngine();
     await engine.close();
     expect(() => submit('a')).toThrow(ClosedError);
+  });
+});
+
+describe('a request that a lost engine has begun', () => {
+  const whole = createRequest('a', { maxNewTokens: 12 });
+  const alone = tokensAlone(whole, 64);
+
+  it.each(alone.map((_, numResumed) => numResumed))(
+    'goes on after its first %i tokens as if nothing had happened',
+    async (numResumed) => {
+      const { submit, listener } = createEngine({ runner: { nextToken } });
+      submit('b', { maxNewTokens: 5 });
+      submit('a', { maxNewTokens: 12, resumedTokenIds: alone.slice(0, numResumed) });
+      await settle();
+      const own = listener.requests.filter((event) => event.requestId === 'a');
+      expect(own.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []))).toEqual(
+        alone.slice(numResumed),
+      );
+      expect(own.at(-1)).toMatchObject({ type: 'finished', tokenIds: alone, numPromptTokens: 3 });
+    },
+  );
+
+  it('is prefilled in chunks, prompt and tokens together, and measured from its arrival here', async () => {
+    const { submit, steps, listener } = createEngine({ policy: { maxBatchedTokens: 4 } });
+    submit('a', { maxNewTokens: 5, resumedTokenIds: [5, 6] });
+    await settle();
+    expect(steps().slice(0, 3)).toEqual(['prefill a 0+4 @0', 'prefill a 4+1 @0 last', 'decode a']);
+    expect(listener.of('token').map(({ ttftMs, itlMs }) => [ttftMs, itlMs])).toEqual([
+      [24, undefined],
+      [undefined, 12],
+      [undefined, 12],
+    ]);
+    expect(listener.of('finished')[0]).toMatchObject({
+      numOutputTokens: 5,
+      timings: { ttftMs: 24, e2eMs: 48, tpotMs: 12 },
+    });
   });
 });
 

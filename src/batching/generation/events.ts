@@ -1,6 +1,6 @@
 import type { RequestId } from './request.ts';
 
-/** On the engine's clock, ms, from the moment it received the request. */
+/** On the engine's clock, ms, from the moment it received the request; what a lost engine had generated is not in it. */
 export interface RequestTimings {
   /** Received -> first scheduled. */
   readonly queueWaitMs: number;
@@ -8,7 +8,7 @@ export interface RequestTimings {
   readonly ttftMs: number;
   /** Received -> finished. */
   readonly e2eMs: number;
-  /** (e2e - TTFT) / (output tokens - 1), the end token counted; 0 for a single token. */
+  /** (e2e - TTFT) / (tokens sampled - 1), the end token counted; 0 for a single token. */
   readonly tpotMs: number;
 }
 
@@ -34,10 +34,10 @@ export interface FinishedEvent {
   readonly type: 'finished';
   readonly requestId: RequestId;
   readonly finishReason: 'stop' | 'length';
-  /** All output tokens, without the end token. */
+  /** All output tokens, those resumed with included, the end token not. */
   readonly tokenIds: readonly number[];
   readonly numPromptTokens: number;
-  /** Tokens sampled, the end token included. */
+  /** As `tokenIds`, and the end token. */
   readonly numOutputTokens: number;
   readonly timings: RequestTimings;
 }

@@ -22,7 +22,10 @@ export interface BatchingPolicy {
   readonly batchWaitTimeoutMs: number;
   /** Prompt tokens that may be prefilled between two decode steps. Integer >= 1. */
   readonly maxBatchedTokens: number;
-  /** Requests that may wait; further ones are refused with `BackPressureError`. Integer >= 1 or Infinity. */
+  /**
+   * Requests that may wait, shared equally by the clients that wait; further ones are refused with
+   * `BackPressureError`. Integer >= 1 or Infinity.
+   */
   readonly maxQueuedRequests: number;
 }
 

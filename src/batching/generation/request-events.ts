@@ -26,10 +26,10 @@ function sampledEvents(sequence: Sequence, tokenId: number, nowMs: number): read
 }
 
 function tokenEvent(
-  { id: requestId, numOutputTokens, ttftMs, itlMs }: Sequence,
+  { id: requestId, numSampledTokens, ttftMs, itlMs }: Sequence,
   tokenId: number,
 ): TokenEvent {
-  const latency = numOutputTokens === 1 ? { ttftMs } : { itlMs };
+  const latency = numSampledTokens === 1 ? { ttftMs } : { itlMs };
   return { type: 'token', requestId, tokenId, ...latency };
 }
 
@@ -39,9 +39,9 @@ function finishedEvent(
   nowMs: number,
 ): FinishedEvent {
   const { id: requestId, outputTokenIds: tokenIds, numPromptTokens, numOutputTokens } = sequence;
-  const { queueWaitMs, ttftMs } = sequence;
+  const { queueWaitMs, ttftMs, numSampledTokens } = sequence;
   const e2eMs = nowMs - sequence.arrivedAtMs;
-  const tpotMs = numOutputTokens > 1 ? (e2eMs - ttftMs) / (numOutputTokens - 1) : 0;
+  const tpotMs = numSampledTokens > 1 ? (e2eMs - ttftMs) / (numSampledTokens - 1) : 0;
   const timings = { queueWaitMs, ttftMs, e2eMs, tpotMs };
   return { type: 'finished', requestId, finishReason, tokenIds, numPromptTokens, numOutputTokens, timings };
 }

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { RequestQueue } from './request-queue.ts';
-import { Sequence } from './sequence.ts';
-import { createRequest, requestId } from './test-support.ts';
+import { RequestQueue, type Queued } from './request-queue.ts';
+import { clientId, requestId } from './test-support.ts';
 
 /** Names are client and number: `a1` is the first request of client a. */
 function createQueue(...names: readonly string[]) {
-  const queue = new RequestQueue();
-  const add = (name: string): void =>
-    queue.add(new Sequence(createRequest(name, { client: name.charAt(0) }), 0));
+  const queue = new RequestQueue<Queued>();
+  const add = (name: string): void => queue.add({ id: requestId(name), clientId: clientId(name.charAt(0)) });
   names.forEach(add);
   const takeAll = (): string[] => {
     const taken: string[] = [];
@@ -67,6 +65,33 @@ describe('RequestQueue', () => {
     queue.take();
     expect(queue.has(requestId('a1'))).toBe(false);
     expect(queue.take()).toBeUndefined();
+  });
+
+  it('has room for a lone client up to the maximum', () => {
+    const { queue, add } = createQueue('a1', 'a2');
+    expect(queue.limitFor(clientId('a'), 3)).toBeUndefined();
+    add('a3');
+    expect(queue.limitFor(clientId('a'), 3)).toEqual({ numQueuedRequests: 3, maxQueuedRequests: 3 });
+  });
+
+  it('always has room for the first request of a client, whoever floods it', () => {
+    const { queue, add } = createQueue('a1', 'a2', 'a3', 'a4');
+    expect(queue.limitFor(clientId('b'), 4)).toBeUndefined();
+    add('b1');
+    expect(queue.limitFor(clientId('c'), 4)).toBeUndefined();
+  });
+
+  it('shares the maximum between the clients that wait, and gives it back', () => {
+    const { queue } = createQueue('a1', 'a2', 'b1');
+    expect(queue.limitFor(clientId('a'), 4)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 2 });
+    expect(queue.limitFor(clientId('b'), 4)).toBeUndefined();
+    queue.remove(requestId('b1'));
+    expect(queue.limitFor(clientId('a'), 4)).toBeUndefined();
+  });
+
+  it('keeps a client within its share out while others fill the rest', () => {
+    const { queue } = createQueue('a1', 'a2', 'a3', 'a4', 'b1');
+    expect(queue.limitFor(clientId('b'), 4)).toEqual({ numQueuedRequests: 5, maxQueuedRequests: 4 });
   });
 
   it('adds, takes and removes 100,000 requests in time that grows with their number, not its square', () => {

@@ -24,6 +24,11 @@ export interface GenerationRequest {
   readonly clientId: ClientId;
   /** At least one id, fewer than the model's context length. */
   readonly promptTokenIds: readonly number[];
+  /**
+   * What an engine that was lost has generated of it already: it is prefilled after the prompt, not sampled again, and
+   * counts as output. Fewer than `maxNewTokens`; prompt and these together fewer than the model's context length.
+   */
+  readonly resumedTokenIds?: readonly number[];
   /** Tokens to generate at most; the context length may end a sequence earlier. Integer >= 1. */
   readonly maxNewTokens: number;
   readonly sampling: SamplingParams;
@@ -42,8 +47,11 @@ export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
 
 /** Throws `InvalidOptionError` for a request that can never run to its end. */
 export function checkRequest(request: GenerationRequest, contextLength: number): void {
-  integerIn({ from: 1, to: contextLength - 1 })('promptTokenIds.length', request.promptTokenIds.length);
-  integerIn({ from: 1 })('maxNewTokens', request.maxNewTokens);
+  const { promptTokenIds, resumedTokenIds = [], maxNewTokens } = request;
+  integerIn({ from: 1, to: contextLength - 1 })('promptTokenIds.length', promptTokenIds.length);
+  integerIn({ from: 1 })('maxNewTokens', maxNewTokens);
+  const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
+  integerIn({ from: 0, to: maxResumed })('resumedTokenIds.length', resumedTokenIds.length);
   const { temperature, topK, topP, seed } = request.sampling;
   parseOptions('sampling', SAMPLING_VALIDATORS, { temperature, topK, topP, seed });
 }

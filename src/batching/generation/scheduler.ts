@@ -27,7 +27,7 @@ export interface Progress {
 export class Scheduler {
   readonly #limits: SequenceLimits;
   #policy: BatchingPolicy;
-  readonly #waiting = new RequestQueue();
+  readonly #waiting = new RequestQueue<Sequence>();
   readonly #running: RunningSequences;
   readonly #drainRate = new DrainRate();
   /** Since the last decode step, or since nothing was there to decode. */
@@ -74,11 +74,8 @@ export class Scheduler {
 
   /** `nowMs` never runs backwards: the queue is kept in order of arrival. */
   add(request: GenerationRequest, nowMs: number): void {
-    const { maxQueuedRequests } = this.#policy;
-    if (this.numWaiting >= maxQueuedRequests) {
-      const { retryAfterMs } = this.#drainRate;
-      throw BackPressureError.of({ numQueuedRequests: this.numWaiting, maxQueuedRequests, retryAfterMs });
-    }
+    const limit = this.#waiting.limitFor(request.clientId, this.#policy.maxQueuedRequests);
+    if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
     this.#waiting.add(new Sequence(request, nowMs));
   }
 
@@ -132,7 +129,7 @@ export class Scheduler {
     this.#running.lowerReservation(sequence);
     const row = rowOf(sequence, budget);
     this.#numPrefilledTokens += row.tokenIds.length;
-    const isLastChunk = row.startPosition + row.tokenIds.length === sequence.numPromptTokens;
+    const isLastChunk = row.startPosition + row.tokenIds.length === sequence.numPrefillTokens;
     return { kind: 'prefill', row, isLastChunk };
   }
 

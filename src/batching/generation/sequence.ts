@@ -19,18 +19,23 @@ export class Sequence {
   finishReason: FinishReason | undefined;
   /** Received -> first scheduled; 0 until then. */
   queueWaitMs = 0;
-  /** Received -> first token; 0 until then. */
+  /** Received -> first token sampled here; 0 until then. */
   ttftMs = 0;
   /** Between the last two tokens; 0 until there are two. */
   itlMs = 0;
   #lastTokenAtMs = 0;
   #slot: KvSlot | undefined;
   /** Without the end token: it stops the text and is no part of it. */
-  readonly #outputTokenIds: number[] = [];
+  readonly #outputTokenIds: number[];
+  /** The prompt, and what a lost engine has generated of it. */
+  readonly #prefillTokenIds: readonly number[];
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
+    const { promptTokenIds, resumedTokenIds = [] } = request;
     this.request = request;
     this.arrivedAtMs = arrivedAtMs;
+    this.#outputTokenIds = [...resumedTokenIds];
+    this.#prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
   }
 
   get id(): RequestId {
@@ -63,9 +68,19 @@ export class Sequence {
     return this.request.promptTokenIds.length;
   }
 
-  /** Tokens sampled, the end token included. */
+  /** Positions that are computed before the first token is sampled. */
+  get numPrefillTokens(): number {
+    return this.#prefillTokenIds.length;
+  }
+
+  /** Tokens generated, those resumed with and the end token included. */
   get numOutputTokens(): number {
     return this.#outputTokenIds.length + (this.finishReason === 'stop' ? 1 : 0);
+  }
+
+  /** Of these, the ones that were sampled here. */
+  get numSampledTokens(): number {
+    return this.numOutputTokens - (this.request.resumedTokenIds?.length ?? 0);
   }
 
   get numTokens(): number {
@@ -73,7 +88,7 @@ export class Sequence {
   }
 
   get isPrefilled(): boolean {
-    return this.numComputedTokens >= this.numPromptTokens;
+    return this.numComputedTokens >= this.numPrefillTokens;
   }
 
   /** Its first chunk is scheduled. */
@@ -81,17 +96,17 @@ export class Sequence {
     this.queueWaitMs = nowMs - this.arrivedAtMs;
   }
 
-  /** What it feeds into its next step: at most `budget` prompt tokens, or its last sampled token. */
+  /** What it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
     return this.isPrefilled
       ? this.#outputTokenIds.slice(-1)
-      : this.request.promptTokenIds.slice(start, start + budget);
+      : this.#prefillTokenIds.slice(start, start + budget);
   }
 
   /** Takes in the token sampled, which may be its last. */
   append(tokenId: number, nowMs: number, limits: SequenceLimits): void {
-    if (this.numOutputTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
+    if (this.numSampledTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
     else this.itlMs = nowMs - this.#lastTokenAtMs;
     this.#lastTokenAtMs = nowMs;
     if (limits.eosTokenIds.has(tokenId)) {

@@ -25,6 +25,7 @@ export interface RequestOverrides {
   readonly client?: string;
   readonly promptLength?: number;
   readonly promptTokenIds?: readonly number[];
+  readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly sampling?: SamplingParams;
 }
@@ -35,11 +36,13 @@ export function createRequest(
     client = 'tab',
     promptLength = 3,
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
+    resumedTokenIds = [],
     maxNewTokens = 4,
     sampling = GREEDY,
   }: RequestOverrides = {},
 ): GenerationRequest {
-  return { id: requestId(name), clientId: clientId(client), promptTokenIds, maxNewTokens, sampling };
+  const id = requestId(name);
+  return { id, clientId: clientId(client), promptTokenIds, resumedTokenIds, maxNewTokens, sampling };
 }
 
 export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingPolicy {
