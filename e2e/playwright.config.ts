@@ -7,6 +7,8 @@ import type { BackendOption } from './support/test.ts';
 // The workers read this file again, after the global set-up; before it, there is no environment to read.
 const environment = readEnvironment();
 
+const isWhole = Boolean(process.env['FULL']);
+
 export default defineConfig<BackendOption>({
   testDir: '.',
   outputDir: '../test-results',
@@ -29,7 +31,7 @@ export default defineConfig<BackendOption>({
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [
-    { name: 'webgpu', use: { backend: 'webgpu' } },
+    { name: 'webgpu', use: { backend: 'webgpu' }, ...(isWhole ? {} : { grepInvert: /@any-backend/ }) },
     { name: 'wasm', use: { backend: 'wasm' }, testIgnore: 'no-adapter.spec.ts' },
   ],
 });

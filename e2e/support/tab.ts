@@ -35,6 +35,18 @@ export type Outcome<Value> =
   | { readonly value: Value; readonly code?: undefined; readonly message?: undefined }
   | { readonly value?: undefined; readonly code: string; readonly message: string };
 
+/** How a request ended, and what its caller had read of it by then. */
+export type Streamed = Outcome<GenerationResult> & {
+  readonly streamed: { readonly text: string; readonly tokenIds: readonly number[] };
+};
+
+declare global {
+  interface Window {
+    /** What `begin` has begun. */
+    begun?: GenerationResponse[];
+  }
+}
+
 export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   policy: 'continuous',
   maxBatchSize: 8,
@@ -115,6 +127,45 @@ export class Tab {
         ),
       );
     }, requests);
+  }
+
+  /** Submits all in one turn and leaves them to themselves. */
+  begin(requests: readonly TextRequest[]): Promise<void> {
+    return this.page.evaluate((plain) => {
+      const generator = window.tabserve.getHandle('text-generator');
+      const begun = plain.map(({ prompt, options }) => generator.remote(prompt, options));
+      window.begun = [...(window.begun ?? []), ...begun];
+    }, requests);
+  }
+
+  /** Of all that was begun here, in order, once each has ended: the result, and what was streamed of it. */
+  outcomesOfBegun(): Promise<Streamed[]> {
+    return this.page.evaluate(() =>
+      Promise.all(
+        (window.begun ?? []).map(async (response) => {
+          const streamed = { text: '', tokenIds: new Array<number>() };
+          try {
+            for await (const { text, tokenIds } of response) {
+              streamed.text += text;
+              streamed.tokenIds.push(...tokenIds);
+            }
+            return { streamed, value: await response.result() };
+          } catch (error) {
+            // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all errors of a response have a code
+            const { code, message } = error as Error & { code: string };
+            return { streamed, code, message };
+          }
+        }),
+      ),
+    );
+  }
+
+  /** Resolves when requests of this tab have made so many tokens together. */
+  async whenStreamed(numTokens: number): Promise<void> {
+    await this.page.waitForFunction(
+      (wanted) => window.recorder.updates.filter(({ type }) => type === 'chunk').length >= wanted,
+      numTokens,
+    );
   }
 
   /** Resolves when no request runs or waits, and every step is recorded. */

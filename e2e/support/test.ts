@@ -1,9 +1,16 @@
 import { test as base, expect } from 'playwright/test';
 
 import { requireEnvironment } from './environment.ts';
+import { Site } from './site.ts';
 import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
 
 export { expect };
+
+/**
+ * Of a test whose claim has nothing to do with where the model runs. It runs on WASM, which loads in no time; on WebGPU
+ * only in the whole suite.
+ */
+export const ANY_BACKEND = '@any-backend';
 
 export interface BackendOption {
   /** What the project runs on. */
@@ -20,6 +27,8 @@ interface TestFixtures {
   readonly tab: Tab;
   /** A page of this test's own, not opened yet. */
   readonly ownTab: Tab;
+  /** A profile of this test's own without any tab; those that live at the end must be without errors. */
+  readonly site: Site;
 }
 
 const DESKTOP = { width: 1280, height: 900 };
@@ -50,6 +59,16 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     await sharedTab.clearList();
     expect(sharedTab.errors, 'errors on the console').toEqual([]);
     expect(sharedTab.foreignUrls, 'requests to another origin').toEqual([]);
+  },
+
+  site: async ({ context, backend }, provide) => {
+    const site = new Site(context, backend);
+    await provide(site);
+    for (const { errors } of site.tabs) expect(errors, 'errors on the console').toEqual([]);
+    expect(
+      site.tabs.flatMap(({ foreignUrls }) => foreignUrls),
+      'requests to another origin',
+    ).toEqual([]);
   },
 
   ownTab: async ({ context, page }, provide) => {

@@ -1,6 +1,6 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { batch, type Batched, type BatchEvent } from './batch.ts';
+import { batch, batchBehindQueue, type Batched, type BatchEvent, type BatchOptions } from './batch.ts';
 import { createRig, outcomeOf, settled } from './batch-test-support.ts';
 import {
   BackPressureError,
@@ -317,6 +317,49 @@ describe('batch rule 3: the cut rule', () => {
     await finish();
     await finishAll();
     expect(reasons(events)).toEqual(['full', 'full', 'full', 'flush']);
+  });
+});
+
+/** A batched echo on a fake clock, behind a queue of the test's own. */
+function createQueuedRig(options: BatchOptions<number> = {}) {
+  const clock = new FakeClock();
+  const events: BatchEvent[] = [];
+  const call = batchBehindQueue(async (items: readonly number[]) => items, {
+    clock,
+    onBatch: (event) => events.push(event),
+    ...options,
+  });
+  return { clock, call, events };
+}
+
+describe('batch: a call that a queue in front has held back', () => {
+  it('has waited since it arrived there', async () => {
+    const { clock, call, events } = createQueuedRig({ batchWaitTimeoutMs: 50 });
+    clock.advance(40);
+    const answer = call(1, { arrivedAtMs: 0 });
+    clock.advance(9);
+    expect(call.ongoingBatches).toBe(0);
+    clock.advance(1);
+    await answer;
+    await settled();
+    expect(events).toMatchObject([{ reason: 'timeout', waitMs: 50 }]);
+  });
+
+  it('is no arrival: it leaves as one that waited', async () => {
+    const { clock, call, events } = createQueuedRig();
+    clock.advance(40);
+    await call(1, { arrivedAtMs: 10 });
+    await settled();
+    expect(events).toMatchObject([{ reason: 'timeout', waitMs: 30 }]);
+  });
+
+  it.each([
+    ['NaN', Number.NaN, TypeError],
+    ['Infinity', Infinity, RangeError],
+  ])('rejects an arrival at %s, that caller alone', async (_, arrivedAtMs, ErrorClass) => {
+    const { call, events } = createQueuedRig();
+    await expect(call(1, { arrivedAtMs })).rejects.toThrow(ErrorClass);
+    expect(events).toEqual([]);
   });
 });
 

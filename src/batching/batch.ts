@@ -1,4 +1,4 @@
-import type { BatchContext, BatchOptions, CallOptions } from './batch-options.ts';
+import type { BatchContext, BatchOptions, CallOptions, QueuedCallOptions } from './batch-options.ts';
 import { resolveBatchOptions } from './batch-options.ts';
 import { Batcher } from './batcher.ts';
 import { BatchSizeMismatchError, RequestCancelledError } from './errors.ts';
@@ -38,6 +38,11 @@ export interface Batched<Item, Result> extends BatchControls {
   (item: Item, options?: CallOptions): Promise<Result>;
 }
 
+/** A batched function behind a queue of the caller's own, which may have held a call back. */
+export interface QueuedBatched<Item, Result> extends BatchControls {
+  (item: Item, options?: QueuedCallOptions): Promise<Result>;
+}
+
 export interface BatchedStream<Item, Chunk> extends BatchControls {
   (item: Item, options?: CallOptions): AsyncIterableIterator<Chunk>;
 }
@@ -67,6 +72,14 @@ export function batch<Item, Result>(
   handler: Handler<Item, Result>,
   options: BatchOptions<Item> = {},
 ): Batched<Item, Result> {
+  return batchBehindQueue(handler, options);
+}
+
+/** As `batch`, for a caller that tells when a call arrived in the queue that it keeps in front. */
+export function batchBehindQueue<Item, Result>(
+  handler: Handler<Item, Result>,
+  options: BatchOptions<Item> = {},
+): QueuedBatched<Item, Result> {
   requireFunction('handler', handler);
   const batcher = new Batcher<Item, Resolve<Result>>(resolveBatchOptions(options), (running) =>
     runHandler(handler, running),
@@ -79,11 +92,11 @@ export function batch<Item, Result>(
     resolve = resolveCall;
     reject = rejectCall;
   };
-  const submit = (item: Item, callOptions?: CallOptions): Promise<Result> => {
+  const submit = (item: Item, callOptions?: QueuedCallOptions): Promise<Result> => {
     const answer = new Promise<Result>(executor);
     const rejectCall = reject; // what submit() calls may call back and change it
     try {
-      batcher.submit(item, resolve, rejectCall, callOptions?.signal);
+      batcher.submit(item, resolve, rejectCall, callOptions);
     } catch (error) {
       rejectCall(error); // an unusable signal, say
     }
@@ -108,7 +121,7 @@ export function batchStream<Item, Chunk>(
       call?.holder?.cancel(call, RequestCancelledError.because(undefined), true);
     });
     const reject = (error: unknown): void => buffer.reject(error);
-    const call = batcher.submit(item, buffer, reject, callOptions?.signal);
+    const call = batcher.submit(item, buffer, reject, callOptions);
     return buffer;
   };
   return withControls(submit, batcher);

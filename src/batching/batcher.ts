@@ -1,12 +1,12 @@
 import { onAbort, type AbortSignal } from './abort-signal.ts';
 import { Alarm } from './alarm.ts';
-import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import type { BatchEvent, CutReason, QueuedCallOptions, ResolvedBatchOptions } from './batch-options.ts';
 import { Call, CallQueue, type CallHolder } from './call-queue.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from './errors.ts';
 import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
 import { DrainRate } from './drain-rate.ts';
 import { LookGrid } from './look-grid.ts';
-import { requireCount, requireDuration, requireSize } from './require-option.ts';
+import { requireCount, requireDuration, requireFinite, requireSize } from './require-option.ts';
 import { RunningBatch } from './running-batch.ts';
 
 /** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
@@ -105,25 +105,27 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     item: Item,
     to: To,
     reject: (error: unknown) => void,
-    signal: AbortSignal | undefined,
+    { signal, arrivedAtMs }: QueuedCallOptions = {},
   ): Call<Item, To> | undefined {
     const nowMs = this.#options.clock.now();
     let size: number;
     try {
+      if (arrivedAtMs !== undefined) requireFinite('arrivedAtMs', arrivedAtMs);
       size = this.#admit(item, signal);
     } catch (refusal) {
       reject(refusal);
       return undefined;
     }
     const holder = this.#canAnyCallLeave || signal ? this : undefined;
-    const call = new Call(item, to, reject, size, nowMs, this.#numSubmitted++, holder);
+    const call = new Call(item, to, reject, size, arrivedAtMs ?? nowMs, this.#numSubmitted++, holder);
     if (signal) {
       call.stopListening = onAbort(signal, () => {
         call.holder?.cancel(call, RequestCancelledError.because(signal.reason), false);
       });
     }
     this.#queue.push(call);
-    if (this.#hasFreeSlot) this.#pump(call); // otherwise nothing can leave, and no alarm is set
+    // What was held back has waited: it is no arrival.
+    if (this.#hasFreeSlot) this.#pump(arrivedAtMs === undefined ? call : undefined); // otherwise nothing can leave, and no alarm is set
     return call;
   }
 

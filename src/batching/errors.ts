@@ -119,5 +119,14 @@ export class ModelRunError extends Error {
 
 /** The one shape of every complaint about a value: Expected `x` to be …, got `v` (type). */
 export function describeInvalid(option: string, expected: string, got: unknown): string {
-  return `Expected \`${option}\` to be ${expected}, got \`${String(got)}\` (${typeof got})`;
+  return `Expected \`${option}\` to be ${expected}, got \`${textOf(got)}\` (${typeof got})`;
+}
+
+/** As `String`, of values too that refuse to be one: an object without a prototype, say. */
+export function textOf(value: unknown): string {
+  try {
+    return String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
 }

@@ -25,6 +25,13 @@ export function requireDuration(option: string, value: unknown): number {
   throw new RangeError(describeInvalid(option, expected, value));
 }
 
+export function requireFinite(option: string, value: unknown): number {
+  const expected = 'a finite number';
+  const number = requireNumber(option, expected, value);
+  if (Number.isFinite(number)) return number;
+  throw new RangeError(describeInvalid(option, expected, value));
+}
+
 /** What `batchSizeFn` returned: Infinity is a size that fits nowhere. */
 export function requireSize(option: string, value: unknown): number {
   const expected = 'a number >= 0';

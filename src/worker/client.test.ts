@@ -1,62 +1,124 @@
-import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
-import { Serve, type Endpoint, type GenerationResponse } from './client.ts';
+import { clientId, requestId } from '../batching/generation/test-support.ts';
+import { Serve, type Activity, type GenerationResponse } from './client.ts';
 import {
   PROTOCOL_VERSION,
   type BatchRecord,
-  type ClientMessage,
   type GenerationResult,
+  type RequestActivity,
   type RequestId,
   type RequestUpdate,
   type ServeStatus,
-  type Unversioned,
+  type TabRole,
+  type Unsigned,
   type WorkerMessage,
 } from './protocol.ts';
+import type { Link, LinkListener, Outgoing } from './tabs/link.ts';
+import { createKnobs, createWorkerStatus, workerId } from './tabs/test-support.ts';
 
-class ScriptedWorker implements Endpoint {
-  readonly received: ClientMessage[] = [];
-  isTerminated = false;
-  readonly #listeners = new Map<string, (event: { data: WorkerMessage; message: string }) => void>();
+type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
-  postMessage(message: ClientMessage): void {
+const OWN = clientId('this tab');
+const OTHER = clientId('other tab');
+
+/** A link whose other end the test plays: workers `A`, `B`… that speak in turn. */
+class ScriptedLink implements Link {
+  readonly isolationReason: string;
+  readonly received: Outgoing[] = [];
+  isClosed = false;
+  #listener: LinkListener | undefined;
+
+  constructor(isolationReason = '') {
+    this.isolationReason = isolationReason;
+  }
+
+  open(listener: LinkListener): this {
+    this.#listener = listener;
+    return this;
+  }
+
+  post(message: Outgoing): void {
     this.received.push(structuredClone(message));
   }
 
-  addEventListener(type: string, listener: (event: { data: WorkerMessage; message: string }) => void): void {
-    this.#listeners.set(type, listener);
+  close(): void {
+    this.isClosed = true;
   }
 
-  terminate(): void {
-    this.isTerminated = true;
+  /** The link is there. */
+  connect(): void {
+    this.#listener?.onOpen();
   }
 
-  say(message: Unversioned<WorkerMessage>): void {
-    this.#listeners.get('message')?.({ data: { version: PROTOCOL_VERSION, ...message }, message: '' });
+  say(message: Unsigned<WorkerMessage>, from = 'A'): void {
+    this.#listener?.onMessage({ version: PROTOCOL_VERSION, workerId: workerId(from), ...message });
+  }
+
+  welcome(
+    from = 'A',
+    { status = createWorkerStatus(), activity = [], batches = [] }: Partial<Welcome> = {},
+  ): void {
+    this.say({ type: 'welcome', status, activity, batches }, from);
+  }
+
+  status(change: Parameters<typeof createWorkerStatus>[0], from = 'A'): void {
+    this.say({ type: 'status', status: createWorkerStatus(change) }, from);
   }
 
   update(...updates: RequestUpdate[]): void {
-    this.say({ type: 'updates', updates });
+    this.updateFrom('A', ...updates);
   }
 
-  crash(message: string): void {
-    this.#listeners.get('error')?.({
-      data: { version: PROTOCOL_VERSION, type: 'updates', updates: [] },
-      message,
-    });
+  updateFrom(worker: string, ...updates: RequestUpdate[]): void {
+    this.say({ type: 'updates', updates }, worker);
+  }
+
+  role(role: TabRole): void {
+    this.#listener?.onRole(role);
+  }
+
+  meetForeignWorker(version: number): void {
+    this.#listener?.onForeignWorker(version);
+  }
+
+  fail(message: string): void {
+    this.#listener?.onFailure(new Error(message));
   }
 
   /** Types of the messages received, in order. */
   get types(): string[] {
     return this.received.map(({ type }) => type);
   }
+
+  submissions(): Extract<Outgoing, { type: 'submit' }>[] {
+    return this.received.filter((message) => message.type === 'submit');
+  }
+
+  /** Forgets what was received so far. */
+  clear(): void {
+    this.received.length = 0;
+  }
 }
 
-function createServe() {
-  const worker = new ScriptedWorker();
-  const serve = new Serve(worker, { backend: 'auto', modelUrl: 'http://localhost/models/storyteller/' });
+/** A tab that no worker has welcomed yet. */
+function createServe(isolationReason?: string) {
+  const link = new ScriptedLink(isolationReason);
+  const serve = new Serve(OWN, (listener) => link.open(listener));
   const updates: RequestUpdate[] = [];
   serve.subscribe('requests', (batch) => updates.push(...batch));
-  return { worker, serve, updates, generator: serve.getHandle('text-generator') };
+  const states: ServeStatus['state'][] = [];
+  serve.subscribe('status', ({ state }) => states.push(state));
+  return { link, serve, updates, states, generator: serve.getHandle('text-generator') };
+}
+
+/** A tab that worker `A` serves. */
+function createServed() {
+  const served = createServe();
+  served.link.connect();
+  served.link.welcome();
+  served.link.clear();
+  return served;
 }
 
 function resultOf(generatedText: string): GenerationResult {
@@ -77,62 +139,92 @@ async function textsOf(response: GenerationResponse): Promise<string[]> {
   return texts;
 }
 
-const BATCH: BatchRecord = {
-  deployment: 'adder',
-  batchIndex: 0,
-  queueLength: 0,
-  reason: 'full',
-  batchSize: 4,
-  measuredSize: 4,
-  maxBatchSize: 4,
-  waitMs: 1,
-  executionMs: 2,
-  cancelled: 0,
-  outcome: 'ok',
-};
+function createBatch(batchIndex: number): BatchRecord {
+  return {
+    deployment: 'adder',
+    batchIndex,
+    queueLength: 0,
+    reason: 'full',
+    batchSize: 4,
+    measuredSize: 4,
+    maxBatchSize: 4,
+    waitMs: 1,
+    executionMs: 2,
+    cancelled: 0,
+    outcome: 'ok',
+  };
+}
 
-const chunk = (requestId: RequestId, text: string): RequestUpdate => ({
+const started = (id: RequestId, queueWaitMs = 2): RequestUpdate => ({
+  type: 'started',
+  requestId: id,
+  queueWaitMs,
+});
+
+const chunk = (id: RequestId, text: string, tokenIds = [1], ttftMs?: number): RequestUpdate => ({
   type: 'chunk',
-  requestId,
+  requestId: id,
   text,
-  tokenIds: [1],
+  tokenIds,
+  ...(ttftMs !== undefined && { ttftMs }),
+});
+
+const finished = (id: RequestId, text: string): RequestUpdate => ({
+  type: 'finished',
+  requestId: id,
+  result: resultOf(text),
+});
+
+const typesOf = (updates: readonly RequestUpdate[]): string[] => updates.map(({ type }) => type);
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
 });
 
 describe('Serve', () => {
-  it('starts the worker with the model and the backend', () => {
-    const { worker } = createServe();
-    expect(worker.received).toEqual([
+  it('says hello when the link is there, and not before', () => {
+    const { link } = createServe();
+    link.status({}, 'A');
+    expect(link.received).toEqual([]);
+    link.connect();
+    expect(link.received).toEqual([{ type: 'hello' }]);
+  });
+
+  it('says hello once to each worker that it hears of', () => {
+    const { link } = createServed();
+    link.say({ type: 'serving' }, 'A');
+    link.status({}, 'A');
+    expect(link.types).toEqual([]);
+    for (const _ of [1, 2]) link.say({ type: 'serving' }, 'B');
+    link.status({}, 'B');
+    expect(link.types).toEqual(['hello']);
+  });
+
+  it('sends a prompt with its options, without the signal, which cannot cross the wire', () => {
+    const { link, generator } = createServed();
+    const { signal } = new AbortController();
+    const response = generator.remote('Hi', { maxNewTokens: 3, seed: 7, signal });
+    expect(link.received).toEqual([
       {
-        version: PROTOCOL_VERSION,
-        type: 'init',
-        backend: 'auto',
-        modelUrl: 'http://localhost/models/storyteller/',
+        type: 'submit',
+        requestId: response.requestId,
+        deployment: 'text-generator',
+        input: 'Hi',
+        options: { maxNewTokens: 3, seed: 7 },
       },
     ]);
   });
 
-  it('sends a prompt with its options, without the signal, which cannot cross the wire', () => {
-    const { worker, generator } = createServe();
-    const { requestId } = generator.remote('Hi', { maxNewTokens: 3, signal: new AbortController().signal });
-    expect(worker.received.at(-1)).toMatchObject({
-      type: 'submit',
-      requestId,
-      input: 'Hi',
-      options: { maxNewTokens: 3 },
-    });
-    expect(worker.received.at(-1)).not.toHaveProperty('options.signal');
-  });
-
   it('gives chunks in order, then the result, to every iteration and every await', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi');
     const early = textsOf(response);
-    worker.update(chunk(response.requestId, ' there'));
-    worker.update(chunk(response.requestId, ' you'), {
-      type: 'finished',
-      requestId: response.requestId,
-      result: resultOf(' there you'),
-    });
+    link.update(chunk(response.requestId, ' there'));
+    link.update(chunk(response.requestId, ' you'), finished(response.requestId, ' there you'));
     expect(await early).toEqual([' there', ' you']);
     expect(await textsOf(response)).toEqual([' there', ' you']);
     expect(await response.result()).toBe(await response.result());
@@ -140,27 +232,38 @@ describe('Serve', () => {
   });
 
   it('publishes what happens to each request, the submission included', () => {
-    const { worker, generator, updates } = createServe();
-    const { requestId } = generator.remote('Hi');
-    worker.update({ type: 'started', requestId, queueWaitMs: 2 }, chunk(requestId, '!'));
-    expect(updates.map(({ type }) => type)).toEqual(['submitted', 'started', 'chunk']);
-    expect(updates[0]).toEqual({ type: 'submitted', requestId, deployment: 'text-generator', input: 'Hi' });
+    const { link, generator, updates } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    link.update(started(id), chunk(id, '!'));
+    expect(typesOf(updates)).toEqual(['submitted', 'started', 'chunk']);
+    expect(updates[0]).toEqual({
+      type: 'submitted',
+      requestId: id,
+      deployment: 'text-generator',
+      input: 'Hi',
+    });
+  });
+
+  it('says nothing of requests that it has not made', () => {
+    const { link, updates } = createServed();
+    link.update(started(requestId('unknown')));
+    expect(updates).toEqual([]);
   });
 
   it('re-creates an error as the class that its code names', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi', { temperature: -1 });
     const error = { code: 'INVALID_OPTION', message: 'Expected `temperature` to be …' };
-    worker.update({ type: 'failed', requestId: response.requestId, error });
+    link.update({ type: 'failed', requestId: response.requestId, error });
     await expect(response.result()).rejects.toBeInstanceOf(InvalidOptionError);
     await expect(response.result()).rejects.toMatchObject(error);
     await expect(textsOf(response)).rejects.toMatchObject(error);
   });
 
   it('tells an iteration the good chunks before the error', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi');
-    worker.update(chunk(response.requestId, 'a'), {
+    link.update(chunk(response.requestId, 'a'), {
       type: 'failed',
       requestId: response.requestId,
       error: { code: 'MODEL_RUN_FAILED', message: 'The model run failed' },
@@ -172,27 +275,33 @@ describe('Serve', () => {
   });
 
   it('knows the last status, and calls a new status listener with it at once', () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const states: string[] = [];
     const unsubscribe = serve.subscribe('status', ({ state }) => states.push(state));
-    worker.say({ type: 'status', status: { ...serve.status(), state: 'warming-up' } });
+    link.status({ state: 'warming-up' });
     unsubscribe();
-    worker.say({ type: 'status', status: { ...serve.status(), state: 'ready' } });
+    link.status({ state: 'ready', numTabs: 3 });
     expect(states).toEqual(['loading', 'warming-up']);
-    expect(serve.status().state).toBe('ready');
+    expect(serve.status()).toMatchObject({ state: 'ready', numTabs: 3 });
+  });
+
+  it('shows the knobs in force, whoever turned them', () => {
+    const { link, serve } = createServed();
+    const deployments = [
+      { name: 'adder', knobs: { maxBatchSize: 9, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1 } },
+    ];
+    const policy = { ...createKnobs().policy, maxBatchSize: 3 };
+    link.status({ knobs: createKnobs({ revision: 2, policy, deployments }) });
+    expect(serve.status()).toMatchObject({ policy, deployments });
+    expect(serve.status()).not.toHaveProperty('knobs');
   });
 
   it('is ready when the model is, and rejects with the reason when it cannot be', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const ready = serve.ready();
-    worker.say({ type: 'status', status: { ...serve.status(), state: 'ready' } });
+    link.status({ state: 'ready' });
     expect((await ready).state).toBe('ready');
-    const failed: ServeStatus = {
-      ...serve.status(),
-      state: 'failed',
-      error: { code: 'MODEL_FILE_MISSING', message: 'config.json' },
-    };
-    worker.say({ type: 'status', status: failed });
+    link.status({ state: 'failed', error: { code: 'MODEL_FILE_MISSING', message: 'config.json' } });
     await expect(serve.ready()).rejects.toMatchObject({
       name: 'ModelFileMissingError',
       code: 'MODEL_FILE_MISSING',
@@ -200,45 +309,60 @@ describe('Serve', () => {
   });
 
   it('passes knobs on and answers each call by itself', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const [good, bad] = [
       serve.configure('text-generator', { maxBatchSize: 4 }),
       serve.configure('text-generator', { maxBatchSize: 0 }),
     ];
-    worker.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } });
-    worker.say({ type: 'call-answered', callId: 1, result: { ...serve.status().policy, maxBatchSize: 4 } });
+    link.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } });
+    link.say({ type: 'call-answered', callId: 1, result: { ...serve.status().policy, maxBatchSize: 4 } });
     await expect(bad).rejects.toBeInstanceOf(InvalidOptionError);
     expect((await good).maxBatchSize).toBe(4);
+  });
+
+  it('publishes the worker’s stats', () => {
+    const { link, serve } = createServed();
+    const published: number[] = [];
+    serve.subscribe('stats', ({ numRunning }) => published.push(numRunning));
+    const latency = { count: 0, p50: 0, p95: 0 };
+    const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
+    const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };
+    const totals = { ...ends, promptTokens: 0, outputTokens: 0 };
+    link.say({
+      type: 'stats',
+      stats: { steps: [], numRunning: 5, numWaiting: 0, tokensPerSecond: 0, ...latencies, totals },
+    });
+    expect(published).toEqual([5]);
   });
 });
 
 describe('a deployment other than the text generator', () => {
   it('answers what is awaited, result() and every later call alike', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const response = serve.getHandle('adder').remote(3);
-    expect(worker.received.at(-1)).toMatchObject({
+    expect(link.received.at(-1)).toMatchObject({
       type: 'submit',
       deployment: 'adder',
       input: 3,
       options: {},
     });
-    worker.update({ type: 'answered', requestId: response.requestId, result: 4 });
+    link.update({ type: 'answered', requestId: response.requestId, result: 4 });
     expect(await response).toBe(4);
     expect(await response.result({ timeoutMs: 0 })).toBe(4);
     expectTypeOf(await response).toBeNumber();
   });
 
   it('rejects every way of asking with the same error', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const response = serve.getHandle<string, string>('shout').remote('hi');
     const error = { code: 'UNKNOWN_DEPLOYMENT', message: 'There is no deployment `shout`' };
-    worker.update({ type: 'failed', requestId: response.requestId, error });
+    link.update({ type: 'failed', requestId: response.requestId, error });
     await expect(response).rejects.toMatchObject(error);
     await expect(response.result()).rejects.toMatchObject({ name: 'UnknownDeploymentError' });
   });
 
   it('is cancelled by cancel() and by a signal', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const controller = new AbortController();
     const [first, second] = [
       serve.getHandle('adder').remote(1),
@@ -248,134 +372,561 @@ describe('a deployment other than the text generator', () => {
     controller.abort('bored');
     await expect(first).rejects.toBeInstanceOf(RequestCancelledError);
     await expect(second).rejects.toMatchObject({ cause: 'bored' });
-    expect(worker.types).toEqual(['init', 'submit', 'submit', 'cancel', 'cancel']);
+    expect(link.types).toEqual(['submit', 'submit', 'cancel', 'cancel']);
   });
 
   it('keeps its last 200 batches and publishes each', () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const published: number[] = [];
     serve.subscribe('batch', ({ batchIndex }) => published.push(batchIndex));
-    for (let batchIndex = 0; batchIndex < 201; batchIndex++) {
-      worker.say({ type: 'batch', batch: { ...BATCH, batchIndex } });
-    }
+    for (let index = 0; index < 201; index++) link.say({ type: 'batch', batch: createBatch(index) });
     expect(published).toHaveLength(201);
     expect(serve.batches('adder').map(({ batchIndex }) => batchIndex)).toEqual(published.slice(1));
     expect(serve.batches('house-price')).toEqual([]);
   });
 
+  it('has the batches that were cut before this tab came, or before a new worker took it in', () => {
+    const { link, serve } = createServe();
+    link.connect();
+    link.welcome('A', { batches: [createBatch(5), createBatch(6)] });
+    expect(serve.batches('adder')).toEqual([createBatch(5), createBatch(6)]);
+    link.say({ type: 'batch', batch: createBatch(0) }, 'B');
+    link.welcome('B', { batches: [createBatch(0)] });
+    expect(serve.batches('adder')).toEqual([createBatch(5), createBatch(6), createBatch(0)]);
+  });
+
   it('asks the worker for its metrics', async () => {
-    const { worker, serve } = createServe();
+    const { link, serve } = createServed();
     const metrics = serve.metrics();
-    expect(worker.received.at(-1)).toMatchObject({ type: 'metrics', callId: 1 });
-    worker.say({ type: 'call-answered', callId: 1, result: '# HELP' });
+    expect(link.received).toEqual([{ type: 'metrics', callId: 1 }]);
+    link.say({ type: 'call-answered', callId: 1, result: '# HELP' });
     expect(await metrics).toBe('# HELP');
   });
 });
 
 describe('cancellation', () => {
   it('rejects the caller at once, tells the worker, and drops what still arrives', async () => {
-    const { worker, generator, updates } = createServe();
+    const { link, generator, updates } = createServed();
     const response = generator.remote('Hi');
     response.cancel();
     response.cancel();
-    worker.update(chunk(response.requestId, 'late'));
+    link.update(chunk(response.requestId, 'late'));
     await expect(response.result()).rejects.toBeInstanceOf(RequestCancelledError);
-    expect(worker.types).toEqual(['init', 'submit', 'cancel']);
-    expect(updates.map(({ type }) => type)).toEqual(['submitted', 'failed']);
+    expect(link.types).toEqual(['submit', 'cancel']);
+    expect(typesOf(updates)).toEqual(['submitted', 'failed']);
+  });
+
+  it('can be asked for by the request’s id', async () => {
+    const { link, serve, generator } = createServed();
+    const response = generator.remote('Hi');
+    serve.cancel(response.requestId);
+    serve.cancel(requestId('unknown'));
+    await expect(response.result()).rejects.toBeInstanceOf(RequestCancelledError);
+    expect(link.received.slice(1)).toEqual([{ type: 'cancel', requestId: response.requestId }]);
   });
 
   it('follows a signal and keeps its reason', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const controller = new AbortController();
     const response = generator.remote('Hi', { signal: controller.signal });
     controller.abort('bored');
     await expect(response.result()).rejects.toMatchObject({ code: 'REQUEST_CANCELLED', cause: 'bored' });
-    expect(worker.types).toEqual(['init', 'submit', 'cancel']);
+    expect(link.types).toEqual(['submit', 'cancel']);
   });
 
   it('never submits where the signal has aborted before', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi', { signal: AbortSignal.abort('before') });
     await expect(response.result()).rejects.toMatchObject({ code: 'REQUEST_CANCELLED', cause: 'before' });
-    expect(worker.types).toEqual(['init']);
+    expect(link.types).toEqual([]);
   });
 
   it('lets go of the signal when the request has ended', () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
-    const { requestId } = generator.remote('Hi', { signal });
-    worker.update({ type: 'finished', requestId, result: resultOf('!') });
+    const { requestId: id } = generator.remote('Hi', { signal });
+    link.update(finished(id, '!'));
     expect(removed).toHaveBeenCalledOnce();
   });
 
   it('does nothing to a request that has finished', async () => {
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi');
-    worker.update({ type: 'finished', requestId: response.requestId, result: resultOf('!') });
+    link.update(finished(response.requestId, '!'));
     response.cancel();
     expect((await response.result()).generatedText).toBe('!');
-    expect(worker.types).toEqual(['init', 'submit']);
+    expect(link.types).toEqual(['submit']);
   });
 });
 
-describe('the end of the worker', () => {
-  it('close() rejects what is outstanding and what comes after', async () => {
-    const { worker, serve, generator } = createServe();
+describe('before a worker has welcomed this tab', () => {
+  it('requests and calls wait, and are sent in order at the welcome, as new ones', () => {
+    const { link, serve, generator, updates } = createServe();
+    const first = generator.remote('one');
+    const second = serve.getHandle('adder').remote(2);
+    const third = generator.remote('three');
+    void serve.metrics();
+    link.connect();
+    link.say({ type: 'serving' });
+    expect(link.types.filter((type) => type !== 'hello')).toEqual([]);
+    link.clear();
+    link.welcome();
+    expect(link.types).toEqual(['submit', 'submit', 'submit', 'metrics']);
+    expect(link.submissions().map((message) => message.requestId)).toEqual(
+      [first, second, third].map((response) => response.requestId),
+    );
+    for (const message of link.submissions()) expect(message).not.toHaveProperty('resumption');
+    expect(typesOf(updates)).toEqual(['submitted', 'submitted', 'submitted']);
+  });
+
+  it('a cancelled request is forgotten: the worker hears nothing of it', async () => {
+    const { link, generator } = createServe();
+    const response = generator.remote('one');
+    response.cancel();
+    link.connect();
+    link.welcome();
+    await expect(response.result()).rejects.toBeInstanceOf(RequestCancelledError);
+    expect(link.types).toEqual(['hello']);
+  });
+
+  it('what waits is a copy: what its caller changes afterwards is not sent', () => {
+    const { link, serve } = createServe();
+    const features = [1, 2];
+    const knobs = { maxBatchSize: 4 };
+    serve.getHandle('house-price').remote(features);
+    void serve.configure('house-price', knobs);
+    features.push(3);
+    knobs.maxBatchSize = 5;
+    link.welcome();
+    expect(link.received).toMatchObject([{ input: [1, 2] }, { knobs: { maxBatchSize: 4 } }]);
+  });
+
+  it('a second welcome of the same worker changes nothing', () => {
+    const { link, serve, generator, states } = createServe();
+    generator.remote('one');
+    link.welcome();
+    link.status({ state: 'ready' });
+    const activities: Activity[] = [];
+    serve.subscribe('activity', (activity) => activities.push(activity));
+    link.clear();
+    link.welcome();
+    expect(link.received).toEqual([]);
+    expect(activities).toEqual([]);
+    expect(states).toEqual(['loading', 'loading', 'ready']);
+  });
+});
+
+describe('a new worker', () => {
+  it('gets everything outstanding once, with what the lost one has done of it', () => {
+    const { link, serve, generator } = createServed();
+    const [begun, waiting] = [generator.remote('begun'), generator.remote('waiting')];
+    const sum = serve.getHandle('adder').remote(3);
+    vi.advanceTimersByTime(20);
+    link.update(started(begun.requestId, 5), chunk(begun.requestId, 'a', [3], 18));
+    link.update(chunk(begun.requestId, 'b', [4, 5]));
+    vi.advanceTimersByTime(50);
+    link.clear();
+    link.welcome('B');
+    link.welcome('B');
+    expect(link.received).toMatchObject([
+      {
+        requestId: begun.requestId,
+        input: 'begun',
+        resumption: { tokenIds: [3, 4, 5], elapsedMs: 70, queueWaitMs: 5, ttftMs: 18 },
+      },
+      { requestId: waiting.requestId, input: 'waiting', resumption: { tokenIds: [], elapsedMs: 70 } },
+      { requestId: sum.requestId, deployment: 'adder', input: 3 },
+    ]);
+    expect(link.submissions()[1]?.resumption).toEqual({ tokenIds: [], elapsedMs: 70 });
+  });
+
+  it('gets nothing that has ended', () => {
+    const { link, serve, generator } = createServed();
+    const ended = [generator.remote('finished'), generator.remote('failed'), generator.remote('cancelled')];
+    const [first, second, third] = ended.map((response) => response.requestId);
+    const sum = serve.getHandle('adder').remote(3);
+    if (first) link.update(finished(first, '!'));
+    if (second) link.update({ type: 'failed', requestId: second, error: { code: 'CLOSED', message: '' } });
+    if (third) serve.cancel(third);
+    link.update({ type: 'answered', requestId: sum.requestId, result: 4 });
+    link.clear();
+    link.welcome('B');
+    expect(link.received).toEqual([]);
+  });
+
+  it('goes on with a stream where the lost one stopped', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi');
+    const texts = textsOf(response);
+    link.update(chunk(response.requestId, 'a'));
+    link.welcome('B');
+    link.updateFrom('B', chunk(response.requestId, 'b'), finished(response.requestId, 'ab'));
+    expect(await texts).toEqual(['a', 'b']);
+    expect((await response.result()).generatedText).toBe('ab');
+  });
+
+  it('gets the tokens of all that were lost before it, and the time since the first submission', () => {
+    const { link, generator } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    vi.advanceTimersByTime(10);
+    link.update(started(id, 2), chunk(id, 'a', [3], 9));
+    link.welcome('B');
+    vi.advanceTimersByTime(20);
+    link.updateFrom('B', started(id, 12), chunk(id, 'b', [4]));
+    link.clear();
+    link.welcome('C');
+    expect(link.submissions().map(({ resumption }) => resumption)).toEqual([
+      { tokenIds: [3, 4], elapsedMs: 30, queueWaitMs: 2, ttftMs: 9 },
+    ]);
+  });
+
+  it('is told in the requests’ updates, for those that a worker had been asked for', () => {
+    const { link, generator, updates } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    updates.length = 0;
+    link.welcome('B');
+    expect(updates).toEqual([{ type: 'resubmitted', requestId: id }]);
+  });
+
+  it('is the only one that is listened to', () => {
+    const { link, serve, generator, updates } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    link.updateFrom('B', chunk(id, 'too early'));
+    expect(typesOf(updates)).toEqual(['submitted']);
+    link.welcome('B');
+    link.update(chunk(id, 'too late'), finished(id, 'too late'));
+    link.say({ type: 'batch', batch: createBatch(9) });
+    link.status({ state: 'ready' });
+    link.say({ type: 'activity', activity: [activityOf(OTHER, 'x')] });
+    expect(typesOf(updates)).toEqual(['submitted', 'resubmitted']);
+    expect(serve.batches('adder')).toEqual([]);
+    expect(serve.status().state).toBe('loading');
+  });
+
+  it('gets a copy: what the caller has changed since is not sent', () => {
+    const { link, serve } = createServed();
+    const features = [1, 2];
+    serve.getHandle('house-price').remote(features);
+    features.push(3);
+    link.welcome('B');
+    expect(link.submissions().map(({ input }) => input)).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  it('draws with the same seed, which is chosen once, by this tab', () => {
+    const { link, serve, generator } = createServed();
+    generator.remote('own choice');
+    generator.remote('given', { seed: 7 });
+    serve.getHandle('adder').remote(3);
+    link.welcome('B');
+    const options = link.submissions().map((message) => message.options);
+    expect(options.slice(0, 3)).toEqual([
+      { seed: expect.toSatisfy((seed: number) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32) },
+      { seed: 7 },
+      {},
+    ]);
+    expect(options.slice(3)).toEqual(options.slice(0, 3));
+  });
+
+  it('is asked again what the lost one has not answered', async () => {
+    const { link, serve } = createServed();
+    const [answered, knobs, metrics] = [
+      serve.metrics(),
+      serve.configure('adder', { maxBatchSize: 4 }),
+      serve.metrics(),
+    ];
+    link.say({ type: 'call-answered', callId: 1, result: 'before' });
+    link.clear();
+    link.welcome('B');
+    expect(link.received).toEqual([
+      { type: 'configure', callId: 2, deployment: 'adder', knobs: { maxBatchSize: 4 } },
+      { type: 'metrics', callId: 3 },
+    ]);
+    link.say({ type: 'call-answered', callId: 3, result: 'after' }, 'B');
+    link.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } }, 'B');
+    expect([await answered, await metrics]).toEqual(['before', 'after']);
+    await expect(knobs).rejects.toBeInstanceOf(InvalidOptionError);
+  });
+
+  it('hears in the hello how the knobs were last', () => {
+    const { link } = createServed();
+    const knobs = createKnobs({ revision: 3, policy: { ...createKnobs().policy, maxBatchSize: 5 } });
+    link.status({ knobs });
+    link.say({ type: 'serving' }, 'B');
+    expect(link.received).toEqual([{ type: 'hello', knobs }]);
+  });
+});
+
+describe('the status on the way to a new worker', () => {
+  it('says that there is a hand-over until the new worker is ready', () => {
+    const { link, serve } = createServed();
+    link.status({ state: 'ready' });
+    link.role('leader');
+    const seen = [serve.status()];
+    link.welcome('B');
+    seen.push(serve.status());
+    link.status({ state: 'warming-up' }, 'B');
+    seen.push(serve.status());
+    link.status({ state: 'ready' }, 'B');
+    seen.push(serve.status());
+    expect(seen.map(({ role, state, isHandover }) => [role, state, isHandover])).toEqual([
+      ['leader', 'loading', true],
+      ['leader', 'loading', true],
+      ['leader', 'warming-up', true],
+      ['leader', 'ready', false],
+    ]);
+  });
+
+  it('says so in a tab that only hears of it, too', () => {
+    const { link, serve } = createServed();
+    link.status({ state: 'ready' });
+    link.welcome('B');
+    expect(serve.status()).toMatchObject({ role: 'follower', state: 'loading', isHandover: true });
+    link.status({ state: 'failed', error: { code: 'DEVICE_LOST', message: '' } }, 'B');
+    expect(serve.status()).toMatchObject({ state: 'failed', isHandover: false });
+  });
+
+  it('has no hand-over to a worker that is ready at once', () => {
+    const { link, serve } = createServed();
+    link.welcome('B', { status: createWorkerStatus({ state: 'ready' }) });
+    expect(serve.status()).toMatchObject({ state: 'ready', isHandover: false });
+  });
+
+  it('has none where there was no worker before', () => {
+    const { link, serve } = createServe();
+    link.role('leader');
+    expect(serve.status()).toMatchObject({ role: 'leader', state: 'loading', isHandover: false });
+    link.welcome();
+    expect(serve.status()).toMatchObject({ role: 'leader', state: 'loading', isHandover: false });
+  });
+
+  it('follows the role, and keeps all else when this tab gives up the lead', () => {
+    const { link, serve } = createServe();
+    const roles: TabRole[] = [];
+    serve.subscribe('status', ({ role }) => roles.push(role));
+    link.role('leader');
+    link.welcome();
+    link.status({ state: 'ready' });
+    link.role('follower');
+    expect(roles).toEqual(['follower', 'leader', 'leader', 'leader', 'follower']);
+    expect(serve.status()).toMatchObject({ state: 'ready', isHandover: false });
+  });
+
+  it('says why this tab shares its worker with no other', () => {
+    const { link, serve } = createServe('no Web Locks');
+    expect(serve.status().isolationReason).toBe('no Web Locks');
+    link.welcome();
+    expect(serve.status().isolationReason).toBe('no Web Locks');
+  });
+});
+
+describe('a worker of another version', () => {
+  const [older, newer] = [PROTOCOL_VERSION - 1, PROTOCOL_VERSION + 1];
+
+  it('ends this tab where it is the older one, and says to reload it', async () => {
+    const { link, serve, generator } = createServed();
+    const [response, knobs] = [generator.remote('Hi'), serve.configure('adder', {})];
+    link.meetForeignWorker(newer);
+    const refusal = { code: 'VERSION_MISMATCH', message: expect.stringContaining('reload this tab') };
+    for (const refused of [
+      response.result(),
+      knobs,
+      generator.remote('again').result(),
+      serve.metrics(),
+      serve.ready(),
+    ]) {
+      await expect(refused).rejects.toMatchObject(refusal);
+    }
+    expect(serve.status()).toMatchObject({ state: 'failed', error: refusal });
+    expect(link.types).toEqual(['submit', 'configure']);
+  });
+
+  it('keeps this tab waiting where it is the newer one: its requests go on at the next welcome', async () => {
+    const { link, serve, generator } = createServe();
+    const before = generator.remote('before');
+    link.meetForeignWorker(older);
+    const after = generator.remote('after');
+    expect(serve.status()).toMatchObject({
+      state: 'failed',
+      error: { code: 'VERSION_MISMATCH', message: expect.stringContaining('close the other tabs') },
+    });
+    link.welcome();
+    expect(link.submissions().map(({ input }) => input)).toEqual(['before', 'after']);
+    expect(serve.status().state).toBe('loading');
+    expect(serve.status()).not.toHaveProperty('error');
+    link.update(finished(before.requestId, '!'), finished(after.requestId, '?'));
+    expect((await after.result()).generatedText).toBe('?');
+  });
+
+  it('is told once, however much it says, and again should it come back', () => {
+    const { link, states } = createServe();
+    for (const _ of [1, 2, 3]) link.meetForeignWorker(older);
+    expect(states).toEqual(['loading', 'failed']);
+    link.welcome();
+    link.meetForeignWorker(older);
+    expect(states).toEqual(['loading', 'failed', 'loading', 'failed']);
+  });
+
+  it('is forgotten where it was older, when the worker of this tab speaks again', () => {
+    const { link, serve } = createServed();
+    link.status({ state: 'ready' });
+    link.meetForeignWorker(older);
+    expect(serve.status().state).toBe('failed');
+    link.say({ type: 'serving' });
+    expect(serve.status()).toMatchObject({ state: 'ready', isHandover: false });
+    expect(serve.status()).not.toHaveProperty('error');
+  });
+
+  it('has the last word where it is newer, whatever the worker of this tab had said before', () => {
+    const { link, serve } = createServed();
+    link.meetForeignWorker(newer);
+    link.say({ type: 'serving' });
+    link.say({ type: 'batch', batch: createBatch(0) });
+    expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'VERSION_MISMATCH' } });
+  });
+
+  it('that is gone leaves an older tab free to go on', async () => {
+    const { link, serve, generator } = createServe();
+    link.meetForeignWorker(newer);
+    link.welcome();
+    const response = generator.remote('Hi');
+    link.update(finished(response.requestId, '!'));
+    expect((await response.result()).generatedText).toBe('!');
+    expect(serve.status().state).toBe('loading');
+  });
+
+  it('opens no tab that is closed', () => {
+    const { link, serve } = createServe();
+    serve.close();
+    link.meetForeignWorker(newer);
+    expect(serve.status().state).toBe('closed');
+  });
+});
+
+describe('the requests of other tabs', () => {
+  it('come as a snapshot with the welcome, then as changes, without this tab’s own', () => {
+    const { link, serve } = createServe();
+    const published: Activity[] = [];
+    serve.subscribe('activity', (activity) => published.push(activity));
+    const [own, other, late] = [
+      activityOf(OWN, 'own'),
+      activityOf(OTHER, 'other'),
+      activityOf(OTHER, 'late'),
+    ];
+    link.welcome('A', { activity: [own, other] });
+    link.say({ type: 'activity', activity: [own, late] });
+    expect(published).toEqual([
+      { isSnapshot: true, requests: [other] },
+      { isSnapshot: false, requests: [late] },
+    ]);
+  });
+
+  it('are told where there are none: a snapshot clears what a lost worker had', () => {
+    const { link, serve } = createServed();
+    const published: Activity[] = [];
+    serve.subscribe('activity', (activity) => published.push(activity));
+    link.welcome('B', { activity: [activityOf(OWN, 'own')] });
+    link.say({ type: 'activity', activity: [activityOf(OWN, 'own')] }, 'B');
+    expect(published).toEqual([{ isSnapshot: true, requests: [] }]);
+  });
+});
+
+describe('the end', () => {
+  it('close() leaves, and rejects what is outstanding and what comes after', async () => {
+    const { link, serve, generator } = createServed();
     const response = generator.remote('Hi');
     const configured = serve.configure('text-generator', {});
     serve.close();
     serve.close();
-    expect(worker.isTerminated).toBe(true);
-    await expect(response.result()).rejects.toBeInstanceOf(ClosedError);
-    await expect(configured).rejects.toBeInstanceOf(ClosedError);
-    await expect(generator.remote('again').result()).rejects.toBeInstanceOf(ClosedError);
-    await expect(serve.configure('text-generator', {})).rejects.toBeInstanceOf(ClosedError);
-    await expect(serve.ready()).rejects.toBeInstanceOf(ClosedError);
+    expect(link.isClosed).toBe(true);
+    for (const refused of [
+      response.result(),
+      configured,
+      generator.remote('again').result(),
+      serve.configure('text-generator', {}),
+      serve.ready(),
+    ]) {
+      await expect(refused).rejects.toBeInstanceOf(ClosedError);
+    }
     expect(serve.status().state).toBe('closed');
+    expect(link.types).toEqual(['submit', 'configure']);
   });
 
-  it('a crashed worker fails what is outstanding and is told in the status', async () => {
-    const { worker, serve, generator } = createServe();
+  it('of all workers of this tab fails what is outstanding and is told in the status', async () => {
+    const { link, serve, generator } = createServed();
     const response = generator.remote('Hi');
-    worker.crash('out of memory');
+    link.fail('The worker failed (out of memory): reload the page.');
     await expect(response.result()).rejects.toThrow(/out of memory/);
     await expect(generator.remote('again').result()).rejects.toThrow(/reload the page/);
     await expect(serve.configure('text-generator', {})).rejects.toThrow(/reload the page/);
     expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'INTERNAL_ERROR' } });
   });
+
+  it('of all workers of this tab is none where another tab’s worker takes it in', async () => {
+    const { link, serve, generator } = createServed();
+    link.fail('out of memory');
+    link.welcome('B', { status: createWorkerStatus({ state: 'ready' }) });
+    expect(serve.status()).toMatchObject({ state: 'ready' });
+    expect(serve.status()).not.toHaveProperty('error');
+    const response = generator.remote('again');
+    link.updateFrom('B', finished(response.requestId, '!'));
+    expect((await response.result()).generatedText).toBe('!');
+  });
 });
 
 describe('result({ timeoutMs })', () => {
   it('gives up waiting, while the request goes on', async () => {
-    vi.useFakeTimers();
-    const { worker, generator } = createServe();
+    const { link, generator } = createServed();
     const response = generator.remote('Hi');
     const timedOut = response.result({ timeoutMs: 50 });
     vi.advanceTimersByTime(50);
     await expect(timedOut).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' });
-    worker.update({ type: 'finished', requestId: response.requestId, result: resultOf('!') });
+    link.update(finished(response.requestId, '!'));
     expect((await response.result({ timeoutMs: 50 })).generatedText).toBe('!');
     expect(vi.getTimerCount()).toBe(0);
-    vi.useRealTimers();
   });
 });
 
 describe('rejects', () => {
   it('knobs that cannot be sent to the worker', async () => {
-    const { serve } = createServe();
+    const { link, serve } = createServed();
     const refused = serve.configure('adder', { maxBatchSize: () => 3 } as object);
     await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    link.clear();
+    link.welcome('B');
+    expect(link.received).toEqual([]);
   });
 
-  it('options that cannot be sent to the worker', async () => {
-    const { generator } = createServe();
-    const response = generator.remote('Hi', { stop: () => true } as object);
-    await expect(response.result()).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+  it('an input or options that cannot be sent to the worker, at once, with or without one', async () => {
+    for (const { link, serve, generator } of [createServed(), createServe()]) {
+      const responses = [
+        generator.remote('Hi', { stop: () => true } as object).result(),
+        serve.getHandle<unknown, unknown>('shout').remote(() => 'hi'),
+      ];
+      for (const response of responses) {
+        await expect(response).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+      }
+      link.welcome('B');
+      expect(link.received).toEqual([]);
+    }
   });
 
   it.each([-1, Number.NaN, Infinity])('a time-out of %s', async (timeoutMs) => {
-    const response = createServe().generator.remote('Hi');
+    const response = createServed().generator.remote('Hi');
     await expect(response.result({ timeoutMs })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
   });
 });
+
+function activityOf(owner: typeof OWN, name: string): RequestActivity {
+  return {
+    requestId: requestId(name),
+    clientId: owner,
+    deployment: 'text-generator',
+    inputPreview: name,
+    state: 'running',
+    numOutputTokens: 1,
+  };
+}

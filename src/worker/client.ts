@@ -1,32 +1,42 @@
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
+import { systemClock } from '../batching/clock.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { Outcome } from './outcome.ts';
+import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
   PROTOCOL_VERSION,
   type BackendChoice,
   type BatchingPolicy,
   type BatchKnobs,
   type BatchRecord,
-  type ClientMessage,
+  type ClientId,
   type GenerationOptions,
+  type RequestActivity,
   type RequestId,
   type RequestUpdate,
   type ServeStats,
   type ServeStatus,
-  type Unversioned,
+  type TabRole,
+  type WorkerId,
   type WorkerMessage,
+  type WorkerStatus,
 } from './protocol.ts';
+import { randomSeed } from './random-seed.ts';
+import { BatchLog } from './tabs/batch-log.ts';
+import { VersionMismatchError } from './tabs/errors.ts';
+import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
+import { openLink } from './tabs/open-link.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 
 export type { GenerationResponse } from './generation-response.ts';
 
 export interface ConnectOptions {
-  /** Where to run; `auto` by default: WebGPU, else WASM. */
+  /** Where to run; `auto` by default: WebGPU, else WASM. The tab that leads decides for all. */
   readonly backend?: BackendChoice;
-  /** Folder of the model in the hub's layout; the embedded one by default. */
+  /** Folder of the model in the hub's layout; the embedded one by default. The tab that leads decides for all. */
   readonly modelUrl?: string;
 }
 
@@ -35,18 +45,19 @@ interface Topics {
   readonly stats: ServeStats;
   /** Each batch of a deployment other than the text generator, when it has ended. */
   readonly batch: BatchRecord;
+  /** What happens to the requests of this tab. */
   readonly requests: readonly RequestUpdate[];
+  /** What happens to those of the other tabs. */
+  readonly activity: Activity;
+}
+
+export interface Activity {
+  /** All requests of other tabs that wait or run, or else only those that changed. */
+  readonly isSnapshot: boolean;
+  readonly requests: readonly RequestActivity[];
 }
 
 type Listener<Topic extends keyof Topics> = (value: Topics[Topic]) => void;
-
-/** What a worker is to its client: messages go in, messages come out. */
-export interface Endpoint {
-  postMessage(message: ClientMessage): void;
-  addEventListener(type: 'message', listener: (event: { readonly data: WorkerMessage }) => void): void;
-  addEventListener(type: 'error', listener: (event: { readonly message: string }) => void): void;
-  terminate(): void;
-}
 
 /** Options of every request. */
 export interface RequestOptions {
@@ -78,57 +89,76 @@ interface KnownDeployments {
 }
 
 /** A message that the worker answers, without the id that pairs the two. */
-type WorkerCall<Message = ClientMessage> = Message extends { readonly callId: number }
-  ? Omit<Message, 'version' | 'callId'>
+type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
+  ? Omit<Message, 'callId'>
   : never;
+
+interface PendingCall extends PromiseWithResolvers<unknown> {
+  readonly message: Outgoing;
+}
+
+const TEXT_GENERATOR = 'text-generator';
 
 const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
 
-const MAX_KEPT_BATCHES = 200;
-
-interface Response {
-  apply(update: RequestUpdate, error?: Error): void;
-}
+const INITIAL_STATUS: ServeStatus = {
+  state: 'loading',
+  role: 'follower',
+  policy: DEFAULT_POLICY,
+  deployments: [],
+  numTabs: 0,
+  isHandover: false,
+  isolationReason: '',
+};
 
 /**
- * Starts the worker and its model. Resolves at once, in state `loading`: requests submitted before `ready()` wait.
+ * Joins the tabs of this site: one of them runs the worker and its model for all. Resolves at once, in state `loading`:
+ * requests submitted before `ready()` wait. When the tab that leads is lost, another one takes over and every request
+ * goes on where it was.
  */
 export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Promise<Serve> {
-  const worker = new Worker(new URL('./main.ts', import.meta.url), { type: 'module', name: 'tabserve' });
   const folder = new URL(modelUrl ?? 'models/storyteller/', document.baseURI).href;
-  return Promise.resolve(
-    new Serve(worker, { backend, modelUrl: folder.endsWith('/') ? folder : `${folder}/` }),
-  );
+  const clientId = createClientId();
+  const host = { createWorker, backend, modelUrl: folder.endsWith('/') ? folder : `${folder}/` };
+  return Promise.resolve(new Serve(clientId, (listener) => openLink({ clientId, host }, listener)));
 }
 
-/** The tab's side: sends requests to the worker and hands what comes back to whoever asked. */
-export class Serve {
-  readonly #endpoint: Endpoint;
-  readonly #clientId = createClientId();
-  /** Responses that are not settled yet. */
-  readonly #responses = new Map<RequestId, Response>();
+function createWorker(): Worker {
+  return new Worker(new URL('./main.ts', import.meta.url), { type: 'module', name: 'tabserve' });
+}
+
+/** The tab's side: sends requests to the worker, wherever it runs, and hands what comes back to whoever asked. */
+export class Serve implements LinkListener {
+  readonly #link: Link;
+  readonly #clientId: ClientId;
+  /** Requests that are not settled yet, in order of submission. */
+  readonly #outstanding = new Map<RequestId, OutstandingRequest>();
   /** Calls to the worker itself that are not answered yet. */
-  readonly #calls = new Map<number, PromiseWithResolvers<unknown>>();
-  /** The last batches of each deployment, oldest first. */
-  readonly #batches = new Map<string, BatchRecord[]>();
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #batchLog = new BatchLog();
   readonly #listeners: { readonly [Topic in keyof Topics]: Set<Listener<Topic>> } = {
     status: new Set(),
     stats: new Set(),
     batch: new Set(),
     requests: new Set(),
+    activity: new Set(),
   };
-  #status: ServeStatus = { state: 'loading', role: 'leader', policy: DEFAULT_POLICY, deployments: [] };
+  #status: ServeStatus;
+  #workerStatus: WorkerStatus | undefined;
+  /** The worker that has welcomed this tab; what any other says is not for it. */
+  #workerId: WorkerId | undefined;
+  /** The last worker that this tab has said hello to. */
+  #greetedWorkerId: WorkerId | undefined;
+  #foreignVersion: number | undefined;
+  #isOpen = false;
   #lastCallId = 0;
-  /** Why the worker can no longer answer; what is sent then is refused with it. */
+  /** Why nothing is answered any more; what is sent then is refused with it. */
   #end: Error | undefined;
 
-  constructor(endpoint: Endpoint, init: { readonly backend: BackendChoice; readonly modelUrl: string }) {
-    this.#endpoint = endpoint;
-    endpoint.addEventListener('message', ({ data }) => this.#receive(data));
-    endpoint.addEventListener('error', ({ message }) =>
-      this.#crash(new Error(`The worker failed (${message}): reload the page.`)),
-    );
-    this.#post({ type: 'init', ...init });
+  constructor(clientId: ClientId, open: OpenLink) {
+    this.#clientId = clientId;
+    this.#link = open(this);
+    this.#status = { ...INITIAL_STATUS, isolationReason: this.#link.isolationReason };
   }
 
   getHandle(name: 'text-generator'): TextGeneratorHandle;
@@ -151,8 +181,8 @@ export class Serve {
   }
 
   /**
-   * Turns knobs of a deployment for its next batch or step; nothing that runs is disturbed. Resolves with all knobs.
-   * Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   * Turns knobs of a deployment for its next batch or step, for all tabs; nothing that runs is disturbed. Resolves with
+   * all knobs. Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
@@ -160,9 +190,9 @@ export class Serve {
     return this.#call({ type: 'configure', deployment: name, knobs });
   }
 
-  /** The last batches of a deployment (at most 200), oldest first. */
+  /** The last batches of a deployment (at most 200), oldest first, whichever tabs their requests came from. */
   batches(name: string): readonly BatchRecord[] {
-    return [...(this.#batches.get(name) ?? [])];
+    return this.#batchLog.of(name);
   }
 
   /** All metrics of the worker in Prometheus' text format. */
@@ -170,7 +200,7 @@ export class Serve {
     return String(await this.#call({ type: 'metrics' }));
   }
 
-  /** The last status that the worker reported. */
+  /** The last status that the worker reported, as this tab sees it. */
   status(): ServeStatus {
     return this.#status;
   }
@@ -200,12 +230,48 @@ export class Serve {
     this.#cancel(requestId, undefined);
   }
 
-  /** Ends the worker; what is outstanding rejects with ClosedError. */
+  /** Leaves the other tabs to themselves; what is outstanding here rejects with ClosedError. */
   close(): void {
     if (this.#status.state === 'closed') return;
-    this.#endpoint.terminate();
+    this.#link.close();
     this.#endWith(closedError());
-    this.#setStatus({ ...this.#status, state: 'closed' });
+    this.#setStatus({ state: 'closed' });
+  }
+
+  onOpen(): void {
+    this.#isOpen = true;
+    this.#greet();
+  }
+
+  onRole(role: TabRole): void {
+    const isHandover = role === 'leader' && this.#workerId !== undefined;
+    this.#setStatus({ role, ...(isHandover && { state: 'loading', isHandover }) });
+  }
+
+  onForeignWorker(version: number): void {
+    if (version === this.#foreignVersion || this.#status.state === 'closed') return;
+    this.#foreignVersion = version;
+    const error = VersionMismatchError.of(version, PROTOCOL_VERSION);
+    // The older of the two has no future. The newer one waits: it leads once the last older tab is gone.
+    if (version > PROTOCOL_VERSION) this.#endWith(error);
+    this.#setStatus({ state: 'failed', error: toWireError(error) });
+  }
+
+  onFailure(error: Error): void {
+    this.#endWith(error);
+    this.#setStatus({ state: 'failed', error: toWireError(error) });
+  }
+
+  onMessage(message: WorkerMessage): void {
+    if (message.type === 'welcome') {
+      this.#join(message);
+    } else if (message.workerId === this.#workerId) {
+      this.#forgetForeignWorker();
+      this.#receive(message);
+    } else if (message.workerId !== this.#greetedWorkerId) {
+      this.#greetedWorkerId = message.workerId;
+      this.#greet();
+    }
   }
 
   #submit<Result, Made extends Response>(
@@ -219,7 +285,11 @@ export class Serve {
     const outcome = new Outcome<Result>();
     const cancel = (reason: unknown): void => this.#cancel(requestId, reason);
     const response = new ResponseClass(requestId, outcome, cancel);
-    this.#responses.set(requestId, response);
+    const now = systemClock.now();
+    // A seed of this tab's choice: whichever worker goes on with the request draws the same tokens.
+    const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
+    const request = new OutstandingRequest({ requestId, deployment, input, options: seeded }, response, now);
+    this.#outstanding.set(requestId, request);
     this.#publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     if (this.#end) {
       this.#settleLocally(requestId, this.#end);
@@ -227,50 +297,92 @@ export class Serve {
       this.#settleLocally(requestId, RequestCancelledError.because(signal.reason));
     } else {
       if (signal) outcome.follow(signal, cancel);
-      this.#send(requestId, deployment, input, options);
+      this.#begin(requestId, request);
     }
     return response;
   }
 
-  #send(requestId: RequestId, deployment: string, input: unknown, options: object): void {
+  /** Sends it to the worker that serves; without one it waits for the next. */
+  #begin(requestId: RequestId, request: OutstandingRequest): void {
     try {
-      this.#post({ type: 'submit', requestId, clientId: this.#clientId, deployment, input, options });
+      request.detach();
     } catch (error) {
       this.#settleLocally(requestId, cannotBeSent(error));
+      return;
     }
+    if (this.#workerId !== undefined) this.#link.post(request.takeMessage(systemClock.now()));
   }
 
-  #call(message: WorkerCall): Promise<unknown> {
+  #call(call: WorkerCall): Promise<unknown> {
     if (this.#end) return Promise.reject(this.#end);
     const callId = ++this.#lastCallId;
-    const call = Promise.withResolvers<unknown>();
+    const resolvers = Promise.withResolvers<unknown>();
     try {
-      this.#post({ ...message, callId });
-      this.#calls.set(callId, call);
+      const message: Outgoing = structuredClone({ ...call, callId });
+      if (this.#workerId !== undefined) this.#link.post(message);
+      this.#calls.set(callId, { ...resolvers, message });
     } catch (error) {
-      call.reject(cannotBeSent(error));
+      resolvers.reject(cannotBeSent(error));
     }
-    return call.promise;
+    return resolvers.promise;
   }
 
   #cancel(requestId: RequestId, reason: unknown): void {
-    if (!this.#responses.has(requestId)) return;
-    this.#post({ type: 'cancel', requestId });
+    if (!this.#outstanding.has(requestId)) return;
+    if (this.#workerId !== undefined) this.#link.post({ type: 'cancel', requestId });
     this.#settleLocally(requestId, RequestCancelledError.because(reason));
   }
 
   /** The tab decides at once; a result of the worker that is already on its way finds no response and is dropped. */
   #settleLocally(requestId: RequestId, error: Error): void {
     const update: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
-    this.#responses.get(requestId)?.apply(update, error);
-    this.#responses.delete(requestId);
+    this.#outstanding.get(requestId)?.response.apply(update, error);
+    this.#outstanding.delete(requestId);
     this.#publish('requests', [update]);
   }
 
-  #receive(message: WorkerMessage): void {
+  #greet(): void {
+    if (!this.#isOpen) return;
+    const knobs = this.#workerStatus?.knobs;
+    this.#link.post({ type: 'hello', ...(knobs && { knobs }) });
+  }
+
+  /** The worker of this tab lives, so no older one serves. After a newer one this is a dead one's last word. */
+  #forgetForeignWorker(): void {
+    if (this.#foreignVersion === undefined || this.#foreignVersion > PROTOCOL_VERSION) return;
+    this.#foreignVersion = undefined;
+    if (this.#workerStatus) this.#setWorkerStatus(this.#workerStatus, false);
+  }
+
+  /** A worker takes this tab in: all that is outstanding goes to it, with what the one before has done of it. */
+  #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
+    if (workerId === this.#workerId) return;
+    const isHandover = this.#workerId !== undefined;
+    this.#workerId = workerId;
+    this.#foreignVersion = undefined;
+    if (this.#status.state !== 'closed') this.#end = undefined;
+    for (const record of batches) this.#batchLog.add(record);
+    this.#setWorkerStatus(status, isHandover);
+    this.#publishActivity(activity, true);
+    this.#resubmitAll();
+  }
+
+  #resubmitAll(): void {
+    const resubmitted: RequestUpdate[] = [];
+    for (const [requestId, request] of this.#outstanding) {
+      if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
+      this.#link.post(request.takeMessage(systemClock.now()));
+    }
+    for (const { message } of this.#calls.values()) this.#link.post(message);
+    if (resubmitted.length > 0) this.#publish('requests', resubmitted);
+  }
+
+  #receive(message: Exclude<WorkerMessage, { type: 'welcome' }>): void {
     switch (message.type) {
+      case 'serving':
+        break;
       case 'status':
-        this.#setStatus(message.status);
+        this.#setWorkerStatus(message.status, this.#status.isHandover);
         break;
       case 'stats':
         this.#publish('stats', message.stats);
@@ -279,7 +391,11 @@ export class Serve {
         this.#applyUpdates(message.updates);
         break;
       case 'batch':
-        this.#keepBatch(message.batch);
+        this.#batchLog.add(message.batch);
+        this.#publish('batch', message.batch);
+        break;
+      case 'activity':
+        this.#publishActivity(message.activity, false);
         break;
       case 'call-answered':
         this.#takeCall(message.callId)?.resolve(message.result);
@@ -293,52 +409,60 @@ export class Serve {
   }
 
   #applyUpdates(updates: readonly RequestUpdate[]): void {
-    const known = updates.filter(({ requestId }) => this.#responses.has(requestId));
+    const known = updates.filter(({ requestId }) => this.#outstanding.has(requestId));
     for (const update of known) {
-      this.#responses.get(update.requestId)?.apply(update);
-      if (END_TYPES.has(update.type)) this.#responses.delete(update.requestId);
+      this.#outstanding.get(update.requestId)?.apply(update);
+      if (END_TYPES.has(update.type)) this.#outstanding.delete(update.requestId);
     }
     if (known.length > 0) this.#publish('requests', known);
   }
 
-  #keepBatch(record: BatchRecord): void {
-    const records = this.#batches.get(record.deployment) ?? [];
-    records.push(record);
-    if (records.length > MAX_KEPT_BATCHES) records.shift();
-    this.#batches.set(record.deployment, records);
-    this.#publish('batch', record);
+  #publishActivity(activity: readonly RequestActivity[], isSnapshot: boolean): void {
+    const requests = activity.filter(({ clientId }) => clientId !== this.#clientId);
+    if (isSnapshot || requests.length > 0) this.#publish('activity', { isSnapshot, requests });
   }
 
-  #takeCall(callId: number): PromiseWithResolvers<unknown> | undefined {
+  #takeCall(callId: number): PendingCall | undefined {
     const call = this.#calls.get(callId);
     this.#calls.delete(callId);
     return call;
   }
 
-  #crash(error: Error): void {
-    this.#endWith(error);
-    this.#setStatus({ ...this.#status, state: 'failed', error: toWireError(error) });
-  }
-
   #endWith(error: Error): void {
     this.#end = error;
-    for (const requestId of this.#responses.keys()) this.#settleLocally(requestId, error);
+    for (const requestId of this.#outstanding.keys()) this.#settleLocally(requestId, error);
     for (const call of this.#calls.values()) call.reject(error);
     this.#calls.clear();
   }
 
-  #setStatus(status: ServeStatus): void {
-    this.#status = status;
-    this.#publish('status', status);
+  #setWorkerStatus(workerStatus: WorkerStatus, isHandover: boolean): void {
+    this.#workerStatus = workerStatus;
+    const { knobs, ...status } = workerStatus;
+    const { role, isolationReason } = this.#status;
+    const isStarting = status.state === 'loading' || status.state === 'warming-up';
+    this.#status = {
+      ...status,
+      role,
+      policy: knobs.policy,
+      deployments: knobs.deployments,
+      isHandover: isHandover && isStarting,
+      isolationReason,
+    };
+    this.#publish('status', this.#status);
+  }
+
+  #setStatus(change: Partial<ServeStatus>): void {
+    this.#status = { ...this.#status, ...change };
+    this.#publish('status', this.#status);
   }
 
   #publish<Topic extends keyof Topics>(topic: Topic, value: Topics[Topic]): void {
     for (const listener of this.#listeners[topic]) listener(value);
   }
+}
 
-  #post(message: Unversioned<ClientMessage>): void {
-    this.#endpoint.postMessage({ version: PROTOCOL_VERSION, ...message });
-  }
+function withSeed(options: GenerationOptions): GenerationOptions {
+  return { ...options, seed: options.seed ?? randomSeed() };
 }
 
 /** A function or a DOM node cannot be cloned to the worker. */

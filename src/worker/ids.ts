@@ -1,4 +1,4 @@
-import type { ClientId, RequestId } from './protocol.ts';
+import type { ClientId, RequestId, WorkerId } from './protocol.ts';
 
 // The only places where text becomes an id.
 
@@ -10,4 +10,9 @@ export function createRequestId(): RequestId {
 export function createClientId(): ClientId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return crypto.randomUUID() as ClientId;
+}
+
+export function createWorkerId(): WorkerId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return crypto.randomUUID() as WorkerId;
 }

@@ -9,7 +9,10 @@ export type { LatencySummary } from '../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 1;
+export const PROTOCOL_VERSION = 2;
+
+/** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
+export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
 /** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
 export type BackendChoice = 'auto' | 'webgpu' | 'wasm';
@@ -47,7 +50,10 @@ export interface GenerationResult {
   readonly timings: RequestTimings;
 }
 
-/** What happens to one request, in order: submitted, started, chunk…, then finished, answered or failed. */
+/**
+ * What happens to one request, in order: submitted, started, chunk…, then finished, answered or failed. When the worker
+ * is lost in between: resubmitted, and it starts again, with the chunks that come after those it has.
+ */
 export type RequestUpdate =
   | {
       readonly type: 'submitted';
@@ -57,6 +63,8 @@ export type RequestUpdate =
       readonly input: unknown;
     }
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
+  /** Its worker was lost; it waits at the next one. */
+  | { readonly type: 'resubmitted'; readonly requestId: RequestId }
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
@@ -123,19 +131,46 @@ export interface BatchRecord extends BatchEvent {
   readonly queueLength: number;
 }
 
-export type ServeState = 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed';
+export type WorkerState = 'loading' | 'warming-up' | 'ready' | 'failed';
 
-export interface ServeStatus {
-  readonly state: ServeState;
-  readonly role: 'leader';
+export type ServeState = WorkerState | 'closed';
+
+/** The knobs of every deployment, which survive the worker that they were turned in. */
+export interface KnobSettings {
+  /** Counts the changes: of two settings the one with more of them is in force. */
+  readonly revision: number;
   readonly policy: BatchingPolicy;
   /** All but the text generator; they serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
+}
+
+/** What the worker says of itself, the same to every tab. */
+export interface WorkerStatus {
+  readonly state: WorkerState;
+  readonly knobs: KnobSettings;
+  /** Tabs that it serves, its own included. */
+  readonly numTabs: number;
   readonly progress?: LoadProgress;
   readonly model?: ModelInfo;
   readonly backend?: BackendInfo;
   /** Why the state is `failed`. */
   readonly error?: WireError;
+}
+
+/** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
+export type TabRole = 'leader' | 'follower';
+
+/** The worker's status as one tab sees it. */
+export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs'> {
+  readonly state: ServeState;
+  readonly role: TabRole;
+  readonly policy: BatchingPolicy;
+  /** All but the text generator; they serve before its model is loaded. */
+  readonly deployments: readonly DeploymentInfo[];
+  /** The worker that served this tab was lost, and the next one is not ready yet. */
+  readonly isHandover: boolean;
+  /** Why this tab shares its worker with no other; empty where it does. */
+  readonly isolationReason: string;
 }
 
 /** One forward pass. Durations in ms on the worker's clock. */
@@ -166,23 +201,59 @@ export interface ServeStats {
   };
 }
 
+/** One request as the other tabs see it. */
+export interface RequestActivity {
+  readonly requestId: RequestId;
+  readonly clientId: ClientId;
+  readonly deployment: string;
+  /** The beginning of its input, as text. */
+  readonly inputPreview: string;
+  readonly state: 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
+  readonly numOutputTokens: number;
+}
+
+/** How far a lost worker had come with a request. Durations in ms, on the clock of the tab that waited. */
+export interface Resumption {
+  /** All output tokens that its tab has received. */
+  readonly tokenIds: readonly number[];
+  /** Submitted -> resubmitted. */
+  readonly elapsedMs: number;
+  /** As the lost worker measured them, where it came so far. */
+  readonly queueWaitMs?: number;
+  readonly ttftMs?: number;
+}
+
 interface Versioned {
   readonly version: typeof PROTOCOL_VERSION;
 }
 
-/** A message before the one place that sends it has added the version. */
-export type Unversioned<Message> = Message extends unknown ? Omit<Message, 'version'> : never;
+/** Before the one place that sends it has added version and worker. */
+export type Unsigned<Message> = Message extends unknown ? Omit<Message, 'version' | 'workerId'> : never;
 
-export type ClientMessage = Versioned &
-  (
-    | { readonly type: 'init'; readonly modelUrl: string; readonly backend: BackendChoice }
+/** From the tab that made the worker, to it alone, once. */
+export interface WorkerInit extends Versioned {
+  readonly type: 'init';
+  readonly modelUrl: string;
+  readonly backend: BackendChoice;
+  /** Whether it serves all tabs, over channels, or only the tab that made it, over its port. */
+  readonly isShared: boolean;
+}
+
+/** From any tab to the worker. */
+export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
+    | {
+        readonly type: 'hello';
+        /** As this tab last saw them; a worker that knows older ones takes them over. */
+        readonly knobs?: KnobSettings;
+      }
     | {
         readonly type: 'submit';
         readonly requestId: RequestId;
-        readonly clientId: ClientId;
         readonly deployment: string;
         readonly input: unknown;
         readonly options: unknown;
+        /** What a lost worker has done of it already. */
+        readonly resumption?: Resumption;
       }
     | { readonly type: 'cancel'; readonly requestId: RequestId }
     | {
@@ -194,13 +265,27 @@ export type ClientMessage = Versioned &
     | { readonly type: 'metrics'; readonly callId: number }
   );
 
-export type WorkerMessage = Versioned &
+/** From the worker to one tab or to all. */
+export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
+  /** To all: it listens from now on; tabs that do not know it say hello. */
   (
-    | { readonly type: 'status'; readonly status: ServeStatus }
-    /** One message per step, whatever the number of requests in it. */
+    | { readonly type: 'serving' }
+    /** The answer to `hello`; what is outstanding can be sent now. */
+    | {
+        readonly type: 'welcome';
+        readonly status: WorkerStatus;
+        /** All requests that wait or run. */
+        readonly activity: readonly RequestActivity[];
+        /** The last batches of all deployments, oldest first. */
+        readonly batches: readonly BatchRecord[];
+      }
+    | { readonly type: 'status'; readonly status: WorkerStatus }
+    /** One message per tab and step, whatever the number of its requests in it. */
     | { readonly type: 'updates'; readonly updates: readonly RequestUpdate[] }
     | { readonly type: 'stats'; readonly stats: ServeStats }
     | { readonly type: 'batch'; readonly batch: BatchRecord }
+    /** Requests of which something changed since the last such message. */
+    | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
     /** The answer to `configure` (the knobs in force) or `metrics` (Prometheus text). */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }

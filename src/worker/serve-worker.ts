@@ -6,19 +6,26 @@ import { BatchedDeployment, type Answer } from './deployments/batched-deployment
 import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
+import { createWorkerId } from './ids.ts';
 import { loadModel } from './load-model.ts';
 import {
   PROTOCOL_VERSION,
   type BackendChoice,
+  type ClientId,
   type ClientMessage,
-  type DeploymentInfo,
+  type KnobSettings,
+  type RequestId,
   type RequestUpdate,
-  type ServeStatus,
-  type Unversioned,
+  type Unsigned,
   type WorkerMessage,
+  type WorkerStatus,
 } from './protocol.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { StatsReporter } from './stats-reporter.ts';
+import { ActivityLog } from './tabs/activity-log.ts';
+import { BatchLog } from './tabs/batch-log.ts';
+import type { Outbox } from './tabs/outbox.ts';
+import { RequestLedger } from './tabs/request-ledger.ts';
 import { toWireError } from './wire-errors.ts';
 
 const TEXT_GENERATOR = 'text-generator';
@@ -32,56 +39,92 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'UNKNOWN_OPTION',
 ]);
 
+const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
+
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
-  readonly #send: (message: WorkerMessage) => void;
+  readonly #workerId = createWorkerId();
+  readonly #outbox: Outbox;
   readonly #textGenerator: TextGeneratorDeployment;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
   readonly #registry = new MetricsRegistry();
   readonly #batchMetrics = createBatchMetrics(this.#registry);
-  #status: ServeStatus;
+  readonly #ledger = new RequestLedger();
+  readonly #activity: ActivityLog;
+  readonly #batchLog = new BatchLog();
+  /** Tabs that know this worker. What others send was meant for the one before it: they send it again once they do. */
+  readonly #welcomed = new Set<ClientId>();
+  #knobsRevision = 0;
+  #status: WorkerStatus;
 
-  constructor(deployments: readonly AnyDeployment[], send: (message: WorkerMessage) => void) {
-    this.#send = send;
+  constructor(deployments: readonly AnyDeployment[], outbox: Outbox) {
+    this.#outbox = outbox;
+    this.#activity = new ActivityLog(systemClock, (activity) =>
+      this.#postToAll({ type: 'activity', activity }),
+    );
     const stats = new StatsReporter(systemClock, {
       counts: () => ({
         numRunning: this.#textGenerator.numRunning,
         numWaiting: this.#textGenerator.numWaiting,
       }),
-      send: (value) => this.#post({ type: 'stats', stats: value }),
+      send: (value) => this.#postToAll({ type: 'stats', stats: value }),
     });
     this.#textGenerator = new TextGeneratorDeployment(stats, (updates) => this.#postUpdates(updates));
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
-    this.#status = {
-      state: 'loading',
-      role: 'leader',
-      policy: this.#textGenerator.policy,
-      deployments: this.#deploymentInfos(),
-    };
+    this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0 };
+  }
+
+  /** Lets the tabs know, and loads the model. */
+  start(modelUrl: string, backend: BackendChoice): void {
+    this.announce();
+    void this.#load(modelUrl, backend);
+  }
+
+  /** Tells all tabs which worker serves: those that do not know it yet say hello. */
+  announce(): void {
+    this.#postToAll({ type: 'serving' });
   }
 
   receive(message: ClientMessage): void {
+    if (message.type !== 'hello' && !this.#welcomed.has(message.clientId)) return;
     switch (message.type) {
-      case 'init':
-        this.#setStatus({});
-        void this.#load(message.modelUrl, message.backend);
+      case 'hello':
+        if (message.knobs) this.#adopt(message.knobs);
+        this.#welcome(message.clientId);
         break;
       case 'submit':
         this.#submit(message);
         break;
       case 'cancel':
-        this.#textGenerator.cancel(message.requestId);
-        for (const deployment of this.#batched.values()) deployment.cancel(message.requestId);
+        if (this.#ledger.ownerOf(message.requestId) === message.clientId) this.#cancel(message.requestId);
         break;
       case 'configure':
-        this.#answer(message.callId, () => this.#configure(message.deployment, message.knobs));
+        this.#answer(message, () => this.#configure(message.deployment, message.knobs));
         break;
       case 'metrics':
-        this.#answer(message.callId, () => toPrometheusText(this.#registry.snapshot()));
+        this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
         break;
       default:
         message satisfies never;
     }
+  }
+
+  /** Cancels all that a tab has left behind. */
+  forget(clientId: ClientId): void {
+    this.#welcomed.delete(clientId);
+    for (const requestId of this.#ledger.requestsOf(clientId)) this.#cancel(requestId);
+  }
+
+  setNumTabs(numTabs: number): void {
+    this.#setStatus({ numTabs });
+  }
+
+  get #knobs(): KnobSettings {
+    return {
+      revision: this.#knobsRevision,
+      policy: this.#textGenerator.policy,
+      deployments: [...this.#batched].map(([name, { knobs }]) => ({ name, knobs })),
+    };
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
@@ -98,7 +141,9 @@ export class ServeWorker {
       onBatch: (event, answers) => {
         const { queueLength } = served;
         this.#batchMetrics.onBatch(name, event, queueLength);
-        this.#post({ type: 'batch', batch: { ...event, deployment: name, batchIndex, queueLength } });
+        const batch = { ...event, deployment: name, batchIndex, queueLength };
+        this.#batchLog.add(batch);
+        this.#postToAll({ type: 'batch', batch });
         batchIndex += 1;
         this.#postAnswers(answers);
       },
@@ -122,19 +167,21 @@ export class ServeWorker {
     }
   }
 
-  #endLoading(end: Pick<ServeStatus, 'state' | 'error'>): void {
+  #endLoading(end: Pick<WorkerStatus, 'state' | 'error'>): void {
     const { progress: _progress, ...status } = this.#status;
     this.#status = status;
     this.#setStatus(end);
   }
 
   #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
-    const { requestId, clientId, deployment, input, options } = message;
+    const { requestId, clientId, deployment, input, options, resumption } = message;
+    if (!this.#ledger.add(requestId, clientId)) return;
+    this.#activity.recordSubmitted(message, resumption?.tokenIds.length ?? 0);
     const batched = this.#batched.get(deployment);
     if (deployment === TEXT_GENERATOR) {
-      this.#textGenerator.submit({ requestId, clientId, prompt: input, options });
+      this.#textGenerator.submit({ requestId, clientId, prompt: input, options, resumption });
     } else if (batched) {
-      void batched.submit(requestId, input, options);
+      batched.submit({ requestId, clientId, input, options });
     } else {
       const error = toWireError(this.#unknown(deployment));
       this.#postUpdates([{ type: 'failed', requestId, error }]);
@@ -144,59 +191,128 @@ export class ServeWorker {
   #configure(deployment: string, knobs: unknown): unknown {
     if (deployment === TEXT_GENERATOR) {
       const policy = this.#textGenerator.configure(knobs);
-      this.#setStatus({ policy });
+      this.#countKnobChange();
       return policy;
     }
     const batched = this.#batched.get(deployment);
     if (!batched) throw this.#unknown(deployment);
     const inForce = batched.configure(knobs);
-    this.#setStatus({ deployments: this.#deploymentInfos() });
+    this.#countKnobChange();
     return inForce;
   }
 
-  #deploymentInfos(): readonly DeploymentInfo[] {
-    return [...this.#batched].map(([name, { knobs }]) => ({ name, knobs }));
+  #countKnobChange(): void {
+    this.#knobsRevision += 1;
+    this.#setStatus({ knobs: this.#knobs });
+  }
+
+  /** Takes over what was set in a worker that is gone. */
+  #adopt({ revision, policy, deployments }: KnobSettings): void {
+    if (revision <= this.#knobsRevision) return;
+    this.#knobsRevision = revision;
+    ignoreRefusal(() => this.#textGenerator.configure(policy));
+    for (const { name, knobs } of deployments) {
+      ignoreRefusal(() => this.#batched.get(name)?.configure(knobs));
+    }
+    this.#setStatus({ knobs: this.#knobs });
+  }
+
+  #welcome(clientId: ClientId): void {
+    this.#welcomed.add(clientId);
+    this.#postTo(clientId, {
+      type: 'welcome',
+      status: this.#status,
+      activity: this.#activity.live,
+      batches: this.#batchLog.all,
+    });
+  }
+
+  #cancel(requestId: RequestId): void {
+    this.#textGenerator.cancel(requestId);
+    for (const deployment of this.#batched.values()) deployment.cancel(requestId);
   }
 
   #unknown(name: string): UnknownDeploymentError {
     return UnknownDeploymentError.of(name, [TEXT_GENERATOR, ...this.#batched.keys()]);
   }
 
-  #answer(callId: number, call: () => unknown): void {
+  #answer(
+    { clientId, callId }: { readonly clientId: ClientId; readonly callId: number },
+    call: () => unknown,
+  ): void {
     try {
-      this.#post({ type: 'call-answered', callId, result: call() });
+      this.#postTo(clientId, { type: 'call-answered', callId, result: call() });
     } catch (error) {
-      this.#post({ type: 'call-refused', callId, error: toWireError(error) });
+      this.#postTo(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
   }
 
-  #setStatus(change: Partial<ServeStatus>): void {
+  #setStatus(change: Partial<WorkerStatus>): void {
     this.#status = { ...this.#status, ...change };
-    this.#post({ type: 'status', status: this.#status });
+    this.#postToAll({ type: 'status', status: this.#status });
   }
 
+  /** One message per tab, whatever the number of its requests. */
   #postUpdates(updates: readonly RequestUpdate[]): void {
-    if (updates.length > 0) this.#post({ type: 'updates', updates });
+    for (const [clientId, own] of this.#byOwner(updates)) this.#tell(clientId, own);
+  }
+
+  #postAnswers(answers: readonly Answer[]): void {
+    const updates = answers.map((answer): RequestUpdate => ({ type: 'answered', ...answer }));
+    for (const [clientId, own] of this.#byOwner(updates)) this.#tellAnswers(clientId, own);
   }
 
   /** An answer that cannot be cloned fails its own caller; the message would otherwise fail for the whole batch. */
-  #postAnswers(answers: readonly Answer[]): void {
+  #tellAnswers(clientId: ClientId, updates: readonly RequestUpdate[]): void {
     try {
-      this.#postUpdates(answers.map((answer) => ({ type: 'answered', ...answer })));
+      this.#tell(clientId, updates);
     } catch (cause) {
-      const [only] = answers;
-      if (answers.length > 1 || !only) {
-        for (const answer of answers) this.#postAnswers([answer]);
+      const [only] = updates;
+      if (updates.length > 1 || !only) {
+        for (const update of updates) this.#tellAnswers(clientId, [update]);
         return;
       }
       const error = new Error(
         `The answer cannot be sent (${String(cause)}): return plain data from the handler.`,
       );
-      this.#postUpdates([{ type: 'failed', requestId: only.requestId, error: toWireError(error) }]);
+      this.#tell(clientId, [{ type: 'failed', requestId: only.requestId, error: toWireError(error) }]);
     }
   }
 
-  #post(message: Unversioned<WorkerMessage>): void {
-    this.#send({ version: PROTOCOL_VERSION, ...message });
+  #tell(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    this.#postTo(clientId, { type: 'updates', updates });
+    for (const update of updates) {
+      this.#activity.recordUpdate(update);
+      if (END_TYPES.has(update.type)) this.#ledger.end(update.requestId);
+    }
+  }
+
+  #byOwner(updates: readonly RequestUpdate[]): ReadonlyMap<ClientId, readonly RequestUpdate[]> {
+    const byOwner = new Map<ClientId, RequestUpdate[]>();
+    for (const update of updates) {
+      const clientId = this.#ledger.ownerOf(update.requestId);
+      if (clientId === undefined) continue;
+      const own = byOwner.get(clientId) ?? [];
+      own.push(update);
+      byOwner.set(clientId, own);
+    }
+    return byOwner;
+  }
+
+  #postTo(clientId: ClientId, message: Unsigned<WorkerMessage>): void {
+    this.#outbox.toClient(clientId, { version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
+  }
+
+  #postToAll(message: Unsigned<WorkerMessage>): void {
+    this.#outbox.toAll({ version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
+  }
+}
+
+/** Knobs of a tab that has other deployments, or other limits, are none of this worker's. */
+function ignoreRefusal(configure: () => unknown): void {
+  try {
+    configure();
+  } catch {
+    // The knobs in force stay.
   }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { LoadProgress, ServeStatus } from '../../worker/protocol.ts';
-import { describeDetail, describeState } from './describe-state.ts';
+import { describeDetail, describeState, describeTabs } from './describe-state.ts';
 
 function createStatus(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
   return {
@@ -15,6 +15,9 @@ function createStatus(state: ServeStatus['state'], progress?: LoadProgress): Ser
       maxQueuedRequests: 1000,
     },
     deployments: [],
+    numTabs: 1,
+    isHandover: false,
+    isolationReason: '',
     ...(progress && { progress }),
   };
 }
@@ -49,5 +52,29 @@ describe('state in words', () => {
     const progress = { phase: 'compile', loaded: 4, total: 4 } as const;
     expect(describeState(createStatus('ready', progress))).toBe('Ready');
     expect(describeState(createStatus('failed', progress))).toBe('Failed');
+  });
+
+  it('says that there is a hand-over, and how far it is', () => {
+    const handover = { ...createStatus('loading'), isHandover: true };
+    expect(describeState(handover)).toBe('Handing over: Loading the model');
+    const progress = { phase: 'download', loaded: 1, total: 2 } as const;
+    expect(describeState({ ...handover, progress })).toBe('Handing over: Downloading the model');
+  });
+});
+
+describe('the tabs in words', () => {
+  const ready = createStatus('ready');
+
+  it.each([
+    ['leader', 'this one runs the model', 'prompts are answered in this tab'],
+    ['follower', 'another one runs the model', 'prompts are answered by another tab'],
+  ] as const)('say who runs the model where this tab is %s', (role, tabs, detail) => {
+    expect(describeTabs({ ...ready, role })).toBe(tabs);
+    expect(describeDetail({ ...ready, role })).toBe(detail);
+  });
+
+  it('say why this tab is alone, where it is', () => {
+    const isolationReason = 'This browser has no Web Locks here: this tab runs a worker of its own.';
+    expect(describeTabs({ ...ready, isolationReason })).toBe(isolationReason);
   });
 });

@@ -16,7 +16,17 @@ const PHASE_NAMES: Readonly<Record<LoadProgress['phase'], string>> = {
 };
 
 /** Changes a few times per load only, so that a screen reader may be told each time. */
-export function describeState({ state, progress, backend }: ServeStatus): string {
+export function describeState(status: ServeStatus): string {
+  return status.isHandover ? `Handing over: ${describePhase(status)}` : describePhase(status);
+}
+
+/** Who runs the worker for how many tabs. */
+export function describeTabs({ role, isolationReason }: ServeStatus): string {
+  if (isolationReason) return isolationReason;
+  return role === 'leader' ? 'this one runs the model' : 'another one runs the model';
+}
+
+function describePhase({ state, progress, backend }: ServeStatus): string {
   if (!isLoading(state) || !progress) return STATE_NAMES[state];
   // WASM has no shaders: its first runs only warm up.
   const hasShaders = backend?.name !== 'wasm';
@@ -26,13 +36,13 @@ export function describeState({ state, progress, backend }: ServeStatus): string
 }
 
 /** What there is to wait for, or to do next. */
-export function describeDetail({ state, progress }: ServeStatus): string {
+export function describeDetail({ state, progress, role }: ServeStatus): string {
   switch (state) {
     case 'loading':
     case 'warming-up':
       return progress ? describeProgress(progress) : 'starting the worker';
     case 'ready':
-      return 'prompts are answered in this tab';
+      return role === 'leader' ? 'prompts are answered in this tab' : 'prompts are answered by another tab';
     case 'failed':
       return 'see the error below';
     case 'closed':

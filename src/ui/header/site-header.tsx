@@ -16,7 +16,7 @@ export function SiteHeader({ children }: SiteHeaderProps) {
           <path className="brand-bars" d="M9 24v-6M14 24V11M19 24v-9M24 24v-4" />
         </svg>
         <h1>Tabserve</h1>
-        <p>One Web Worker batches the prompts of this tab for GPT-2 on WebGPU.</p>
+        <p>One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
       </div>
       {children}
     </header>

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { BackendInfo, ModelInfo } from '../../worker/protocol.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
-import { describeDetail, describeState, isLoading } from './describe-state.ts';
+import { describeDetail, describeState, describeTabs, isLoading } from './describe-state.ts';
 import { LoadBar } from './load-bar.tsx';
 
 /** What runs, where, and how far it is. The cells keep their size while a load fills them. */
@@ -17,6 +17,9 @@ export function StateFacts() {
           <output className="state-value" data-state={state} data-testid="serve-state">
             {describeState(status)}
           </output>
+        </Fact>
+        <Fact name="Tabs" detail={describeTabs(status)}>
+          <span data-testid="num-tabs">{status.numTabs === 0 ? NO_VALUE : formatCount(status.numTabs)}</span>
         </Fact>
         <Fact name="Model" detail={model && describeModel(model)}>
           {model?.id ?? NO_VALUE}

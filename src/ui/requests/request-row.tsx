@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import type { MouseEvent } from 'react';
 
-import type { RequestId } from '../../worker/protocol.ts';
+import type { ClientId, RequestId } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { isActive } from '../state/request-view.ts';
@@ -19,13 +19,20 @@ export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
   if (!request) return null;
   const { status, error } = request;
   return (
-    <li className="request" data-request-id={id} data-status={status} tabIndex={-1}>
+    <li
+      className="request"
+      data-request-id={id}
+      data-status={status}
+      data-owner={request.clientId === undefined ? 'this tab' : 'another tab'}
+      tabIndex={-1}
+    >
       <RowHead request={request} />
       <RequestText
         prompt={request.prompt}
         generatedText={request.generatedText}
         isRunning={status === 'running'}
       >
+        {request.clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
       <RowFigures request={request} />
@@ -33,11 +40,16 @@ export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
   );
 });
 
+/** Short, and the same in every tab that shows it. */
+function tabName(clientId: ClientId): string {
+  return `tab ${clientId.slice(0, 4)}`;
+}
+
 interface RowPartProps {
   readonly request: RequestView;
 }
 
-function RowHead({ request: { id, ordinal, status, finishReason } }: RowPartProps) {
+function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: RowPartProps) {
   const { serve } = useServe();
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request: its row takes the focus, so that the keyboard goes on from here.
@@ -46,12 +58,12 @@ function RowHead({ request: { id, ordinal, status, finishReason } }: RowPartProp
   };
   return (
     <div className="request-head">
-      <span className="request-ordinal">#{ordinal}</span>
+      <span className="request-ordinal">{clientId === undefined ? `#${ordinal}` : tabName(clientId)}</span>
       <span className="request-status">
         {status}
-        {status === 'finished' && ` · ${finishReason}`}
+        {finishReason && ` · ${finishReason}`}
       </span>
-      {isActive(status) && (
+      {clientId === undefined && isActive(status) && (
         <button
           type="button"
           className="button-quiet"

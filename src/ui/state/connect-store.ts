@@ -16,6 +16,7 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   serve.subscribe('requests', (updates) =>
     push({ type: 'requests', updates, receivedAtMs: performance.now() }),
   );
+  serve.subscribe('activity', (activity) => push({ type: 'activity', activity }));
   return store;
 }
 

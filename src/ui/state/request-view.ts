@@ -1,4 +1,11 @@
-import type { FinishReason, RequestId, RequestUpdate, WireError } from '../../worker/protocol.ts';
+import type {
+  ClientId,
+  FinishReason,
+  RequestActivity,
+  RequestId,
+  RequestUpdate,
+  WireError,
+} from '../../worker/protocol.ts';
 import { formatJson } from '../format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
@@ -6,8 +13,10 @@ export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | '
 /** One request as its row shows it. Times are on this tab's clock, durations as the worker measured them. */
 export interface RequestView {
   readonly id: RequestId;
-  /** 1 for the first request of this page. */
-  readonly ordinal: number;
+  /** 1 for the first request of this page; those of other tabs have none. */
+  readonly ordinal?: number;
+  /** The tab that it belongs to, where that is another one. Its text goes to that tab alone. */
+  readonly clientId?: ClientId;
   readonly status: RequestStatus;
   readonly prompt: string;
   readonly generatedText: string;
@@ -43,6 +52,8 @@ export function updateRequestView(
   receivedAtMs: number,
 ): RequestView {
   switch (update.type) {
+    case 'resubmitted':
+      return { ...view, status: 'waiting' };
     case 'started':
       return { ...view, status: 'running', queueWaitMs: update.queueWaitMs };
     case 'chunk':
@@ -57,6 +68,19 @@ export function updateRequestView(
     default:
       return update satisfies never;
   }
+}
+
+/** A request of another tab: its state and figures, with the beginning of its prompt. */
+export function foreignRequestView(activity: RequestActivity): RequestView {
+  const { requestId, clientId, inputPreview, state, numOutputTokens } = activity;
+  return {
+    id: requestId,
+    clientId,
+    status: state,
+    prompt: inputPreview,
+    generatedText: '',
+    numOutputTokens,
+  };
 }
 
 function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number): RequestView {

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type {
   BatchRecord,
+  ClientId,
+  RequestActivity,
   RequestId,
   RequestUpdate,
   ServeStats,
@@ -22,6 +24,9 @@ const STATUS: ServeStatus = {
     maxQueuedRequests: 1000,
   },
   deployments: [],
+  numTabs: 1,
+  isHandover: false,
+  isolationReason: '',
 };
 const NO_LATENCY = { count: 0, p50: 0, p95: 0 };
 
@@ -115,6 +120,24 @@ function createStore() {
 
 function receive(store: ServeStore, updates: readonly RequestUpdate[], receivedAtMs = 0): void {
   applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
+}
+
+/** What happened to requests of another tab. */
+function activity(name: string, change: Partial<RequestActivity> = {}): RequestActivity {
+  return {
+    requestId: id(name),
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+    clientId: 'other tab' as ClientId,
+    deployment: 'text-generator',
+    inputPreview: `${name}:`,
+    state: 'running',
+    numOutputTokens: 0,
+    ...change,
+  };
+}
+
+function observe(store: ServeStore, requests: readonly RequestActivity[], isSnapshot = false): void {
+  applyEvents(store, [{ type: 'activity', activity: { isSnapshot, requests } }]);
 }
 
 function answersOf(store: ServeStore, deployment = 'adder') {
@@ -213,6 +236,117 @@ describe('requests', () => {
     expect(store.getState().requestIds).toEqual([id('c')]);
     receive(store, [submitted('d')]);
     expect(rowOf(store, 'd')?.ordinal).toBe(4);
+  });
+});
+
+describe('a resubmitted request', () => {
+  it('waits again, with the text and the speed that it has', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a'), { type: 'started', requestId: id('a'), queueWaitMs: 4 }], 0);
+    receive(store, [chunk('a', ' x', 48), chunk('a', ' y')], 10);
+    receive(store, [{ type: 'resubmitted', requestId: id('a') }]);
+    expect(rowOf(store, 'a')).toMatchObject({
+      status: 'waiting',
+      generatedText: ' x y',
+      numOutputTokens: 2,
+      ttftMs: 48,
+    });
+    receive(store, [chunk('a', ' z')], 20);
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'running', generatedText: ' x y z', ttftMs: 48 });
+  });
+});
+
+describe('requests of other tabs', () => {
+  it('have rows of their own: whose, what for and how far, but no text and no number', () => {
+    const { store } = createStore();
+    observe(store, [activity('f', { numOutputTokens: 3 })]);
+    expect(rowOf(store, 'f')).toEqual({
+      id: id('f'),
+      clientId: 'other tab',
+      status: 'running',
+      prompt: 'f:',
+      generatedText: '',
+      numOutputTokens: 3,
+    });
+    receive(store, [submitted('a')]);
+    expect(rowOf(store, 'a')?.ordinal).toBe(1);
+    expect(store.getState().requestIds).toEqual([id('f'), id('a')]);
+  });
+
+  it('go on to their end in the same row', () => {
+    const { store } = createStore();
+    observe(store, [activity('f', { state: 'waiting' }), activity('g', { state: 'waiting' })]);
+    const { requestIds } = store.getState();
+    observe(store, [activity('f', { numOutputTokens: 7 })]);
+    expect(rowOf(store, 'f')).toMatchObject({ status: 'running', numOutputTokens: 7 });
+    observe(store, [activity('f', { state: 'cancelled', numOutputTokens: 7 })]);
+    expect(rowOf(store, 'f')).toMatchObject({ status: 'cancelled', numOutputTokens: 7 });
+    expect(rowOf(store, 'g')?.status).toBe('waiting');
+    expect(store.getState().requestIds).toBe(requestIds);
+  });
+
+  it('are the text generator’s alone', () => {
+    const { store } = createStore();
+    observe(store, [activity('f', { deployment: 'adder' })]);
+    expect(store.getState().requestIds).toEqual([]);
+  });
+
+  it('are what a snapshot says: what it leaves out is gone, what is over stays', () => {
+    const { store } = createStore();
+    receive(store, [submitted('own')]);
+    observe(store, [activity('lost'), activity('kept'), activity('over', { state: 'finished' })]);
+    observe(store, [activity('over')]);
+    observe(store, [activity('over', { state: 'finished' })]);
+    observe(store, [activity('kept', { numOutputTokens: 4 }), activity('new')], true);
+    expect(store.getState().requestIds.toSorted()).toEqual(['kept', 'new', 'over', 'own']);
+    expect(rowOf(store, 'kept')?.numOutputTokens).toBe(4);
+    expect(rowOf(store, 'own')).toMatchObject({ status: 'waiting', ordinal: 1 });
+  });
+
+  it('keep their places through a snapshot', () => {
+    const { store } = createStore();
+    observe(store, [activity('f')]);
+    receive(store, [submitted('a')]);
+    observe(store, [activity('f')], true);
+    receive(store, [submitted('b')]);
+    expect(store.getState().requestIds).toEqual(['f', 'a', 'b']);
+  });
+
+  it('that are over are kept up to 50, the oldest goes first; own ones and live ones all stay', () => {
+    const { store } = createStore();
+    receive(store, [submitted('own'), finished('own', ' x')]);
+    observe(store, [activity('live')]);
+    for (let index = 0; index < 52; index++) {
+      observe(store, [activity(`f${index}`)]);
+      observe(store, [activity(`f${index}`, { state: 'finished' })]);
+    }
+    const { requestIds } = store.getState();
+    expect(requestIds.slice(0, 3)).toEqual(['own', 'live', 'f2']);
+    expect(requestIds).toHaveLength(52);
+  });
+
+  it('are forgotten once over, and stay forgotten', () => {
+    const { store } = createStore();
+    observe(store, [activity('f'), activity('g')]);
+    observe(store, [activity('f', { state: 'failed' })]);
+    clearFinished(store);
+    observe(store, [activity('f', { state: 'failed' })]);
+    expect(store.getState().requestIds).toEqual([id('g')]);
+  });
+
+  it('are no news of those that ended before this tab came', () => {
+    const { store } = createStore();
+    observe(store, [activity('f', { state: 'finished' })]);
+    expect(store.getState().requestIds).toEqual([]);
+  });
+
+  it('leave the rows of this tab as they were', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a')]);
+    const own = rowOf(store, 'a');
+    observe(store, [activity('f')], true);
+    observe(store, [activity('f', { state: 'finished' })]);
+    expect(rowOf(store, 'a')).toBe(own);
   });
 });
 

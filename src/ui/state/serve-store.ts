@@ -1,6 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
+import type { Activity } from '../../worker/client.ts';
 import type {
   BatchRecord,
   RequestId,
@@ -13,7 +14,7 @@ import type { AnswerLogs } from './answer-log.ts';
 import { appendBatches } from './batch-view.ts';
 import type { BatchViews } from './batch-view.ts';
 import type { ChartHistory } from './chart-history.ts';
-import { createRequestView, isActive, updateRequestView } from './request-view.ts';
+import { createRequestView, foreignRequestView, isActive, updateRequestView } from './request-view.ts';
 import type { RequestView } from './request-view.ts';
 
 /** What the client's topics bring, with the time of receipt on this tab's clock. */
@@ -21,9 +22,11 @@ export type ServeEvent =
   | { readonly type: 'status'; readonly status: ServeStatus }
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
   | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
+  | { readonly type: 'activity'; readonly activity: Activity }
   | { readonly type: 'requests'; readonly updates: readonly RequestUpdate[]; readonly receivedAtMs: number };
 
 type RequestsEvent = Extract<ServeEvent, { type: 'requests' }>;
+type TableEvent = Extract<ServeEvent, { type: 'requests' | 'activity' }>;
 
 export const TEXT_GENERATOR = 'text-generator';
 
@@ -32,10 +35,10 @@ export interface Figures extends Omit<ServeStats, 'steps'> {
   readonly lastBatchSize: number;
 }
 
-/** The text generator's requests. */
+/** The text generator's requests, those of other tabs included. */
 interface RequestTable {
   readonly requests: ReadonlyMap<RequestId, RequestView>;
-  /** In submission order. */
+  /** In the order in which they came to be known here. */
   readonly requestIds: readonly RequestId[];
   readonly numSubmitted: number;
 }
@@ -83,12 +86,13 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
       }
     }
     const requestEvents = events.filter((event) => event.type === 'requests');
+    const tableEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
     const batchEvents = events.filter((event) => event.type === 'batch');
     return {
       status,
       figures,
       historyRevision,
-      ...updateRequestTable(view, requestEvents),
+      ...updateRequestTable(view, tableEvents),
       answerLogs: updateAnswerLogs(view.answerLogs, requestEvents, (name) => name !== TEXT_GENERATOR),
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
@@ -115,23 +119,68 @@ function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | unde
   return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? previous?.lastBatchSize ?? 0 };
 }
 
-function updateRequestTable(table: RequestTable, events: readonly RequestsEvent[]): RequestTable {
-  let { requests: previous, requestIds, numSubmitted } = table;
+function updateRequestTable(table: RequestTable, events: readonly TableEvent[]): RequestTable {
+  const { requests: previous, requestIds, numSubmitted } = table;
   if (events.length === 0) return { requests: previous, requestIds, numSubmitted };
-  const requests = new Map(previous);
-  for (const { updates, receivedAtMs } of events) {
-    for (const update of updates) {
-      const request = requests.get(update.requestId);
-      if (update.type !== 'submitted') {
-        // No request: another deployment's, or its row was cleared and what is over gets no update worth a row.
-        if (request) requests.set(request.id, updateRequestView(request, update, receivedAtMs));
-      } else if (!request && update.deployment === TEXT_GENERATOR) {
-        numSubmitted += 1;
-        requests.set(update.requestId, createRequestView(update, numSubmitted));
-      }
-    }
+  const draft = { requests: new Map(previous), numSubmitted };
+  for (const event of events) {
+    if (event.type === 'requests') applyUpdates(draft, event);
+    else applyActivity(draft.requests, event.activity);
   }
   // Rows keep their identity through a stream, so the list does not render again for a token.
-  if (numSubmitted > table.numSubmitted) requestIds = [...requests.keys()];
-  return { requests, requestIds, numSubmitted };
+  const hasSameRows =
+    draft.requests.size === requestIds.length && requestIds.every((id) => draft.requests.has(id));
+  return { ...draft, requestIds: hasSameRows ? requestIds : [...draft.requests.keys()] };
+}
+
+function applyUpdates(
+  table: { readonly requests: Map<RequestId, RequestView>; numSubmitted: number },
+  { updates, receivedAtMs }: RequestsEvent,
+): void {
+  const { requests } = table;
+  for (const update of updates) {
+    const request = requests.get(update.requestId);
+    if (update.type !== 'submitted') {
+      // No request: another deployment's, or its row was cleared and what is over gets no update worth a row.
+      if (request) requests.set(request.id, updateRequestView(request, update, receivedAtMs));
+    } else if (!request && update.deployment === TEXT_GENERATOR) {
+      table.numSubmitted += 1;
+      requests.set(update.requestId, createRequestView(update, table.numSubmitted));
+    }
+  }
+}
+
+/** Finished rows of other tabs that are kept: whoever floods must not fill every tab's list. */
+const MAX_FOREIGN_OVER = 50;
+
+function applyActivity(
+  requests: Map<RequestId, RequestView>,
+  { isSnapshot, requests: changed }: Activity,
+): void {
+  if (isSnapshot) {
+    const live = new Set(changed.map(({ requestId }) => requestId));
+    removeWhere(
+      requests,
+      ({ id, clientId, status }) => clientId !== undefined && isActive(status) && !live.has(id),
+    );
+  }
+  for (const activity of changed) {
+    if (activity.deployment !== TEXT_GENERATOR) continue;
+    // What is over and not in the list was cleared from it.
+    if (requests.has(activity.requestId) || isActive(activity.state))
+      requests.set(activity.requestId, foreignRequestView(activity));
+  }
+  let numTooMany = [...requests.values()].filter(isForeignOver).length - MAX_FOREIGN_OVER;
+  if (numTooMany > 0) removeWhere(requests, (request) => isForeignOver(request) && numTooMany-- > 0);
+}
+
+function isForeignOver({ clientId, status }: RequestView): boolean {
+  return clientId !== undefined && !isActive(status);
+}
+
+function removeWhere(
+  requests: Map<RequestId, RequestView>,
+  isRemoved: (request: RequestView) => boolean,
+): void {
+  for (const [id, request] of requests) if (isRemoved(request)) requests.delete(id);
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { BatchEvent } from '../../batching/batch.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { FakeClock } from '../../batching/fake-clock.ts';
-import { createRequestId } from '../ids.ts';
-import type { RequestId } from '../protocol.ts';
+import { createClientId, createRequestId } from '../ids.ts';
+import type { ClientId, RequestId } from '../protocol.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from './deployment.ts';
 
@@ -36,10 +36,14 @@ function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] 
     },
     onQueueWait: (queueWaitMs) => queueWaits.push(queueWaitMs),
   });
-  const submit = (name: string, input: unknown, options: unknown = {}) => {
-    const id = createRequestId();
-    names.set(id, name);
-    return { id, done: served.submit(id, input, options) };
+  const clients = new Map<string, ClientId>();
+  const submit = (name: string, input: unknown, options: unknown = {}, tab = 'tab') => {
+    const requestId = createRequestId();
+    const clientId = clients.get(tab) ?? createClientId();
+    clients.set(tab, clientId);
+    names.set(requestId, name);
+    served.submit({ requestId, clientId, input, options });
+    return requestId;
   };
   /** Lets one batch run to its end. */
   const work = async (): Promise<void> => {
@@ -91,13 +95,75 @@ describe('BatchedDeployment', () => {
   it('takes a cancelled request out of the queue, and ignores one that has ended', async () => {
     const { served, submit, work, events } = createDoubler();
     const [a, b] = [submit('a', 1), submit('b', 2)];
-    served.cancel(b.id);
+    served.cancel(b);
     await work();
-    await a.done;
-    served.cancel(a.id);
+    served.cancel(a);
     served.cancel(createRequestId());
     await work();
     expect(events).toEqual(['run 1', expect.stringMatching(/^b: RequestCancelledError/), 'a = 2']);
+  });
+
+  it('lets clients take turns: one that floods holds nobody back', async () => {
+    const { submit, work, events } = createDoubler({ maxBatchSize: 2 });
+    for (let number = 0; number < 500; number++) submit(`flood ${number}`, number, {}, 'flooding tab');
+    submit('other', 1000, {}, 'other tab');
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(events.filter((event) => event.startsWith('run'))).toEqual([
+      'run 0',
+      'run 1,2',
+      'run 3,1000',
+      'run 4,5',
+    ]);
+  });
+
+  it('shares the queue between clients, and always has a place for a first request', async () => {
+    const { submit, work, events } = createDoubler({ maxQueuedRequests: 2, maxBatchSize: 1 });
+    for (const name of ['first', 'a1', 'a2', 'a3']) submit(name, 1, {}, 'a');
+    for (const name of ['b1', 'b2']) submit(name, 1, {}, 'b');
+    for (let batch = 0; batch < 4; batch++) await work();
+    expect(events.filter((event) => !event.startsWith('run '))).toEqual([
+      expect.stringMatching(/^a3: BackPressureError/),
+      expect.stringMatching(/^b2: BackPressureError/),
+      'first = 2',
+      'a1 = 2',
+      'a2 = 2',
+      'b1 = 2',
+    ]);
+  });
+
+  it('counts waits from the arrival, also of what was held back', async () => {
+    const { submit, work, batches, served } = createDoubler({ maxBatchSize: 1 });
+    for (const name of ['a', 'b', 'c']) submit(name, 1);
+    expect(served.queueLength).toBe(2);
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(batches.map(({ reason, waitMs }) => [reason, waitMs])).toEqual([
+      ['full', 0],
+      ['full', WORK_MS],
+      ['full', 2 * WORK_MS],
+    ]);
+    expect(served.queueLength).toBe(0);
+  });
+
+  it('cancels what is held back at once, and its place goes to the next', async () => {
+    const { served, submit, work, events } = createDoubler({ maxBatchSize: 1 });
+    const [, , held] = [submit('a', 1), submit('b', 2), submit('c', 3), submit('d', 4)];
+    if (held) served.cancel(held);
+    for (let batch = 0; batch < 3; batch++) await work();
+    expect(events.filter((event) => !event.startsWith('run'))).toEqual([
+      expect.stringMatching(/^c: RequestCancelledError/),
+      'a = 2',
+      'b = 4',
+      'd = 8',
+    ]);
+  });
+
+  it('hands over more as soon as a raised limit has room', async () => {
+    const { served, submit, work, events } = createDoubler({ maxBatchSize: 1 });
+    for (const number of [1, 2, 3, 4]) submit(`r${number}`, number);
+    served.configure({ maxBatchSize: 3 });
+    await work();
+    await work();
+    expect(events.filter((event) => event.startsWith('run'))).toEqual(['run 1', 'run 2,3,4']);
   });
 
   it('measures inputs with the deployment’s own measure', async () => {

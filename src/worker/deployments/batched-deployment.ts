@@ -1,8 +1,10 @@
-import { batch, type BatchEvent, type Batched } from '../../batching/batch.ts';
+import { batchBehindQueue, type BatchEvent, type QueuedBatched } from '../../batching/batch.ts';
 import type { Clock } from '../../batching/clock.ts';
+import { BackPressureError, RequestCancelledError } from '../../batching/errors.ts';
+import { DrainRate } from '../../batching/drain-rate.ts';
+import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
-import type { RequestId } from '../../batching/generation/request.ts';
-import type { BatchKnobs } from '../protocol.ts';
+import type { BatchKnobs, ClientId, RequestId } from '../protocol.ts';
 import type { AnyDeployment } from './deployment.ts';
 
 export interface Answer {
@@ -18,10 +20,20 @@ export interface BatchedDeploymentListener {
   onQueueWait(queueWaitMs: number): void;
 }
 
+export interface BatchedSubmission {
+  readonly requestId: RequestId;
+  readonly clientId: ClientId;
+  readonly input: unknown;
+  readonly options: unknown;
+}
+
 /** An input on its way, with what is measured of it. */
 interface Arrival {
+  readonly id: RequestId;
+  readonly clientId: ClientId;
   readonly input: unknown;
   readonly arrivedAtMs: number;
+  readonly controller: AbortController;
 }
 
 /** A request has no options of its own: its deployment's knobs are turned by `configure`. */
@@ -33,24 +45,40 @@ const KNOBS: Validators<BatchKnobs> = {
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
 
-/** A deployment in service: requests by id in front, `batch` behind. */
+/**
+ * A deployment in service: requests by id in front, `batch` behind. In between the clients take turns: `batch` is handed
+ * no more than its next batch can hold, and what is held back goes on round-robin.
+ */
 export class BatchedDeployment {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
   readonly #listener: BatchedDeploymentListener;
-  readonly #call: Batched<Arrival, unknown>;
-  readonly #active = new Map<RequestId, AbortController>();
+  readonly #call: QueuedBatched<Arrival, unknown>;
+  readonly #maxQueuedRequests: number;
+  readonly #drainRate = new DrainRate();
+  /** All that waits, whether held back or handed to `batch`: what the limit of the queue is about. */
+  readonly #waiting = new RequestQueue<Arrival>();
+  /** Of these, what is held back. */
+  readonly #held = new RequestQueue<Arrival>();
+  readonly #active = new Map<RequestId, Arrival>();
   /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
   #answers: Answer[] = [];
 
   constructor(deployment: AnyDeployment, clock: Clock, listener: BatchedDeploymentListener) {
-    const { batchSizeFn, ...options } = deployment.batchOptions ?? {};
+    const { batchSizeFn, maxQueuedRequests = Infinity, ...options } = deployment.batchOptions ?? {};
     this.#deployment = deployment;
     this.#clock = clock;
     this.#listener = listener;
-    this.#call = batch<Arrival, unknown>(
+    this.#maxQueuedRequests = maxQueuedRequests;
+    this.#call = batchBehindQueue<Arrival, unknown>(
       (arrivals, context) => {
-        for (const { arrivedAtMs } of arrivals) listener.onQueueWait(clock.now() - arrivedAtMs);
+        const nowMs = clock.now();
+        for (const { id, arrivedAtMs } of arrivals) {
+          listener.onQueueWait(nowMs - arrivedAtMs);
+          this.#waiting.remove(id);
+        }
+        this.#drainRate.recordAdmission(nowMs, this.#waiting.length);
+        this.#handOver();
         return deployment.handler(
           arrivals.map(({ input }) => input),
           context,
@@ -72,7 +100,7 @@ export class BatchedDeployment {
   }
 
   get queueLength(): number {
-    return this.#call.queueLength;
+    return this.#waiting.length;
   }
 
   get knobs(): BatchKnobs {
@@ -81,24 +109,28 @@ export class BatchedDeployment {
   }
 
   /** Never throws: the outcome is told to the listener. */
-  async submit(requestId: RequestId, input: unknown, options: unknown): Promise<void> {
-    const controller = new AbortController();
-    this.#active.set(requestId, controller);
+  submit({ requestId, clientId, input, options }: BatchedSubmission): void {
     try {
       parseOptions('options', NO_OPTIONS, options);
-      const arrival = { input: this.#deployment.checkInput(input), arrivedAtMs: this.#clock.now() };
-      const result = await this.#call(arrival, { signal: controller.signal });
-      this.#answers.push({ requestId, result });
+      const arrival: Arrival = {
+        id: requestId,
+        clientId,
+        input: this.#deployment.checkInput(input),
+        arrivedAtMs: this.#clock.now(),
+        controller: new AbortController(),
+      };
+      this.#admit(arrival);
+      this.#handOver(arrival);
     } catch (error) {
       this.#listener.onFailed(requestId, error);
-    } finally {
-      this.#active.delete(requestId);
     }
   }
 
   /** Does nothing where the request has ended already. */
   cancel(requestId: RequestId): void {
-    this.#active.get(requestId)?.abort();
+    const held = this.#held.remove(requestId);
+    if (held) this.#fail(held, RequestCancelledError.because(undefined));
+    else this.#active.get(requestId)?.controller.abort();
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then no knob is turned. */
@@ -107,6 +139,43 @@ export class BatchedDeployment {
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
     if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
+    this.#handOver();
     return this.knobs;
+  }
+
+  #admit(arrival: Arrival): void {
+    const limit = this.#waiting.limitFor(arrival.clientId, this.#maxQueuedRequests);
+    if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
+    this.#waiting.add(arrival);
+    this.#held.add(arrival);
+  }
+
+  /** Enough to fill the next batch, and no more: whoever comes later still gets its turn in the one after it. */
+  #handOver(arriving?: Arrival): void {
+    while (this.#call.queueLength < this.#call.maxBatchSize) {
+      const arrival = this.#held.take();
+      if (!arrival) return;
+      this.#active.set(arrival.id, arrival);
+      void this.#run(arrival, arrival !== arriving);
+    }
+  }
+
+  async #run(arrival: Arrival, wasHeld: boolean): Promise<void> {
+    const { id: requestId, arrivedAtMs, controller } = arrival;
+    try {
+      const { signal } = controller;
+      const result = await this.#call(arrival, wasHeld ? { signal, arrivedAtMs } : { signal });
+      this.#answers.push({ requestId, result });
+    } catch (error) {
+      this.#fail(arrival, error);
+    } finally {
+      this.#active.delete(requestId);
+      this.#handOver();
+    }
+  }
+
+  #fail({ id }: Arrival, error: unknown): void {
+    this.#waiting.remove(id);
+    this.#listener.onFailed(id, error);
   }
 }

@@ -16,8 +16,17 @@ export class PromptTooLongError extends Error {
   readonly code = 'PROMPT_TOO_LONG';
 
   static of(numPromptTokens: number, contextLength: number): PromptTooLongError {
+    return PromptTooLongError.#with(String(numPromptTokens), contextLength);
+  }
+
+  /** The prompt is so long that its tokens were not counted. */
+  static atLeast(numPromptTokens: number, contextLength: number): PromptTooLongError {
+    return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength);
+  }
+
+  static #with(amount: string, contextLength: number): PromptTooLongError {
     return new PromptTooLongError(
-      `The prompt has ${numPromptTokens} tokens, but the model's context holds ${contextLength}, ` +
+      `The prompt has ${amount} tokens, but the model's context holds ${contextLength}, ` +
         `of which one is for the continuation: shorten the prompt to ${contextLength - 1} tokens.`,
     );
   }

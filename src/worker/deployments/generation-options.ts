@@ -2,6 +2,7 @@ import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generat
 import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
+import { randomSeed } from '../random-seed.ts';
 
 /** What a request runs with: its own options over the model's defaults. */
 export interface ResolvedOptions {
@@ -29,8 +30,4 @@ export function resolveOptions(
 function withoutUndefined(options: unknown): unknown {
   if (!isRecord(options)) return options;
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-}
-
-function randomSeed(): number {
-  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
 }

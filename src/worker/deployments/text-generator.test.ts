@@ -1,54 +1,31 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { createClientId, createRequestId } from '../ids.ts';
-import type { LoadedModel } from '../load-model.ts';
-import type { RequestId, RequestUpdate } from '../protocol.ts';
-import { ByteTextStream } from '../model/text-stream.ts';
+import type { GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import { createScriptedModel } from '../tabs/test-support.ts';
 import { TextGenerator } from './text-generator.ts';
 
-/** Token i is the character after the i-th of this line; the scripted model counts up through it. */
-const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789');
-
-function createGenerator() {
+function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
   const backend = new ScriptedBackend();
-  const bytes = new Map(ALPHABET.map((character, id) => [id, new TextEncoder().encode(character)]));
-  const model: LoadedModel = {
-    config: ScriptedBackend.config,
-    tokenizer: {
-      encode: (text) => Array.from(text, (character) => ALPHABET.indexOf(character)),
-      createTextStream: () => new ByteTextStream(bytes),
-    },
-    backend,
-    modelInfo: {
-      id: 'scripted',
-      numParameters: 1,
-      numLayers: 1,
-      contextLength: ScriptedBackend.config.contextLength,
-      vocabSize: ScriptedBackend.config.vocabSize,
-      generationDefaults: { maxNewTokens: 3, temperature: 0, topK: 0, topP: 1 },
-    },
-    backendInfo: {
-      name: 'wasm',
-      precision: 'fp32',
-      adapter: 'none',
-      isSoftwareAdapter: false,
-      fallbackReason: '',
-    },
-  };
+  const model = createScriptedModel(backend, bytes);
+  const batches: (readonly RequestUpdate[])[] = [];
   const updates: RequestUpdate[] = [];
   const idle = Promise.withResolvers<void>();
   const generator: TextGenerator = new TextGenerator(model, DEFAULT_POLICY, {
-    onUpdates: (batch) => updates.push(...batch),
+    onUpdates: (batch) => {
+      batches.push(batch);
+      updates.push(...batch);
+    },
     onStep: () => generator.numRunning + generator.numWaiting === 0 && idle.resolve(),
     onEnded: () => generator.numRunning + generator.numWaiting === 0 && idle.resolve(),
   });
-  const submit = (prompt: unknown, options: unknown = {}): RequestId => {
+  const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();
-    generator.submit({ requestId, clientId: createClientId(), prompt, options });
+    generator.submit({ requestId, clientId: createClientId(), prompt, options, resumption });
     return requestId;
   };
-  return { generator, updates, submit, backend, idle: idle.promise };
+  return { generator, model, batches, updates, submit, idle: idle.promise };
 }
 
 describe('TextGenerator', () => {
@@ -103,6 +80,14 @@ describe('TextGenerator', () => {
     ]);
   });
 
+  it('tells all that one step brought in one go', async () => {
+    const { submit, batches, idle } = createGenerator();
+    submit('a', { maxNewTokens: 2 });
+    submit('b', { maxNewTokens: 2 });
+    await idle;
+    expect(batches.at(-1)?.map(({ type }) => type)).toEqual(['chunk', 'finished', 'chunk', 'finished']);
+  });
+
   it('takes new knobs and keeps the old ones where the new are bad', () => {
     const { generator } = createGenerator();
     expect(generator.configure({ maxBatchSize: 2 }).maxBatchSize).toBe(2);
@@ -113,10 +98,93 @@ describe('TextGenerator', () => {
   });
 });
 
+describe('a request that a lost worker has begun', () => {
+  const BEGUN: Resumption = { tokenIds: [2, 3], elapsedMs: 1000, queueWaitMs: 5, ttftMs: 30 };
+
+  it('goes on after its tokens, and its result has them all', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4 }, BEGUN);
+    await idle;
+    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['e', 'f']);
+    expect(resultIn(updates)).toMatchObject({
+      text: 'abcdef',
+      generatedText: 'cdef',
+      tokenIds: [2, 3, 4, 5],
+      usage: { numPromptTokens: 2, numOutputTokens: 4 },
+    });
+  });
+
+  it('goes on inside a character: its first bytes are at the lost worker’s', async () => {
+    const [first, second] = [3, 4];
+    const bytes = new Map([
+      [first, Uint8Array.of(0xc3)],
+      [second, Uint8Array.of(0xa9)],
+    ]);
+    const { submit, updates, idle } = createGenerator(bytes);
+    submit('ab', { maxNewTokens: 4 }, { ...BEGUN, tokenIds: [2, first] });
+    await idle;
+    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['é', 'f']);
+    expect(resultIn(updates)).toMatchObject({ text: 'abcéf', generatedText: 'céf' });
+  });
+
+  it('has the times of its whole life: the first wait, the first token, all that has passed', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4 }, BEGUN);
+    await idle;
+    const { queueWaitMs, ttftMs, e2eMs, tpotMs } = resultIn(updates).timings;
+    expect([queueWaitMs, ttftMs]).toEqual([5, 30]);
+    expect(e2eMs).toBeGreaterThan(1000);
+    expect(tpotMs).toBeCloseTo((e2eMs - 30) / 3, 6);
+  });
+
+  it('is not told its first token’s time again', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4 }, BEGUN);
+    await idle;
+    expect(updates.filter((update) => 'ttftMs' in update)).toEqual([]);
+  });
+
+  it('has waited all the time where it had not got its first token', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 2 }, { tokenIds: [], elapsedMs: 1000 });
+    await idle;
+    const { queueWaitMs, ttftMs } = resultIn(updates).timings;
+    expect(queueWaitMs).toBeGreaterThanOrEqual(1000);
+    expect(ttftMs).toBeGreaterThan(queueWaitMs);
+    const chunks = updates.filter(({ type }) => type === 'chunk');
+    expect(chunks.map((update) => ('ttftMs' in update ? update.ttftMs : 'none'))).toEqual([ttftMs, 'none']);
+  });
+
+  it.each([
+    ['had started', BEGUN],
+    ['had not started', { tokenIds: [], elapsedMs: 1000 }],
+  ])('says the same of its wait at its start and at its end, where it %s', async (_, resumption) => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4 }, resumption);
+    await idle;
+    expect(updates[0]).toMatchObject({ type: 'started', queueWaitMs: resultIn(updates).timings.queueWaitMs });
+  });
+
+  it('is refused with tokens that its model has not, and disturbs nothing that runs', async () => {
+    const { submit, updates, idle } = createGenerator();
+    const { vocabSize } = ScriptedBackend.config;
+    submit('a');
+    expect(() => submit('b', {}, { ...BEGUN, tokenIds: [2, vocabSize] })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(/64 tokens.*got `64`/),
+      }),
+    );
+    await idle;
+    expect(resultIn(updates).text).toBe('abcd');
+  });
+});
+
 describe('rejects', () => {
   it.each([
     ['an empty prompt', '', {}, 'EMPTY_PROMPT', /empty/],
     ['a prompt that fills the context', 'a'.repeat(300), {}, 'PROMPT_TOO_LONG', /300 tokens.*holds 300.*299/],
+    ['a prompt that cannot fit', 'a'.repeat(600), {}, 'PROMPT_TOO_LONG', /at least 300 tokens.*holds 300/],
     ['a prompt that is not text', 7, {}, 'INVALID_OPTION', /`prompt` to be a string, got `7` \(number\)/],
     ['an unknown option', 'a', { maxTokens: 1 }, 'UNKNOWN_OPTION', /`maxTokens`/],
     ['more tokens than the context', 'a', { maxNewTokens: 301 }, 'INVALID_OPTION', /<= 300/],
@@ -129,4 +197,19 @@ describe('rejects', () => {
     await idle;
     expect(updates.at(-1)).toMatchObject({ type: 'finished', result: { text: 'abcd' } });
   });
+
+  it('a prompt that cannot fit without a look at its tokens, whatever its length', () => {
+    const { model, submit } = createGenerator();
+    const encode = vi.spyOn(model.tokenizer, 'encode');
+    expect(() => submit('a'.repeat(10_000_000))).toThrow(
+      expect.objectContaining({ code: 'PROMPT_TOO_LONG' }),
+    );
+    expect(encode).not.toHaveBeenCalled();
+  });
 });
+
+function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
+  const finished = updates.find((update) => update.type === 'finished');
+  if (!finished) throw new Error('No request has finished.');
+  return finished.result;
+}

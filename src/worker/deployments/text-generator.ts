@@ -5,12 +5,13 @@ import type {
   FailedEvent,
   FinishedEvent,
   RequestEvent,
+  RequestTimings,
   StepEvent,
 } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { TextStream } from '../model/text-stream.ts';
-import type { ClientId, GenerationResult, RequestId, RequestUpdate } from '../protocol.ts';
+import type { ClientId, GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
 import { toWireError } from '../wire-errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
@@ -28,6 +29,8 @@ export interface Submission {
   readonly clientId: ClientId;
   readonly prompt: unknown;
   readonly options: unknown;
+  /** What a lost worker has done of it already. */
+  readonly resumption?: Resumption | undefined;
 }
 
 /** What is kept of an accepted request until it ends. */
@@ -35,6 +38,7 @@ interface ActiveText {
   readonly prompt: string;
   readonly seed: number;
   readonly stream: TextStream;
+  readonly resumption: Resumption | undefined;
   generatedText: string;
 }
 
@@ -81,13 +85,24 @@ export class TextGenerator {
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
    * @returns The number of prompt tokens.
    */
-  submit({ requestId, clientId, prompt, options }: Submission): number {
+  submit({ requestId, clientId, prompt, options, resumption }: Submission): number {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     const { maxNewTokens, sampling } = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
-    this.#engine.submit({ id: requestId, clientId, promptTokenIds, maxNewTokens, sampling });
+    const resumedTokenIds = resumption?.tokenIds ?? [];
+    checkVocabulary(resumedTokenIds, this.#model.modelInfo.vocabSize);
+    this.#engine.submit({
+      id: requestId,
+      clientId,
+      promptTokenIds,
+      resumedTokenIds,
+      maxNewTokens,
+      sampling,
+    });
     const stream = this.#model.tokenizer.createTextStream();
-    this.#active.set(requestId, { prompt, seed: sampling.seed, stream, generatedText: '' });
+    // Its tab has this text; pushing it leaves the stream where the lost one was, inside a character perhaps.
+    const generatedText = resumedTokenIds.map((tokenId) => stream.push(tokenId)).join('');
+    this.#active.set(requestId, { prompt, seed: sampling.seed, stream, resumption, generatedText });
     return promptTokenIds.length;
   }
 
@@ -102,8 +117,12 @@ export class TextGenerator {
   }
 
   #tokenize(prompt: string): number[] {
-    const promptTokenIds = this.#model.tokenizer.encode(prompt);
-    const { contextLength } = this.#model.config;
+    const { tokenizer, config } = this.#model;
+    const { contextLength } = config;
+    // Tokenizing holds the worker up, and with it every tab.
+    const minTokens = Math.ceil(prompt.length / tokenizer.maxTokenBytes);
+    if (minTokens >= contextLength) throw PromptTooLongError.atLeast(minTokens, contextLength);
+    const promptTokenIds = tokenizer.encode(prompt);
     if (promptTokenIds.length === 0) throw EmptyPromptError.of();
     if (promptTokenIds.length >= contextLength)
       throw PromptTooLongError.of(promptTokenIds.length, contextLength);
@@ -121,11 +140,12 @@ export class TextGenerator {
     const { requestId } = event;
     switch (event.type) {
       case 'started':
-        return [event];
+        return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text.resumption) }];
       case 'token': {
         const tokenText = text.stream.push(event.tokenId);
         text.generatedText += tokenText;
-        const ttft = event.ttftMs === undefined ? {} : { ttftMs: event.ttftMs };
+        const isFirst = event.ttftMs !== undefined && text.resumption?.ttftMs === undefined;
+        const ttft = isFirst ? { ttftMs: event.ttftMs + (text.resumption?.elapsedMs ?? 0) } : {};
         return [{ type: 'chunk', requestId, text: tokenText, tokenIds: [event.tokenId], ...ttft }];
       }
       case 'finished':
@@ -152,9 +172,38 @@ function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[
     finishReason: event.finishReason,
     seed: text.seed,
     usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },
-    timings: event.timings,
+    timings: wholeTimings(event, text.resumption),
   };
   const lastChunk: RequestUpdate[] =
     rest === '' ? [] : [{ type: 'chunk', requestId, text: rest, tokenIds: [] }];
   return [...lastChunk, { type: 'finished', requestId, result }];
+}
+
+/** As the caller has waited: from the first submission on, whichever worker it went to. */
+function wholeTimings(
+  { timings, numOutputTokens }: FinishedEvent,
+  resumption: Resumption | undefined,
+): RequestTimings {
+  if (!resumption) return timings;
+  const { elapsedMs } = resumption;
+  const queueWaitMs = wholeQueueWaitMs(timings.queueWaitMs, resumption);
+  const ttftMs = resumption.ttftMs ?? timings.ttftMs + elapsedMs;
+  const e2eMs = timings.e2eMs + elapsedMs;
+  return {
+    queueWaitMs,
+    ttftMs,
+    e2eMs,
+    tpotMs: numOutputTokens > 1 ? (e2eMs - ttftMs) / (numOutputTokens - 1) : 0,
+  };
+}
+
+function wholeQueueWaitMs(queueWaitMs: number, resumption: Resumption | undefined): number {
+  return resumption?.queueWaitMs ?? queueWaitMs + (resumption?.elapsedMs ?? 0);
+}
+
+function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
+  const foreign = tokenIds.find((tokenId) => tokenId >= vocabSize);
+  if (foreign !== undefined) {
+    throw InvalidOptionError.of('resumption.tokenIds', `ids of the model's ${vocabSize} tokens`, foreign);
+  }
 }

@@ -5,9 +5,14 @@ import { ByteTextStream, readTokenBytes, type TextStream } from './text-stream.t
 /** Text <-> token ids of one model. */
 export interface Tokenizer {
   encode(text: string): number[];
+  /** Bytes of UTF-8 in one token at most: a text of more than n times as many characters has more than n tokens. */
+  readonly maxTokenBytes: number;
   /** A decoder for one sequence's output, fed token by token. */
   createTextStream(): TextStream;
 }
+
+/** Special tokens are spelled out in a text, and short. */
+const MAX_SPECIAL_BYTES = 64;
 
 /**
  * Builds the tokenizer with `AutoTokenizer` of @huggingface/transformers from files that are already here: its fetch
@@ -23,6 +28,7 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
   });
   return {
     encode: (text) => tokenizer.encode(text),
+    maxTokenBytes: Math.max(...Array.from(bytesOfToken.values(), ({ length }) => length), MAX_SPECIAL_BYTES),
     createTextStream: () => new ByteTextStream(bytesOfToken),
   };
 }

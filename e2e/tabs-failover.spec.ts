@@ -1,0 +1,172 @@
+import { reference } from './support/reference.ts';
+import { sampledRequests } from './support/sampled-requests.ts';
+import type { Site } from './support/site.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+import type { Streamed, Tab, TextRequest } from './support/tab.ts';
+
+/** How a leader can be lost. Resolves with what brings it back, where it can come back. */
+const LOSSES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<void | (() => Promise<void>)>>> = {
+  closed: (site, leader) => site.close(leader),
+  crashed: (site, leader) => site.crash(leader),
+  frozen: (site, leader) => site.freeze(leader),
+};
+
+for (const [fate, lose] of Object.entries(LOSSES)) {
+  test(`when the tab that leads is ${fate}, twelve requests of three others end as if nothing had happened`, async ({
+    site,
+  }) => {
+    await site.openReady(4);
+    const followers = await site.followers();
+    const requests = followers.map((_, index) => sampledRequests(4, index, 24));
+    const undisturbed = await undisturbedResults(followers[0], requests.flat());
+
+    // Eight run and four wait.
+    await Promise.all(followers.map((tab, index) => tab.begin(requests[index] ?? [])));
+    await Promise.all(followers.map((tab) => tab.whenStreamed(8)));
+    const thaw = await lose(site, await site.leader());
+
+    const outcomes = (await Promise.all(followers.map((tab) => tab.outcomesOfBegun()))).flat();
+    expect(outcomes.map(textOf)).toEqual(undisturbed.map(({ text }) => text));
+    expectNothingLostOrDoubled(outcomes);
+    await site.leader();
+    if (thaw) {
+      await thaw();
+      await site.leader();
+    }
+    expect(site.numWorkers).toBe(1);
+  });
+}
+
+test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
+  for (const [fate, lose] of Object.entries(LOSSES)) {
+    test(`${fate} while it loads, leaves the model to the next tab`, async ({ site }) => {
+      const { release } = await holdWeights(site);
+      const first = await site.open();
+      await expect.poll(async () => (await first.status()).role).toBe('leader');
+      const second = await site.open();
+      await second.begin(sampledRequests(2, 0, 4));
+      await lose(site, first);
+      release();
+      expect((await second.outcomesOfBegun()).map(({ code }) => code ?? 'answered')).toEqual([
+        'answered',
+        'answered',
+      ]);
+    });
+
+    test(`${fate} in the middle of a prompt, loses nothing of it`, async ({ site }) => {
+      await site.openReady(2);
+      const [follower] = await site.followers();
+      if (!follower) throw new Error('There is no follower.');
+      const request = { prompt: reference.longPrompt.prompt, options: { temperature: 0, maxNewTokens: 3 } };
+      const [undisturbed] = await undisturbedResults(follower, [request]);
+      // So that the prompt takes many steps.
+      await follower.configure({ maxBatchedTokens: 4 });
+      await follower.begin([request]);
+      await follower.page.waitForFunction(() => window.recorder.steps.some(({ kind }) => kind === 'prefill'));
+      await lose(site, await site.leader());
+      const outcomes = await follower.outcomesOfBegun();
+      expect(outcomes.map(textOf)).toEqual([undisturbed?.text]);
+      expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(4);
+    });
+
+    test(`${fate} while nothing runs, is followed by a tab that serves`, async ({ site }) => {
+      await site.openReady(2);
+      await lose(site, await site.leader());
+      const [follower] = site.tabs;
+      expect((await follower?.generate('Once', { maxNewTokens: 2 }))?.usage.numOutputTokens).toBe(2);
+    });
+  }
+});
+
+test(
+  'a leader whose page hangs serves the other tabs all the same',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    await site.openReady(2);
+    const [follower] = await site.followers();
+    const leader = await site.leader();
+    const release = await site.hang(leader);
+    expect((await follower?.generate('Once', { maxNewTokens: 2 }))?.usage.numOutputTokens).toBe(2);
+    await release();
+    expect((await leader.status()).role).toBe('leader');
+  },
+);
+
+test(
+  'requests of the adder and the house-price model, and knobs, survive the loss of the leader',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    await site.openReady(2);
+    const [follower] = await site.followers();
+    if (!follower) throw new Error('There is no follower.');
+    await follower.page.evaluate(() => window.tabserve.configure('adder', { maxBatchSize: 3 }));
+    await follower.configure({ maxBatchSize: 5 });
+    const answers = follower.page.evaluate(async () => {
+      const adder = window.tabserve.getHandle('adder');
+      const houses = window.tabserve.getHandle<readonly number[], number>('house-price');
+      window.sent = [
+        ...Array.from({ length: 9 }, (_, index) => adder.remote(index)),
+        houses.remote([120, 3, 2, 10, 5, 300, 1, 2]),
+      ];
+      return (await Promise.allSettled(window.sent)).map((outcome) =>
+        outcome.status === 'fulfilled' ? typeof outcome.value : String(outcome.reason),
+      );
+    });
+    await follower.page.waitForFunction(() => window.sent);
+    await site.close(await site.leader());
+    expect((await answers).slice(0, 9)).toEqual(Array.from({ length: 9 }, () => 'number'));
+    const status = await follower.ready();
+    expect(status.policy.maxBatchSize).toBe(5);
+    expect(status.deployments.find(({ name }) => name === 'adder')?.knobs.maxBatchSize).toBe(3);
+  },
+);
+
+test('the page tells the hand-over while it happens', { tag: ANY_BACKEND }, async ({ site }) => {
+  await site.openReady(2);
+  const [follower] = await site.followers();
+  if (!follower) throw new Error('There is no follower.');
+  const { release } = await holdWeights(site);
+  await follower.begin(sampledRequests(1, 0, 4));
+  await site.close(await site.leader());
+  await expect(follower.page.getByTestId('serve-state')).toHaveText(/^Handing over/);
+  expect((await follower.status()).isHandover).toBe(true);
+  release();
+  await expect(follower.page.getByTestId('serve-state')).toHaveText('Ready');
+});
+
+declare global {
+  interface Window {
+    sent?: PromiseLike<number>[];
+  }
+}
+
+async function undisturbedResults(
+  tab: Tab | undefined,
+  requests: readonly TextRequest[],
+): Promise<readonly { readonly text: string }[]> {
+  const results = await tab?.generateAll(requests);
+  await tab?.forget();
+  return results ?? [];
+}
+
+function textOf({ value, code, message }: Streamed): string {
+  return value?.text ?? `${code}: ${message}`;
+}
+
+/** What was streamed, over the loss of a worker, is what the result says. */
+function expectNothingLostOrDoubled(outcomes: readonly Streamed[]): void {
+  expect(outcomes.map(({ streamed }) => streamed)).toEqual(
+    outcomes.map(({ value }) => ({ text: value?.generatedText, tokenIds: value?.tokenIds })),
+  );
+}
+
+/** Holds every load of the model back until it is released. */
+async function holdWeights(site: Site): Promise<{ readonly release: () => void }> {
+  const gate = Promise.withResolvers<void>();
+  await site.context.route('**/model.safetensors', async (route) => {
+    await gate.promise;
+    // The tab that asked may be gone.
+    await route.continue().catch(() => {});
+  });
+  return { release: gate.resolve };
+}

@@ -1,0 +1,108 @@
+import { malformedMessages } from './support/malformed-messages.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+const NUM_MESSAGES = 10_000;
+
+test('10,000 malformed messages throw in no tab, and none reaches a deployment', async ({ site }) => {
+  const [first, second] = await site.openReady(2);
+  if (!first || !second) throw new Error('There are no two tabs.');
+  const before = await first.page.evaluate(() => window.tabserve.metrics());
+  const messages = malformedMessages(runSeed(), NUM_MESSAGES);
+  const stranger = await site.context.newPage();
+  await stranger.goto('/models/storyteller/config.json');
+  await stranger.evaluate(async (data) => {
+    const held = (await navigator.locks.query()).held ?? [];
+    // To everybody on the shared channel, and into each tab's own.
+    const names = ['tabserve', ...held.flatMap(({ name }) => (name?.includes('client') ? [name] : []))];
+    const channels = names.map((name) => new BroadcastChannel(name));
+    for (const [index, message] of data.entries()) channels[index % channels.length]?.postMessage(message);
+    // What came before it on the same channels has been delivered once this is answered.
+    for (const channel of channels) channel.close();
+  }, messages);
+
+  for (const tab of [first, second]) {
+    expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
+    expect((await tab.status()).state).toBe('ready');
+  }
+  expect(await first.page.evaluate(() => window.tabserve.metrics())).toBe(before);
+  expect(await first.page.evaluate(() => window.tabserve.batches('adder'))).toEqual([]);
+  const { numTabs } = await first.status();
+  expect(numTabs, 'tabs, none of which is a stranger').toBe(2);
+  expect(site.numWorkers).toBe(1);
+});
+
+test('a request whose message is replayed runs once', { tag: ANY_BACKEND }, async ({ site }) => {
+  const [tab] = await site.openReady(1);
+  await tab?.page.evaluate(() => {
+    window.heard = [];
+    new BroadcastChannel('tabserve').addEventListener(
+      'message',
+      ({ data }: MessageEvent<{ type: string }>) => {
+        if (data.type === 'submit') window.heard?.push(data);
+      },
+    );
+  });
+  const answer = await tab?.page.evaluate(() => window.tabserve.getHandle('adder').remote(1).result());
+  await tab?.page.waitForFunction(() => window.heard?.length === 1);
+  const sizes = await tab?.page.evaluate(async () => {
+    const channel = new BroadcastChannel('tabserve');
+    for (const message of window.heard ?? []) channel.postMessage(message);
+    // Behind the replayed message in the same queue.
+    await window.tabserve.getHandle('adder').remote(2).result();
+    return window.tabserve.batches('adder').map(({ batchSize }) => batchSize);
+  });
+  expect([answer, sizes]).toEqual([2, [1, 1]]);
+});
+
+test(
+  'a prompt of ten million characters is refused before it is tokenised',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const [tab] = await site.openReady(1);
+    const code = await tab?.page.evaluate(() =>
+      window.tabserve
+        .getHandle('text-generator')
+        .remote('word '.repeat(2_000_000))
+        .result()
+        .catch((error: Error & { code: string }) => error.code),
+    );
+    expect(code).toBe('PROMPT_TOO_LONG');
+  },
+);
+
+test(
+  'a tab of an older version is told to reload, and a newer one to wait for the others',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const [tab] = await site.openReady(1);
+    const stranger = await site.context.newPage();
+    await stranger.goto('/models/storyteller/config.json');
+    // What such a tab would hear when it comes.
+    const heard = await stranger.evaluate(async () => {
+      const channel = new BroadcastChannel('tabserve');
+      const answer = new Promise<unknown>((resolve) => {
+        channel.addEventListener('message', ({ data }) => resolve(data), { once: true });
+      });
+      channel.postMessage({ version: 1, clientId: 'old', type: 'hello' });
+      return answer;
+    });
+    expect(heard).toMatchObject({ type: 'serving', version: 2 });
+    expect((await tab?.status())?.numTabs, 'it is not served').toBe(1);
+
+    // And what this one makes of a worker of another version.
+    await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
+    await stranger.evaluate(() => {
+      new BroadcastChannel('tabserve').postMessage({ version: 3, workerId: 'newer', type: 'serving' });
+    });
+    const [outcome] = (await tab?.outcomesOfBegun()) ?? [];
+    expect(outcome?.code).toBe('VERSION_MISMATCH');
+    await expect(tab?.page.locator('.failure') ?? stranger.locator('body')).toContainText(/reload this tab/);
+  },
+);
+
+declare global {
+  interface Window {
+    heard?: unknown[];
+  }
+}

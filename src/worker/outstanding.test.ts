@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { requestId } from '../batching/generation/test-support.ts';
+import { OutstandingRequest } from './outstanding.ts';
+import type { RequestUpdate } from './protocol.ts';
+
+const ID = requestId('r');
+
+function createRequest(input: unknown = 'Hi', options: object = { seed: 7 }) {
+  const applied: string[] = [];
+  const response = { apply: ({ type }: RequestUpdate) => applied.push(type) };
+  const submission = { requestId: ID, deployment: 'text-generator', input, options };
+  return { request: new OutstandingRequest(submission, response, 1000), applied };
+}
+
+const started = (queueWaitMs: number): RequestUpdate => ({ type: 'started', requestId: ID, queueWaitMs });
+
+const chunk = (tokenIds: number[], ttftMs?: number): RequestUpdate => ({
+  type: 'chunk',
+  requestId: ID,
+  text: 'x',
+  tokenIds,
+  ...(ttftMs !== undefined && { ttftMs }),
+});
+
+describe('OutstandingRequest', () => {
+  it('is sent as it was submitted to the first worker', () => {
+    const { request } = createRequest();
+    expect(request.isSent).toBe(false);
+    expect(request.takeMessage(1070)).toEqual({
+      type: 'submit',
+      requestId: ID,
+      deployment: 'text-generator',
+      input: 'Hi',
+      options: { seed: 7 },
+    });
+    expect(request.isSent).toBe(true);
+  });
+
+  it('says to every later worker how far it has come and how long it has waited', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    request.apply(started(5));
+    request.apply(chunk([3], 30));
+    request.apply(chunk([4, 5]));
+    expect(request.takeMessage(1070)).toMatchObject({
+      input: 'Hi',
+      options: { seed: 7 },
+      resumption: { tokenIds: [3, 4, 5], elapsedMs: 70, queueWaitMs: 5, ttftMs: 30 },
+    });
+  });
+
+  it('has nothing to say of what has not happened yet', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    expect(request.takeMessage(1070)).toHaveProperty('resumption', { tokenIds: [], elapsedMs: 70 });
+    request.apply(started(5));
+    expect(request.takeMessage(1080)).toHaveProperty('resumption', {
+      tokenIds: [],
+      elapsedMs: 80,
+      queueWaitMs: 5,
+    });
+  });
+
+  it('keeps the first wait and the first token’s time, whichever worker goes on', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    request.apply(started(5));
+    request.apply(chunk([3], 30));
+    request.takeMessage(1070);
+    request.apply(started(900));
+    request.apply(chunk([4], 901));
+    expect(request.takeMessage(2000)).toHaveProperty('resumption', {
+      tokenIds: [3, 4],
+      elapsedMs: 1000,
+      queueWaitMs: 5,
+      ttftMs: 30,
+    });
+  });
+
+  it('hands out lists that later tokens do not change', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    const message = request.takeMessage(1000);
+    request.apply(chunk([3]));
+    expect(message).toHaveProperty('resumption.tokenIds', []);
+  });
+
+  it('is cut off from its caller’s objects by detach()', () => {
+    const input = [1, 2];
+    const options = { seed: 7 };
+    const { request } = createRequest(input, options);
+    request.detach();
+    input.push(3);
+    options.seed = 8;
+    expect(request.takeMessage(1000)).toMatchObject({ input: [1, 2], options: { seed: 7 } });
+  });
+
+  it('cannot be cut off from what cannot be cloned', () => {
+    const { request } = createRequest(() => 3);
+    expect(() => request.detach()).toThrow(expect.objectContaining({ name: 'DataCloneError' }));
+  });
+
+  it('passes every update on to whoever waits', () => {
+    const { request, applied } = createRequest();
+    request.apply(started(5));
+    request.apply(chunk([3]));
+    request.apply({ type: 'answered', requestId: ID, result: 4 });
+    expect(applied).toEqual(['started', 'chunk', 'answered']);
+  });
+});

@@ -1,0 +1,66 @@
+import type { RequestId, RequestUpdate, Resumption } from './protocol.ts';
+import type { Outgoing } from './tabs/link.ts';
+
+/** Whoever waits for a request. */
+export interface Response {
+  apply(update: RequestUpdate, error?: Error): void;
+}
+
+export interface Submission {
+  readonly requestId: RequestId;
+  readonly deployment: string;
+  readonly input: unknown;
+  readonly options: object;
+}
+
+/** A request that is not settled yet, with all that another worker needs to go on with it. */
+export class OutstandingRequest {
+  readonly response: Response;
+  #submission: Submission;
+  readonly #submittedAtMs: number;
+  readonly #tokenIds: number[] = [];
+  #queueWaitMs: number | undefined;
+  #ttftMs: number | undefined;
+  #isSent = false;
+
+  constructor(submission: Submission, response: Response, submittedAtMs: number) {
+    this.#submission = submission;
+    this.response = response;
+    this.#submittedAtMs = submittedAtMs;
+  }
+
+  /** Whether a worker has been asked, which may be lost by now. */
+  get isSent(): boolean {
+    return this.#isSent;
+  }
+
+  /** From the caller's objects, which may have changed when it is sent again. @throws DataCloneError. */
+  detach(): void {
+    this.#submission = structuredClone(this.#submission);
+  }
+
+  /** What to send to the worker that serves now. */
+  takeMessage(nowMs: number): Outgoing {
+    const message: Outgoing = { type: 'submit', ...this.#submission };
+    if (!this.#isSent) {
+      this.#isSent = true;
+      return message;
+    }
+    const resumption: Resumption = {
+      tokenIds: [...this.#tokenIds],
+      elapsedMs: nowMs - this.#submittedAtMs,
+      ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
+      ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
+    };
+    return { ...message, resumption };
+  }
+
+  apply(update: RequestUpdate): void {
+    if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
+    if (update.type === 'chunk') {
+      this.#tokenIds.push(...update.tokenIds);
+      this.#ttftMs ??= update.ttftMs;
+    }
+    this.response.apply(update);
+  }
+}

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { clientId, requestId } from '../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION, type ClientId, type RequestUpdate, type WorkerMessage } from './protocol.ts';
+import { ServeWorker } from './serve-worker.ts';
+import type { Outgoing } from './tabs/link.ts';
+
+// The worker around a model that counts up through the alphabet; what a real one does is shown end to end.
+
+vi.mock('./load-model.ts', async () => {
+  const { ScriptedBackend } = await import('./runtime/scripted-backend.ts');
+  const { createScriptedModel } = await import('./tabs/test-support.ts');
+  return { loadModel: () => Promise.resolve(createScriptedModel(new ScriptedBackend())) };
+});
+vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
+
+const [A, B] = [clientId('a'), clientId('b')];
+
+function createWorker() {
+  const toAll: WorkerMessage[] = [];
+  const toClient = new Map<ClientId, WorkerMessage[]>([
+    [A, []],
+    [B, []],
+  ]);
+  const worker = new ServeWorker([], {
+    toAll: (message) => toAll.push(structuredClone(message)),
+    toClient: (id, message) => toClient.get(id)?.push(structuredClone(message)),
+  });
+  const send = (id: ClientId, message: Outgoing): void =>
+    worker.receive({ version: PROTOCOL_VERSION, clientId: id, ...message });
+  for (const id of [A, B]) send(id, { type: 'hello' });
+  const submit = (id: ClientId, name: string, maxNewTokens: number, given: Partial<Submission> = {}): void =>
+    send(id, {
+      type: 'submit',
+      requestId: requestId(name),
+      deployment: 'text-generator',
+      input: 'ab',
+      options: { maxNewTokens },
+      ...given,
+    });
+  /** What a tab was told of its requests, one list per message. */
+  const updatesOf = (id: ClientId): (readonly RequestUpdate[])[] =>
+    (toClient.get(id) ?? []).flatMap((message) => (message.type === 'updates' ? [message.updates] : []));
+  const lastStats = () =>
+    toAll.flatMap((message) => (message.type === 'stats' ? [message.stats] : [])).at(-1);
+  return { worker, send, submit, updatesOf, lastStats, toAll };
+}
+
+/** Long enough for every step, and for the numbers to be told. */
+const work = () => vi.advanceTimersByTimeAsync(1000);
+
+type Submission = Extract<Outgoing, { type: 'submit' }>;
+
+const linesOf = (updates: readonly RequestUpdate[]): string =>
+  updates
+    .map((update) => `${update.requestId} ${update.type === 'chunk' ? update.text : update.type}`)
+    .join(', ');
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('prompts of several tabs', () => {
+  it('are told to each tab in one message per step, with its own alone', async () => {
+    const { worker, submit, updatesOf } = createWorker();
+    submit(A, 'a1', 3);
+    submit(A, 'a2', 3);
+    submit(B, 'b1', 3);
+    worker.start('http://localhost/', 'auto');
+    await work();
+    expect(updatesOf(A).slice(-2).map(linesOf)).toEqual([
+      'a1 d, a2 d',
+      'a1 e, a1 finished, a2 e, a2 finished',
+    ]);
+    expect(updatesOf(B).slice(-2).map(linesOf)).toEqual(['b1 d', 'b1 e, b1 finished']);
+  });
+
+  it('share their steps, and all tabs see the same numbers', async () => {
+    const { worker, submit, lastStats } = createWorker();
+    submit(A, 'a1', 3);
+    submit(B, 'b1', 3);
+    worker.start('http://localhost/', 'auto');
+    await work();
+    expect(lastStats()).toMatchObject({
+      numRunning: 0,
+      totals: { submitted: 2, finished: 2, outputTokens: 6 },
+    });
+  });
+
+  it('are known to other tabs by their state and their number of tokens', async () => {
+    const { worker, send, submit, toAll } = createWorker();
+    submit(A, 'a1', 3);
+    submit(A, 'a2', 200);
+    worker.start('http://localhost/', 'auto');
+    await vi.advanceTimersByTimeAsync(10);
+    send(A, { type: 'cancel', requestId: requestId('a2') });
+    await work();
+    const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
+    const lastOf = (name: string) => told.findLast((activity) => activity.requestId === name);
+    expect(lastOf('a1')).toMatchObject({ state: 'finished', numOutputTokens: 3 });
+    expect(lastOf('a2')).toMatchObject({ state: 'cancelled', clientId: A });
+  });
+
+  it('go on after the tokens of a lost worker, for their tab and for the others', async () => {
+    const { worker, submit, updatesOf, toAll } = createWorker();
+    const resumption = { tokenIds: [2, 3], elapsedMs: 1000, queueWaitMs: 5, ttftMs: 30 };
+    submit(A, 'a1', 4, { resumption });
+    worker.start('http://localhost/', 'auto');
+    await work();
+    expect(updatesOf(A).map(linesOf)).toEqual(['a1 started, a1 e', 'a1 f, a1 finished']);
+    const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
+    expect(told.at(-1)).toMatchObject({ state: 'finished', numOutputTokens: 4 });
+  });
+
+  it('leave no slot behind when their tab is gone', async () => {
+    const { worker, submit, updatesOf, lastStats } = createWorker();
+    worker.start('http://localhost/', 'auto');
+    await work();
+    for (let index = 0; index < 20; index++) submit(A, `a${index}`, 250);
+    submit(B, 'b1', 3);
+    await vi.advanceTimersByTimeAsync(5);
+    worker.forget(A);
+    await work();
+    expect(lastStats()).toMatchObject({
+      numRunning: 0,
+      numWaiting: 0,
+      totals: { cancelled: 20, finished: 1 },
+    });
+    expect(updatesOf(B).flat().at(-1)?.type).toBe('finished');
+  });
+});

@@ -1,0 +1,182 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { PROTOCOL_VERSION } from '../protocol.ts';
+import { isForeignHello, parseClientMessage, parseWorkerInit } from './client-message.ts';
+import { createKnobs, hasShapeOf, mutate } from './test-support.ts';
+
+const version = PROTOCOL_VERSION;
+const clientId = 'c';
+
+/** What the deployments check: anything goes through this door. */
+const ANYTHING = undefined;
+
+const DEPLOYMENTS = [
+  { name: 'adder', knobs: { maxBatchSize: 4, batchWaitTimeoutMs: 1.5, maxConcurrentBatches: 1 } },
+];
+const RESUMPTION = { tokenIds: [1, 2], elapsedMs: 70.5, queueWaitMs: 1, ttftMs: 30.25 };
+const HELLO = { version, clientId, type: 'hello', knobs: createKnobs({ deployments: DEPLOYMENTS }) };
+const SUBMIT = { version, clientId, type: 'submit', requestId: 'r', deployment: 'd', resumption: RESUMPTION };
+const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
+const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
+const METRICS = { version, clientId, type: 'metrics', callId: 1 };
+const MESSAGES = [
+  HELLO,
+  { ...SUBMIT, input: ANYTHING, options: ANYTHING },
+  CANCEL,
+  { ...CONFIGURE, knobs: ANYTHING },
+  METRICS,
+];
+
+const INIT = { version, type: 'init', modelUrl: 'http://localhost/', backend: 'auto', isShared: true };
+
+const { knobs: _knobs, ...FIRST_HELLO } = HELLO;
+const { resumption: _resumption, ...FIRST_SUBMIT } = SUBMIT;
+
+const withPolicy = (policy: object) => ({
+  ...HELLO,
+  knobs: createKnobs({ policy: { ...createKnobs().policy, ...policy } }),
+});
+const withResumption = (resumption: object) => ({
+  ...SUBMIT,
+  input: 'Hi',
+  options: {},
+  resumption: { ...RESUMPTION, ...resumption },
+});
+
+describe('parseClientMessage', () => {
+  it.each([
+    ['a first hello', FIRST_HELLO],
+    ['a hello with knobs', HELLO],
+    ['knobs without a limit to the queue', withPolicy({ maxQueuedRequests: Infinity })],
+    ['a submission', { ...FIRST_SUBMIT, input: { any: [3n, new Date(0)] }, options: { seed: 7 } }],
+    ['a submission of nothing', { ...FIRST_SUBMIT, input: undefined, options: null }],
+    ['a resubmission', { ...SUBMIT, input: 'Hi', options: {} }],
+    ['a resubmission of what had not begun', withResumption({ tokenIds: [] })],
+    ['a cancellation', CANCEL],
+    ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
+    ['a call for metrics', METRICS],
+  ])('lets %s through as it is', (_, message) => {
+    expect(parseClientMessage(message)).toEqual(message);
+  });
+
+  it.each([
+    ['nothing', undefined],
+    ['null', null],
+    ['text', 'submit'],
+    ['a list', [CANCEL]],
+    ['another version', { ...CANCEL, version: version + 1 }],
+    ['no version', { ...CANCEL, version: undefined }],
+    ['the version as text', { ...CANCEL, version: `${version}` }],
+    ['no client', { ...CANCEL, clientId: undefined }],
+    ['an empty id', { ...CANCEL, clientId: '' }],
+    ['an id beyond 100 characters', { ...CANCEL, requestId: 'r'.repeat(101) }],
+    ['an id of another type', { ...CANCEL, requestId: 3 }],
+    ['an unknown type', { ...CANCEL, type: 'evaluate' }],
+    ['a type that is a property of every object', { ...CANCEL, type: 'constructor' }],
+    ['a message that only the worker sends', { ...METRICS, type: 'call-answered', result: 1 }],
+    ['a submission without a deployment', { version, clientId, type: 'submit', requestId: 'r', input: 1 }],
+    ['a submission without an input', { ...FIRST_SUBMIT, options: {} }],
+    ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
+    ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
+    ['a call without a number', { ...METRICS, callId: '1' }],
+    ['a call with a negative number', { ...METRICS, callId: -1 }],
+    ['a policy that does not exist', withPolicy({ policy: 'greedy' })],
+    ['a batch size of NaN', withPolicy({ maxBatchSize: Number.NaN })],
+    ['a wait without end', withPolicy({ batchWaitTimeoutMs: Infinity })],
+    ['a fractional revision', { ...HELLO, knobs: createKnobs({ revision: 0.5 }) }],
+    ['knobs set to undefined', { ...HELLO, knobs: undefined }],
+    ['token ids that are no list', withResumption({ tokenIds: '1,2' })],
+    ['a negative token id', withResumption({ tokenIds: [1, -2] })],
+    ['a fractional token id', withResumption({ tokenIds: [1.5] })],
+    ['a hole among the token ids', withResumption({ tokenIds: Array.from({ length: 2 }) })],
+    ['a negative duration', withResumption({ elapsedMs: -1 })],
+    ['an infinite duration', withResumption({ ttftMs: Infinity })],
+  ])('drops %s', (_, data) => {
+    expect(parseClientMessage(data)).toBeUndefined();
+  });
+
+  it('takes 65,536 token ids; a longer list it drops without a look at one of them', () => {
+    let numReads = 0;
+    const tokenIds = (length: number) =>
+      new Proxy(
+        Array.from({ length }, () => 7),
+        {
+          get(target, key, receiver): unknown {
+            if (typeof key === 'string' && /^\d+$/.test(key)) numReads += 1;
+            return Reflect.get(target, key, receiver);
+          },
+        },
+      );
+    expect(parseClientMessage(withResumption({ tokenIds: tokenIds(65_537) }))).toBeUndefined();
+    expect(numReads).toBe(0);
+    expect(parseClientMessage(withResumption({ tokenIds: tokenIds(65_536) }))).toBeDefined();
+  });
+
+  it('leaves out what does not belong to a message', () => {
+    expect(parseClientMessage({ ...CANCEL, extra: 1 })).toEqual(CANCEL);
+  });
+
+  it('never throws, and what it lets through has the types of a message', () => {
+    const broken = fc
+      .record({
+        message: fc.constantFrom<object>(
+          ...MESSAGES.map((message) => ({
+            ...message,
+            ...('deployment' in message && { input: 3, knobs: {} }),
+          })),
+        ),
+        mutations: fc.array(
+          fc.record({
+            place: fc.nat(),
+            change: fc.constantFrom('replace' as const, 'remove' as const, 'add' as const),
+            junk: fc.anything(),
+          }),
+          { maxLength: 3 },
+        ),
+      })
+      .map(({ message, mutations }) => mutations.reduce(mutate, message));
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), { arbitrary: broken, weight: 9 }), (data) => {
+        const message = parseClientMessage(data);
+        if (message === undefined) return;
+        expect(parseClientMessage(message)).toEqual(message);
+        expect(hasShapeOf(message, MESSAGES)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+describe('parseWorkerInit', () => {
+  it('lets the first message of the tab that made the worker through', () => {
+    expect(parseWorkerInit(INIT)).toEqual(INIT);
+  });
+
+  it.each([
+    ['an unknown backend', { ...INIT, backend: 'cuda' }],
+    ['another version', { ...INIT, version: version + 1 }],
+    ['no word on whom it serves', { ...INIT, isShared: undefined }],
+    ['a message of a client', HELLO],
+    ['nothing', undefined],
+  ])('drops %s', (_, data) => {
+    expect(parseWorkerInit(data)).toBeUndefined();
+  });
+});
+
+describe('isForeignHello', () => {
+  it.each<[string, unknown, boolean]>([
+    [
+      'a tab of a newer version, whatever it says',
+      { type: 'hello', version: version + 1, who: 'knows' },
+      true,
+    ],
+    ['a tab of an older version', { type: 'hello', version: version - 1 }, true],
+    ['a tab without a version', { type: 'hello' }, false],
+    ['a version that is no whole number', { type: 'hello', version: 1.5 }, false],
+    ['a version that there has never been', { type: 'hello', version: -1 }, false],
+    ['another message of another version', { type: 'submit', version: version + 1 }, false],
+    ['nothing', null, false],
+  ])('of %s', (_, data, isForeign) => {
+    expect(isForeignHello(data)).toBe(isForeign);
+  });
+});

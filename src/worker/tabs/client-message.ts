@@ -1,0 +1,63 @@
+import * as v from 'valibot';
+import type { ClientId, ClientMessage, Resumption, WorkerInit } from '../protocol.ts';
+import { count, duration, id, knobSettings, name, requestId, tokenIds, version } from './wire-schema.ts';
+
+const from = { version, clientId: id<ClientId>() };
+
+const resumption: v.GenericSchema<unknown, Resumption> = v.object({
+  tokenIds,
+  elapsedMs: duration,
+  queueWaitMs: v.exactOptional(duration),
+  ttftMs: v.exactOptional(duration),
+});
+
+const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
+  v.object({ ...from, type: v.literal('hello'), knobs: v.exactOptional(knobSettings) }),
+  v.object({
+    ...from,
+    type: v.literal('submit'),
+    requestId,
+    deployment: name,
+    input: v.unknown(),
+    options: v.unknown(),
+    resumption: v.exactOptional(resumption),
+  }),
+  v.object({ ...from, type: v.literal('cancel'), requestId }),
+  v.object({ ...from, type: v.literal('configure'), callId: count, deployment: name, knobs: v.unknown() }),
+  v.object({ ...from, type: v.literal('metrics'), callId: count }),
+]);
+
+const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
+  version,
+  type: v.literal('init'),
+  modelUrl: v.string(),
+  backend: v.picklist(['auto', 'webgpu', 'wasm']),
+  isShared: v.boolean(),
+});
+
+/**
+ * The worker's door: the one place where something received becomes a message. What has another version or shape is
+ * undefined and goes no further; prompt, options and knobs are checked by the deployment that they are for.
+ */
+export function parseClientMessage(data: unknown): ClientMessage | undefined {
+  return outputOf(clientMessage, data);
+}
+
+export function parseWorkerInit(data: unknown): WorkerInit | undefined {
+  return outputOf(workerInit, data);
+}
+
+/** Whether a tab of another version has come: it has to hear whom it meets. */
+export function isForeignHello(data: unknown): boolean {
+  return v.is(foreignHello, data);
+}
+
+const foreignHello = v.object({
+  type: v.literal('hello'),
+  version: v.pipe(v.number(), v.integer(), v.minValue(1)),
+});
+
+function outputOf<Message>(schema: v.GenericSchema<unknown, Message>, data: unknown): Message | undefined {
+  const result = v.safeParse(schema, data, { abortEarly: true });
+  return result.success ? result.output : undefined;
+}

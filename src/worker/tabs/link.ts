@@ -1,0 +1,30 @@
+import type { ClientMessage, TabRole, WorkerMessage } from '../protocol.ts';
+
+/** A message before the client has signed it. */
+export type Outgoing<Message = ClientMessage> = Message extends unknown
+  ? Omit<Message, 'version' | 'clientId'>
+  : never;
+
+export interface LinkListener {
+  /** Messages go through from now on: what a worker needs to know this tab may be said. */
+  onOpen(): void;
+  onMessage(message: WorkerMessage): void;
+  onRole(role: TabRole): void;
+  /** A worker of another version of the protocol serves. */
+  onForeignWorker(version: number): void;
+  /** No worker can be kept running in this tab. */
+  onFailure(error: Error): void;
+}
+
+/** How a tab and the worker reach each other. */
+export interface Link {
+  /** Empty where the worker is shared with the other tabs, else why it is not. */
+  readonly isolationReason: string;
+  /** @throws DataCloneError for what cannot be cloned. */
+  post(message: Outgoing): void;
+  /** Leaves: a worker in this tab ends, and another tab may take over. */
+  close(): void;
+}
+
+/** The listener hears nothing before the call has returned. */
+export type OpenLink = (listener: LinkListener) => Link;

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import { clientId, settle } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION } from '../protocol.ts';
+import { openSoloLink } from './solo-link.ts';
+import { createWorkerStatus, FakeWorkerPort, RecordingLinkListener } from './test-support.ts';
+
+const from = { version: PROTOCOL_VERSION, workerId: 'w' };
+const SERVING = { ...from, type: 'serving' };
+const READY = { ...from, type: 'status', status: createWorkerStatus({ state: 'ready' }) };
+
+function createLink() {
+  const workers: FakeWorkerPort[] = [];
+  const listener = new RecordingLinkListener();
+  const link = openSoloLink(
+    {
+      clientId: clientId('tab'),
+      host: {
+        createWorker() {
+          const worker = new FakeWorkerPort();
+          workers.push(worker);
+          return worker;
+        },
+        modelUrl: 'http://localhost/models/storyteller/',
+        backend: 'auto',
+      },
+      reason: 'no Web Locks',
+    },
+    listener,
+  );
+  const failLast = (): void => workers.at(-1)?.fail('out of memory');
+  return { link, listener, workers, failLast };
+}
+
+describe('a solo link', () => {
+  it('starts a worker for this tab alone, and says why', () => {
+    const { link, workers } = createLink();
+    expect(link.isolationReason).toBe('no Web Locks');
+    expect(workers[0]?.received).toEqual([
+      {
+        version: PROTOCOL_VERSION,
+        type: 'init',
+        modelUrl: 'http://localhost/models/storyteller/',
+        backend: 'auto',
+        isShared: false,
+      },
+    ]);
+  });
+
+  it('says nothing before the call has returned; then this tab leads, and is heard once its worker serves', async () => {
+    const { listener, workers } = createLink();
+    expect(listener.log).toEqual([]);
+    await settle();
+    expect(listener.log).toEqual(['leader']);
+    workers[0]?.say(SERVING);
+    expect(listener.log).toEqual(['leader', 'open']);
+  });
+
+  it('carries messages both ways, signed; what is none of a worker is dropped', () => {
+    const { link, listener, workers } = createLink();
+    link.post({ type: 'metrics', callId: 1 });
+    expect(workers[0]?.received.at(-1)).toEqual({
+      version: PROTOCOL_VERSION,
+      clientId: 'tab',
+      type: 'metrics',
+      callId: 1,
+    });
+    for (const data of ['noise', { ...READY, version: PROTOCOL_VERSION + 1 }, READY]) workers[0]?.say(data);
+    expect(listener.messages).toEqual([READY]);
+  });
+
+  it('replaces a worker that fails; its tab is heard again by the next', () => {
+    const { link, listener, workers, failLast } = createLink();
+    workers[0]?.say(SERVING);
+    failLast();
+    link.post({ type: 'metrics', callId: 1 });
+    workers[1]?.say(SERVING);
+    expect(workers[1]?.received).toMatchObject([{ type: 'init' }, { type: 'metrics' }]);
+    expect(listener.log).toEqual(['open', 'open']);
+  });
+
+  it('gives up after three workers that never got ready; one that did forgives those before', () => {
+    const { listener, workers, failLast } = createLink();
+    failLast();
+    failLast();
+    workers.at(-1)?.say(READY);
+    failLast();
+    failLast();
+    expect(listener.log).toEqual([]);
+    failLast();
+    expect(listener.log).toEqual(['failure: The worker failed (out of memory): reload the page.']);
+  });
+
+  it('ends its worker when it is closed', () => {
+    const { link, workers, failLast } = createLink();
+    link.close();
+    failLast();
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
+  });
+});

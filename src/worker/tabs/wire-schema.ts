@@ -1,0 +1,57 @@
+import * as v from 'valibot';
+import type { BatchKnobs, BatchingPolicy, DeploymentInfo, KnobSettings, RequestId } from '../protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol.ts';
+
+// What both doors check. Everything that arrives on a channel is unknown until it has passed one of them.
+
+const MAX_NAME_LENGTH = 100;
+
+/** More than any model's context: what is longer is refused before its entries are looked at. */
+const MAX_TOKEN_IDS = 65_536;
+
+export const version = v.literal(PROTOCOL_VERSION);
+
+/** An id of the kind that the type names: brands exist for the compiler only. */
+export function id<Id extends string>(): v.GenericSchema<unknown, Id> {
+  return v.custom<Id>(
+    (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH,
+  );
+}
+
+export const requestId = id<RequestId>();
+
+export const name = v.pipe(v.string(), v.maxLength(MAX_NAME_LENGTH));
+
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** Not finite only where "without limit" has a meaning. */
+const countOrInfinity = v.union([count, v.literal(Infinity)]);
+
+export const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+export const tokenIds = v.pipe(
+  v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_TOKEN_IDS),
+  v.array(count),
+);
+
+const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
+  policy: v.picklist(['off', 'static', 'continuous']),
+  maxBatchSize: count,
+  batchWaitTimeoutMs: duration,
+  maxBatchedTokens: count,
+  maxQueuedRequests: countOrInfinity,
+});
+
+const batchKnobs: v.GenericSchema<unknown, BatchKnobs> = v.object({
+  maxBatchSize: count,
+  batchWaitTimeoutMs: duration,
+  maxConcurrentBatches: count,
+});
+
+const deploymentInfo: v.GenericSchema<unknown, DeploymentInfo> = v.object({ name, knobs: batchKnobs });
+
+export const knobSettings: v.GenericSchema<unknown, KnobSettings> = v.object({
+  revision: count,
+  policy,
+  deployments: v.array(deploymentInfo),
+});

@@ -1,0 +1,186 @@
+import * as v from 'valibot';
+import {
+  PROTOCOL_VERSION,
+  type BackendInfo,
+  type BatchRecord,
+  type ClientId,
+  type GenerationResult,
+  type LatencySummary,
+  type ModelInfo,
+  type RequestActivity,
+  type RequestUpdate,
+  type ServeStats,
+  type StepRecord,
+  type WireError,
+  type WorkerId,
+  type WorkerMessage,
+  type WorkerStatus,
+} from '../protocol.ts';
+import { count, duration, id, knobSettings, name, requestId, tokenIds, version } from './wire-schema.ts';
+
+const wireError: v.GenericSchema<unknown, WireError> = v.object({
+  code: v.string(),
+  message: v.string(),
+  details: v.exactOptional(v.record(v.string(), v.number())),
+});
+
+const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
+  text: v.string(),
+  generatedText: v.string(),
+  tokenIds,
+  finishReason: v.picklist(['stop', 'length', 'abort', 'error']),
+  seed: count,
+  usage: v.object({ numPromptTokens: count, numOutputTokens: count }),
+  timings: v.object({ queueWaitMs: duration, ttftMs: duration, e2eMs: duration, tpotMs: duration }),
+});
+
+const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type', [
+  v.object({ type: v.literal('started'), requestId, queueWaitMs: duration }),
+  v.object({
+    type: v.literal('chunk'),
+    requestId,
+    text: v.string(),
+    tokenIds,
+    ttftMs: v.exactOptional(duration),
+  }),
+  v.object({ type: v.literal('finished'), requestId, result: generationResult }),
+  v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
+  v.object({ type: v.literal('failed'), requestId, error: wireError }),
+]);
+
+const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
+  id: v.string(),
+  numParameters: count,
+  numLayers: count,
+  contextLength: count,
+  vocabSize: count,
+  generationDefaults: v.object({
+    maxNewTokens: count,
+    temperature: v.number(),
+    topK: count,
+    topP: v.number(),
+  }),
+});
+
+const backendInfo: v.GenericSchema<unknown, BackendInfo> = v.object({
+  name: v.picklist(['webgpu', 'wasm']),
+  precision: v.picklist(['fp16', 'fp32']),
+  adapter: v.string(),
+  isSoftwareAdapter: v.boolean(),
+  fallbackReason: v.string(),
+});
+
+const workerStatus: v.GenericSchema<unknown, WorkerStatus> = v.object({
+  state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
+  knobs: knobSettings,
+  numTabs: count,
+  progress: v.exactOptional(
+    v.object({
+      phase: v.picklist(['download', 'prepare', 'compile']),
+      loaded: count,
+      total: count,
+    }),
+  ),
+  model: v.exactOptional(modelInfo),
+  backend: v.exactOptional(backendInfo),
+  error: v.exactOptional(wireError),
+});
+
+const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
+  count,
+  p50: duration,
+  p95: duration,
+});
+
+const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
+  stepIndex: count,
+  kind: v.picklist(['prefill', 'decode']),
+  batchSize: count,
+  numTokens: count,
+  queueLength: count,
+  stepMs: duration,
+  runMs: duration,
+  readbackMs: duration,
+  agoMs: duration,
+});
+
+const serveStats: v.GenericSchema<unknown, ServeStats> = v.object({
+  steps: v.array(stepRecord),
+  numRunning: count,
+  numWaiting: count,
+  tokensPerSecond: duration,
+  ttftMs: latencySummary,
+  itlMs: latencySummary,
+  queueWaitMs: latencySummary,
+  e2eMs: latencySummary,
+  totals: v.object({
+    submitted: count,
+    finished: count,
+    cancelled: count,
+    failed: count,
+    rejected: count,
+    promptTokens: count,
+    outputTokens: count,
+  }),
+});
+
+const batchRecord: v.GenericSchema<unknown, BatchRecord> = v.object({
+  deployment: name,
+  batchIndex: count,
+  queueLength: count,
+  reason: v.picklist(['full', 'deferred', 'flush', 'close', 'timeout', 'idle']),
+  batchSize: count,
+  measuredSize: v.number(),
+  maxBatchSize: count,
+  waitMs: duration,
+  executionMs: duration,
+  cancelled: count,
+  outcome: v.picklist(['ok', 'error']),
+});
+
+const requestActivity: v.GenericSchema<unknown, RequestActivity> = v.object({
+  requestId,
+  clientId: id<ClientId>(),
+  deployment: name,
+  inputPreview: v.string(),
+  state: v.picklist(['waiting', 'running', 'finished', 'cancelled', 'failed']),
+  numOutputTokens: count,
+});
+
+const from = { version, workerId: id<WorkerId>() };
+
+const workerMessage: v.GenericSchema<unknown, WorkerMessage> = v.variant('type', [
+  v.object({ ...from, type: v.literal('serving') }),
+  v.object({
+    ...from,
+    type: v.literal('welcome'),
+    status: workerStatus,
+    activity: v.array(requestActivity),
+    batches: v.array(batchRecord),
+  }),
+  v.object({ ...from, type: v.literal('status'), status: workerStatus }),
+  v.object({ ...from, type: v.literal('updates'), updates: v.array(requestUpdate) }),
+  v.object({ ...from, type: v.literal('stats'), stats: serveStats }),
+  v.object({ ...from, type: v.literal('batch'), batch: batchRecord }),
+  v.object({ ...from, type: v.literal('activity'), activity: v.array(requestActivity) }),
+  v.object({ ...from, type: v.literal('call-answered'), callId: count, result: v.unknown() }),
+  v.object({ ...from, type: v.literal('call-refused'), callId: count, error: wireError }),
+]);
+
+/** What no worker of this version says is undefined and goes no further: the tab's own door. */
+export function parseWorkerMessage(data: unknown): WorkerMessage | undefined {
+  const result = v.safeParse(workerMessage, data, { abortEarly: true });
+  return result.success ? result.output : undefined;
+}
+
+const signed = v.object({
+  version: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  workerId: id<WorkerId>(),
+  type: name,
+});
+
+/** The version of a worker that is not of this one; undefined for anything else. */
+export function foreignWorkerVersion(data: unknown): number | undefined {
+  const result = v.safeParse(signed, data);
+  return result.success && result.output.version !== PROTOCOL_VERSION ? result.output.version : undefined;
+}
