@@ -1,3 +1,4 @@
+import type { TokenCounts } from './adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
 
@@ -27,6 +28,7 @@ export class Sequence {
   #slot: KvSlot | undefined;
   /** Without the end token: it stops the text and is no part of it. */
   readonly #outputTokenIds: number[] = [];
+  #tokenCounts: Map<number, number> | undefined;
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     this.request = request;
@@ -57,6 +59,12 @@ export class Sequence {
 
   get outputTokenIds(): readonly number[] {
     return this.#outputTokenIds;
+  }
+
+  /** Made when the sequence is first scheduled, then kept up to date: a waiting request costs no more than its ids. */
+  get tokenCounts(): TokenCounts {
+    this.#tokenCounts ??= new Map(this.request.promptTokenIds.map((tokenId) => [tokenId, 0]));
+    return this.#tokenCounts;
   }
 
   get numPromptTokens(): number {
@@ -99,6 +107,7 @@ export class Sequence {
       return;
     }
     this.#outputTokenIds.push(tokenId);
+    this.#tokenCounts?.set(tokenId, (this.#tokenCounts.get(tokenId) ?? 0) + 1);
     if (this.#isOutOfRoom(limits)) this.finish('length');
   }
 

@@ -26,7 +26,16 @@ function createGenerator() {
       numLayers: 1,
       contextLength: ScriptedBackend.config.contextLength,
       vocabSize: ScriptedBackend.config.vocabSize,
-      generationDefaults: { maxNewTokens: 3, temperature: 0, topK: 0, topP: 1 },
+      generationDefaults: {
+        maxNewTokens: 3,
+        temperature: 0,
+        topK: 0,
+        topP: 1,
+        minP: 0,
+        repetitionPenalty: 1,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+      },
     },
     backendInfo: {
       name: 'wasm',
@@ -88,6 +97,26 @@ describe('TextGenerator', () => {
     expect(updates.at(-1)).toMatchObject({
       result: { text: '789', finishReason: 'stop', tokenIds: [60, 61, 62] },
     });
+  });
+
+  it('gives logprobs with each chunk and in the result, where they are asked for', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 2, logprobs: 1 });
+    await idle;
+    // One logit is 1, the other 63 are 0.
+    const logprob = expect.closeTo(1 - Math.log(Math.E + 63), 6);
+    const expected = [2, 3].map((tokenId) => ({ tokenId, logprob, top: [{ tokenId, logprob }] }));
+    const chunks = updates.filter(({ type }) => type === 'chunk');
+    expect(chunks).toMatchObject(expected.map((entry) => ({ logprobs: [entry] })));
+    expect(updates.at(-1)).toMatchObject({ result: { logprobs: expected } });
+  });
+
+  it('says nothing of logprobs where nobody asked', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab');
+    await idle;
+    expect(updates.filter((update) => 'logprobs' in update)).toEqual([]);
+    expect(updates.at(-1)).not.toHaveProperty('result.logprobs');
   });
 
   it('cancels a waiting request without disturbing the others', async () => {

@@ -6,11 +6,12 @@ import type {
   FinishedEvent,
   RequestEvent,
   StepEvent,
+  TokenEvent,
 } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { TextStream } from '../model/text-stream.ts';
-import type { ClientId, GenerationResult, RequestId, RequestUpdate } from '../protocol.ts';
+import type { ClientId, GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
 import { toWireError } from '../wire-errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
@@ -36,6 +37,8 @@ interface ActiveText {
   readonly seed: number;
   readonly stream: TextStream;
   generatedText: string;
+  /** Where they were asked for. */
+  readonly logprobs?: TokenLogprobs[];
 }
 
 /** The deployment that continues prompts: text in, text out, over the engine's token ids. */
@@ -87,7 +90,13 @@ export class TextGenerator {
     const promptTokenIds = this.#tokenize(prompt);
     this.#engine.submit({ id: requestId, clientId, promptTokenIds, maxNewTokens, sampling });
     const stream = this.#model.tokenizer.createTextStream();
-    this.#active.set(requestId, { prompt, seed: sampling.seed, stream, generatedText: '' });
+    this.#active.set(requestId, {
+      prompt,
+      seed: sampling.seed,
+      stream,
+      generatedText: '',
+      ...(sampling.numLogprobs !== undefined && { logprobs: [] }),
+    });
     return promptTokenIds.length;
   }
 
@@ -122,12 +131,8 @@ export class TextGenerator {
     switch (event.type) {
       case 'started':
         return [event];
-      case 'token': {
-        const tokenText = text.stream.push(event.tokenId);
-        text.generatedText += tokenText;
-        const ttft = event.ttftMs === undefined ? {} : { ttftMs: event.ttftMs };
-        return [{ type: 'chunk', requestId, text: tokenText, tokenIds: [event.tokenId], ...ttft }];
-      }
+      case 'token':
+        return [chunkUpdate(event, text)];
       case 'finished':
         this.#active.delete(requestId);
         return finishedUpdates(event, text);
@@ -140,6 +145,20 @@ export class TextGenerator {
   }
 }
 
+function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text: ActiveText): RequestUpdate {
+  const tokenText = text.stream.push(tokenId);
+  text.generatedText += tokenText;
+  if (logprobs) text.logprobs?.push(logprobs);
+  return {
+    type: 'chunk',
+    requestId,
+    text: tokenText,
+    tokenIds: [tokenId],
+    ...(logprobs && { logprobs: [logprobs] }),
+    ...(ttftMs !== undefined && { ttftMs }),
+  };
+}
+
 /** The result, after a last chunk where the text ended inside a character. */
 function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[] {
   const { requestId } = event;
@@ -149,6 +168,7 @@ function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[
     text: text.prompt + generatedText,
     generatedText,
     tokenIds: event.tokenIds,
+    ...(text.logprobs && { logprobs: text.logprobs }),
     finishReason: event.finishReason,
     seed: text.seed,
     usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },

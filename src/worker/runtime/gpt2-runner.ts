@@ -7,7 +7,7 @@ import type {
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
-import { createSampler, type SampleToken } from '../../batching/generation/sampling.ts';
+import { createSampler, type SampledToken, type SampleToken } from '../../batching/generation/sampling.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
 
@@ -68,16 +68,22 @@ export class Gpt2Runner implements ModelRunner {
 
   #sample(rows: readonly StepRow[], { logits, runMs, readbackMs }: ForwardOutput): StepOutput {
     const { vocabSize } = this.#config;
-    const tokenIds = rows.map((row, i) =>
+    const samples = rows.map((row, i) =>
       this.#sampleRow(row, logits.subarray(i * vocabSize, (i + 1) * vocabSize)),
     );
-    return { tokenIds, runMs, readbackMs };
+    return {
+      tokenIds: samples.map((sample) => (sample instanceof Error ? sample : sample.tokenId)),
+      logprobs: samples.map((sample) => (sample instanceof Error ? undefined : sample.logprobs)),
+      runMs,
+      readbackMs,
+    };
   }
 
   /** Logits without a next token fail their own row and no other. */
-  #sampleRow(row: StepRow, logits: Float32Array): number | Error {
+  #sampleRow(row: StepRow, logits: Float32Array): SampledToken | Error {
+    const position = row.startPosition + row.tokenIds.length;
     try {
-      return this.#sampleToken(logits, row.sampling, row.startPosition + row.tokenIds.length);
+      return this.#sampleToken(logits, { params: row.sampling, position, tokenCounts: row.tokenCounts });
     } catch (error) {
       return ModelRunError.because(error);
     }
