@@ -38,7 +38,7 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
 }
 
 /** The penalties of a request as f32; an inverse spares a division, which GPUs round each in its own way. */
-function penaltiesOf({ repetitionPenalty, presencePenalty, frequencyPenalty }: SamplingParams): {
+export function penaltiesOf({ repetitionPenalty, presencePenalty, frequencyPenalty }: SamplingParams): {
   readonly repetition: number;
   readonly repetitionInverse: number;
   readonly presence: number;

@@ -23,9 +23,9 @@ export interface SoftmaxScale {
   readonly totalWeight: number;
 }
 
-const UNIT_SHARPNESS = sharpnessOf(1);
+export const UNIT_SHARPNESS = sharpnessOf(1);
 
-function logprobOf(logit: number, { largestLogit, totalWeight }: SoftmaxScale): number {
+export function logprobOf(logit: number, { largestLogit, totalWeight }: SoftmaxScale): number {
   return logit - largestLogit - Math.log(totalWeight / LARGEST_WEIGHT);
 }
 

@@ -1,7 +1,7 @@
 import { multiplyHigh } from './multiply-high.ts';
 
 /** Philox2x32's multiplier and key increment. */
-const PHILOX = { multiplier: 0xd256d193, keyIncrement: 0x9e3779b9, numRounds: 10 } as const;
+export const PHILOX = { multiplier: 0xd256d193, keyIncrement: 0x9e3779b9, numRounds: 10 } as const;
 
 /**
  * Philox2x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as

@@ -49,7 +49,7 @@ export interface GenerationRequest {
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 /** Alternatives that can be had with each token. */
-const MAX_LOGPROBS = 20;
+export const MAX_LOGPROBS = 20;
 
 /**
  * What each sampling parameter may be; options that come from outside are checked with the same table, and biases

@@ -21,15 +21,15 @@ export const UNITS_PER_OCTAVE = 2 ** 20;
 export const END_OF_WEIGHTS = 32 * UNITS_PER_OCTAVE;
 
 /** ln 2 in units of 2^-20: the decay per unit of the fraction's low bits, in units of 2^-40. */
-const LN2_UNITS = 726_817;
+export const LN2_UNITS = 726_817;
 
 /** 2^(-1/256), 2^(-1/128), … 2^(-1/2), in units of 2^-32: the bits of the table's index, from the lowest. */
-const FRACTION_FACTORS: readonly number[] = [
+export const FRACTION_FACTORS: readonly number[] = [
   0xff4ecb59, 0xfe9e115c, 0xfd3e0c0c, 0xfa83b2db, 0xf5257d15, 0xeac0c6e7, 0xd744fcca, 0xb504f333,
 ];
 
 /** Shares of a total count 2^-24, as random numbers do. */
-const SHARE_UNITS = 2 ** 24;
+export const SHARE_UNITS = 2 ** 24;
 
 /** 2^(-i/256) for the first 8 bits of the fraction, in units of 2^-31. */
 const FRACTIONS: Uint32Array = Uint32Array.from({ length: 256 }, (_, index) =>

@@ -57,11 +57,13 @@ describe('Gpt2Runner', () => {
     expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
     expect(backend.calls).toEqual([
       'reserve 1x128',
-      'forward staging 1x2 ids 5,6 positions 0,1 last 1, no logits',
+      'forward staging 1x2 ids 5,6 positions 0,1 last 1',
+      'finish',
       'reserve 1x128',
       'forward staging 1x1 ids 7 positions 2 last 2',
       'reserve 4x128',
       'staging to 2',
+      'sample staging',
     ]);
   });
 
@@ -79,6 +81,7 @@ describe('Gpt2Runner', () => {
       'move 3 to 1',
       'reserve 4x128',
       'forward slots 3x1 ids 4,30,11 positions 9,20,3 last 9,20,3',
+      'sample slots',
     ]);
   });
 
