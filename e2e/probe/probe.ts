@@ -1,3 +1,5 @@
+import { resourcesPerStep } from './decode-resources.ts';
+import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { loadModel } from '../../src/worker/load-model.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
@@ -9,9 +11,18 @@ export interface LogitsProbe {
   logitsOf(backend: 'webgpu' | 'wasm', prompts: readonly (readonly number[])[]): Promise<number[][]>;
 }
 
+/** What the sampler's tests call in the page. */
+export interface SamplerProbeApi {
+  readonly compareSamplers: typeof compareSamplers;
+  readonly compareContinuations: typeof compareContinuations;
+  readonly countDraws: typeof countDraws;
+  readonly resourcesPerStep: typeof resourcesPerStep;
+}
+
 declare global {
   interface Window {
     logitsProbe?: LogitsProbe;
+    samplerProbe: SamplerProbeApi;
   }
 }
 
@@ -22,18 +33,19 @@ window.logitsProbe = {
     backend.reserve(1, config.contextLength);
     const logits: number[][] = [];
     for (const prompt of prompts) {
-      const output = await backend.forward({
+      await backend.forward({
         target: 'staging',
         numRows: 1,
         tokensPerRow: prompt.length,
         ids: Int32Array.from(prompt),
         positions: Int32Array.from(prompt, (_, position) => position),
         lastIndices: Int32Array.of(prompt.length - 1),
-        wantsLogits: true,
       });
-      logits.push([...output.logits]);
+      logits.push([...(await backend.readLogits(1))]);
     }
     await backend.release();
     return logits;
   },
 };
+
+window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };

@@ -891,6 +891,20 @@ describe('result({ timeoutMs })', () => {
 });
 
 describe('rejects', () => {
+  it.each([
+    ['longer than a message may carry', 'x'.repeat(101)],
+    ['no text', 7],
+  ])('a name of a deployment that is %s, at once', async (_, name) => {
+    const { link, serve } = createServed();
+    link.clear();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a caller without types
+    const handle = serve.getHandle<number, number>(name as string);
+    await expect(handle.remote(1)).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+    await expect(serve.configure(name as string, {})).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+    expect(link.received).toEqual([]);
+  });
+
   it('knobs that cannot be sent to the worker', async () => {
     const { link, serve } = createServed();
     const refused = serve.configure('adder', { maxBatchSize: () => 3 } as object);
@@ -930,3 +944,21 @@ function activityOf(owner: typeof OWN, name: string): RequestActivity {
     numOutputTokens: 1,
   };
 }
+
+describe('what comes at a bad time', () => {
+  it('is not heard after close()', () => {
+    const { link, serve } = createServed();
+    serve.close();
+    link.welcome('B');
+    expect(serve.status().state).toBe('closed');
+  });
+
+  it('drops the error of a failure when this tab leads again', () => {
+    const { link, serve } = createServed();
+    link.fail('out of memory');
+    expect(serve.status()).toMatchObject({ state: 'failed' });
+    link.role('leader');
+    expect(serve.status()).toMatchObject({ state: 'loading', role: 'leader' });
+    expect(serve.status()).not.toHaveProperty('error');
+  });
+});

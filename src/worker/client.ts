@@ -1,4 +1,4 @@
-import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
+import { ClosedError, InvalidOptionError, RequestCancelledError, textOf } from '../batching/errors.ts';
 import { systemClock } from '../batching/clock.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -29,6 +29,7 @@ import { BatchLog } from './tabs/batch-log.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
+import { MAX_NAME_LENGTH } from './tabs/names.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 
 export type { GenerationResponse } from './generation-response.ts';
@@ -244,8 +245,10 @@ export class Serve implements LinkListener {
   }
 
   onRole(role: TabRole): void {
-    const isHandover = role === 'leader' && this.#workerId !== undefined;
-    this.#setStatus({ role, ...(isHandover && { state: 'loading', isHandover }) });
+    const { error, ...status } = this.#status;
+    const isStarting = role === 'leader' && (this.#workerId !== undefined || error !== undefined);
+    this.#status = isStarting ? { ...status, role, state: 'loading' } : { ...this.#status, role };
+    this.#setStatus({ isHandover: isStarting && this.#workerId !== undefined });
   }
 
   onForeignWorker(version: number): void {
@@ -263,6 +266,7 @@ export class Serve implements LinkListener {
   }
 
   onMessage(message: WorkerMessage): void {
+    if (this.#status.state === 'closed') return;
     if (message.type === 'welcome') {
       this.#join(message);
     } else if (message.workerId === this.#workerId) {
@@ -291,8 +295,9 @@ export class Serve implements LinkListener {
     const request = new OutstandingRequest({ requestId, deployment, input, options: seeded }, response, now);
     this.#outstanding.set(requestId, request);
     this.#publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
-    if (this.#end) {
-      this.#settleLocally(requestId, this.#end);
+    const refusal = this.#end ?? nameRefusal(deployment);
+    if (refusal) {
+      this.#settleLocally(requestId, refusal);
     } else if (signal?.aborted) {
       this.#settleLocally(requestId, RequestCancelledError.because(signal.reason));
     } else {
@@ -314,7 +319,8 @@ export class Serve implements LinkListener {
   }
 
   #call(call: WorkerCall): Promise<unknown> {
-    if (this.#end) return Promise.reject(this.#end);
+    const refusal = this.#end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
+    if (refusal) return Promise.reject(refusal);
     const callId = ++this.#lastCallId;
     const resolvers = Promise.withResolvers<unknown>();
     try {
@@ -360,7 +366,7 @@ export class Serve implements LinkListener {
     const isHandover = this.#workerId !== undefined;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
-    if (this.#status.state !== 'closed') this.#end = undefined;
+    this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
@@ -457,12 +463,28 @@ export class Serve implements LinkListener {
   }
 
   #publish<Topic extends keyof Topics>(topic: Topic, value: Topics[Topic]): void {
-    for (const listener of this.#listeners[topic]) listener(value);
+    for (const listener of this.#listeners[topic]) {
+      try {
+        listener(value);
+      } catch (error) {
+        // A listener's fault is its own: it reaches the console, and nobody else.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
   }
 }
 
 function withSeed(options: GenerationOptions): GenerationOptions {
   return { ...options, seed: options.seed ?? randomSeed() };
+}
+
+/** The worker's door drops a message with such a name, so that its caller would wait for ever. */
+function nameRefusal(deployment: unknown): InvalidOptionError | undefined {
+  if (typeof deployment === 'string' && deployment.length <= MAX_NAME_LENGTH) return undefined;
+  const expected = `a deployment's name of at most ${MAX_NAME_LENGTH} characters`;
+  return InvalidOptionError.of('name', expected, textOf(deployment).slice(0, MAX_NAME_LENGTH));
 }
 
 /** A function or a DOM node cannot be cloned to the worker. */

@@ -1,11 +1,13 @@
 import { Outcome, type ResultOptions } from './outcome.ts';
-import type { GenerationResult, RequestId, RequestUpdate } from './protocol.ts';
+import type { GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from './protocol.ts';
 import { fromWireError } from './wire-errors.ts';
 
 /** A piece of a continuation: whole characters, and the tokens that came with them. */
 export interface GenerationChunk {
   readonly text: string;
   readonly tokenIds: readonly number[];
+  /** One entry per token id, where they were asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
 }
 
 /**
@@ -54,7 +56,10 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
 
   /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
   apply(update: RequestUpdate, error?: Error): void {
-    if (update.type === 'chunk') this.#chunks.push({ text: update.text, tokenIds: update.tokenIds });
+    if (update.type === 'chunk') {
+      const { text, tokenIds, logprobs } = update;
+      this.#chunks.push({ text, tokenIds, ...(logprobs && { logprobs }) });
+    }
     if (update.type === 'finished') this.#outcome.resolve(update.result);
     if (update.type === 'failed') this.#outcome.reject(error ?? fromWireError(update.error));
     this.#nextUpdate.resolve();

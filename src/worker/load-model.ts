@@ -103,7 +103,7 @@ async function createWebGpuBackend(
   const precision = gpu.hasShaderF16 && isStoredAsFloat16(index, shapes.keys()) ? 'float16' : 'float32';
   const weights = placeWeights(files.weights, index, shapes, precision);
   const model = buildGpt2Model(config, weights.initializers, precision);
-  const backend = await WebGpuBackend.create({ device: gpu.device, config, model, weights, precision });
+  const backend = await WebGpuBackend.create({ gpu, config, model, weights, precision });
   const backendInfo: BackendInfo = {
     name: 'webgpu',
     precision: precision === 'float16' ? 'fp16' : 'fp32',

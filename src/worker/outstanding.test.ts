@@ -49,6 +49,14 @@ describe('OutstandingRequest', () => {
     });
   });
 
+  it('hands on the logprobs that it has, one per token', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    const logprobs = [{ tokenId: 3, logprob: -1, top: [] }];
+    request.apply({ type: 'chunk', requestId: ID, text: 'x', tokenIds: [3], logprobs });
+    expect(request.takeMessage(1070)).toMatchObject({ resumption: { tokenIds: [3], logprobs } });
+  });
+
   it('has nothing to say of what has not happened yet', () => {
     const { request } = createRequest();
     request.takeMessage(1000);

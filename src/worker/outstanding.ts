@@ -1,4 +1,4 @@
-import type { RequestId, RequestUpdate, Resumption } from './protocol.ts';
+import type { RequestId, RequestUpdate, Resumption, TokenLogprobs } from './protocol.ts';
 import type { Outgoing } from './tabs/link.ts';
 
 /** Whoever waits for a request. */
@@ -19,6 +19,7 @@ export class OutstandingRequest {
   #submission: Submission;
   readonly #submittedAtMs: number;
   readonly #tokenIds: number[] = [];
+  readonly #logprobs: TokenLogprobs[] = [];
   #queueWaitMs: number | undefined;
   #ttftMs: number | undefined;
   #isSent = false;
@@ -48,6 +49,7 @@ export class OutstandingRequest {
     }
     const resumption: Resumption = {
       tokenIds: [...this.#tokenIds],
+      ...(this.#logprobs.length > 0 && { logprobs: [...this.#logprobs] }),
       elapsedMs: nowMs - this.#submittedAtMs,
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
@@ -59,6 +61,7 @@ export class OutstandingRequest {
     if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
     if (update.type === 'chunk') {
       this.#tokenIds.push(...update.tokenIds);
+      this.#logprobs.push(...(update.logprobs ?? []));
       this.#ttftMs ??= update.ttftMs;
     }
     this.response.apply(update);

@@ -1,9 +1,11 @@
 import type { BatchEvent } from '../batching/batch.ts';
 import type { RequestTimings, StepEvent } from '../batching/generation/events.ts';
+import type { TokenLogprobs } from '../batching/generation/logprobs.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 import type { LatencySummary } from '../batching/metrics/latency-window.ts';
 
+export type { TokenLogprobs } from '../batching/generation/logprobs.ts';
 export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
 export type { LatencySummary } from '../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
@@ -27,6 +29,18 @@ export interface GenerationOptions {
   readonly topK?: number;
   /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
   readonly topP?: number;
+  /** Keep tokens at least this fraction as likely as the likeliest; 0 = all. In [0, 1]. */
+  readonly minP?: number;
+  /** Makes tokens that prompt or output hold less likely; 1 = off, below 1 more likely. From 0.01 to 100. */
+  readonly repetitionPenalty?: number;
+  /** Subtracted from the logits of tokens that the output holds; 0 = off. In [-2, 2]. */
+  readonly presencePenalty?: number;
+  /** Subtracted from a token's logit for each time that the output holds it; 0 = off. In [-2, 2]. */
+  readonly frequencyPenalty?: number;
+  /** Token id -> what is added to its logit, -100 to 100; at most 300 entries. */
+  readonly logitBias?: Readonly<Record<string, number>>;
+  /** Logprobs of each output token and of this many of the likeliest. Integer from 0 to 20; none when left out. */
+  readonly logprobs?: number;
   /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
   readonly seed?: number;
 }
@@ -43,6 +57,8 @@ export interface GenerationResult {
   readonly text: string;
   readonly generatedText: string;
   readonly tokenIds: readonly number[];
+  /** One entry per token id, where they were asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
   readonly finishReason: FinishReason;
   /** The seed that was used; passing it again repeats the text. */
   readonly seed: number;
@@ -71,6 +87,8 @@ export type RequestUpdate =
       /** Whole characters only; may be empty while a character is incomplete. */
       readonly text: string;
       readonly tokenIds: readonly number[];
+      /** One entry per token id, where they were asked for. */
+      readonly logprobs?: readonly TokenLogprobs[];
       /** Received -> first token; on the first chunk only. */
       readonly ttftMs?: number;
     }
@@ -93,7 +111,7 @@ export interface ModelInfo {
   readonly contextLength: number;
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
-  readonly generationDefaults: Required<Omit<GenerationOptions, 'seed'>>;
+  readonly generationDefaults: Required<Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed'>>;
 }
 
 export interface BackendInfo {
@@ -216,6 +234,8 @@ export interface RequestActivity {
 export interface Resumption {
   /** All output tokens that its tab has received. */
   readonly tokenIds: readonly number[];
+  /** One per token, where they were asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
   /** Submitted -> resubmitted. */
   readonly elapsedMs: number;
   /** As the lost worker measured them, where it came so far. */

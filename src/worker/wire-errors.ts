@@ -10,6 +10,7 @@ import {
 import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
 import { ModelFileCorruptError, ModelFileMissingError, UnsupportedModelError } from './model/errors.ts';
 import type { WireError } from './protocol.ts';
+import { VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
 
 /** An error that crossed the wire and whose code this version does not know. */
@@ -38,6 +39,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,
   UNSUPPORTED_MODEL: UnsupportedModelError,
+  VERSION_MISMATCH: VersionMismatchError,
 };
 
 /** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */

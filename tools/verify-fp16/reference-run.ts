@@ -78,16 +78,15 @@ export class ReferenceRun {
   }
 
   async #prefill(tokenIds: readonly number[], startPosition: number): Promise<Float32Array> {
-    const { logits } = await this.#backend.forward({
+    await this.#backend.forward({
       target: 'staging',
       numRows: 1,
       tokensPerRow: tokenIds.length,
       ids: Int32Array.from(tokenIds),
       positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
       lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
-      wantsLogits: true,
     });
-    return logits;
+    return this.#backend.readLogits(1);
   }
 
   /** Feeds each row's last token and appends the likeliest next one. */
@@ -99,15 +98,15 @@ export class ReferenceRun {
       ids[slot] = tokenIds.at(-1) ?? 0;
       positions[slot] = tokenIds.length - 1;
     }
-    const { logits } = await this.#backend.forward({
+    await this.#backend.forward({
       target: 'slots',
       numRows,
       tokensPerRow: 1,
       ids,
       positions,
       lastIndices: positions,
-      wantsLogits: true,
     });
+    const logits = await this.#backend.readLogits(numRows);
     for (const { slot, tokenIds } of rows) {
       tokenIds.push(argmax(logits.subarray(slot * this.#vocabSize, (slot + 1) * this.#vocabSize)));
     }

@@ -66,7 +66,13 @@ async function createBackend(precision: Precision): Promise<WebGpuBackend> {
     precision,
   );
   const model = buildGpt2Model(CONFIG, weights.initializers, precision);
-  return WebGpuBackend.create({ device, config: CONFIG, model, weights, precision });
+  return WebGpuBackend.create({
+    gpu: { device, isSoftwareAdapter: true },
+    config: CONFIG,
+    model,
+    weights,
+    precision,
+  });
 }
 
 async function* check(backend: WebGpuBackend, tolerance: number): AsyncGenerator<CheckResult> {

@@ -134,6 +134,24 @@ describe('the result', () => {
     await settle();
     expect(listener.of('token').map((event) => event.tokenId)).toEqual(listener.of('finished')[0]?.tokenIds);
   });
+
+  it('comes with the logprobs of the rows that asked for them', async () => {
+    const { submit, listener } = createEngine({
+      runner: {
+        logprobs: (tokenIds) =>
+          tokenIds.map((tokenId, row) => (row === 0 ? { tokenId, logprob: -1, top: [] } : undefined)),
+      },
+    });
+    submit('a', { maxNewTokens: 3 });
+    submit('b', { maxNewTokens: 3 });
+    await settle();
+    const [ofA, ofB] = ['a', 'b'].map((name) =>
+      listener.of('token').filter((event) => event.requestId === name),
+    );
+    expect(ofA?.map((event) => event.logprobs?.tokenId)).toEqual(ofA?.map((event) => event.tokenId));
+    // The first token of B comes from its own prefill, where it is row 0.
+    expect(ofB?.map((event) => 'logprobs' in event)).toEqual([true, false, false]);
+  });
 });
 
 describe('timings', () => {

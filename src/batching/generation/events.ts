@@ -1,3 +1,4 @@
+import type { TokenLogprobs } from './logprobs.ts';
 import type { RequestId } from './request.ts';
 
 /** On the engine's clock, ms, from the moment it received the request; what a lost engine had generated is not in it. */
@@ -24,6 +25,8 @@ export interface TokenEvent {
   readonly type: 'token';
   readonly requestId: RequestId;
   readonly tokenId: number;
+  /** Where the request asked for them. */
+  readonly logprobs?: TokenLogprobs;
   /** Received -> this token, for the first one. */
   readonly ttftMs?: number;
   /** Previous token -> this one, for every other. */

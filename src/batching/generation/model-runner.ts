@@ -1,4 +1,6 @@
+import type { TokenCounts } from './adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
+import type { TokenLogprobs } from './logprobs.ts';
 import type { RequestId, SamplingParams } from './request.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
@@ -11,6 +13,8 @@ export interface StepRow {
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;
+  /** Of the sequence up to and with `tokenIds`; the same live object in each of its steps, so nothing is copied. */
+  readonly tokenCounts: TokenCounts;
 }
 
 /** A prompt chunk of one sequence. Chunks of one prompt come in order; other rows may decode in between. */
@@ -45,6 +49,8 @@ export interface StepOutput {
    * fails this row alone. Empty for a chunk that is not the last.
    */
   readonly tokenIds: readonly (number | Error)[];
+  /** One entry per id: its logprobs, where its row asked for them. Left out where no row did. */
+  readonly logprobs?: readonly (TokenLogprobs | undefined)[];
   /** Inside the runtime's `run` call. */
   readonly runMs: number;
   /** Waiting for logits or ids to arrive on the CPU (on a GPU this holds the GPU's own time). */

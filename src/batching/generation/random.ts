@@ -1,7 +1,7 @@
-/** Multiplier and key increment of Philox2x32. */
-const MULTIPLIER = 0xd256d193;
-const KEY_INCREMENT = 0x9e3779b9;
-const NUM_ROUNDS = 10;
+import { multiplyHigh } from './multiply-high.ts';
+
+/** Philox2x32's multiplier and key increment. */
+export const PHILOX = { multiplier: 0xd256d193, keyIncrement: 0x9e3779b9, numRounds: 10 } as const;
 
 /**
  * Philox2x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
@@ -13,11 +13,11 @@ export function philox2x32(
 ): readonly [number, number] {
   let [low, high] = counter;
   let roundKey = key;
-  for (let round = 0; round < NUM_ROUNDS; round += 1) {
-    const product = Math.imul(MULTIPLIER, low);
-    low = multiplyHigh(MULTIPLIER, low) ^ roundKey ^ high;
+  for (let round = 0; round < PHILOX.numRounds; round += 1) {
+    const product = Math.imul(PHILOX.multiplier, low);
+    low = multiplyHigh(PHILOX.multiplier, low) ^ roundKey ^ high;
     high = product;
-    roundKey = (roundKey + KEY_INCREMENT) | 0;
+    roundKey = (roundKey + PHILOX.keyIncrement) | 0;
   }
   return [low >>> 0, high >>> 0];
 }
@@ -29,12 +29,4 @@ export function philox2x32(
 export function uniform(seed: number, position: number): number {
   const [bits] = philox2x32([position, 0], seed);
   return (bits >>> 8) / 2 ** 24;
-}
-
-/** Upper 32 bits of the 64-bit product, from 16-bit halves: neither JavaScript nor WGSL has it built in. */
-function multiplyHigh(a: number, b: number): number {
-  const [aLow, aHigh, bLow, bHigh] = [a & 0xffff, a >>> 16, b & 0xffff, b >>> 16];
-  const middle = Math.imul(aHigh, bLow) >>> 0;
-  const carried = (Math.imul(aLow, bLow) >>> 16) + (middle & 0xffff) + (Math.imul(aLow, bHigh) >>> 0);
-  return Math.imul(aHigh, bHigh) + (middle >>> 16) + (carried >>> 16);
 }

@@ -1,24 +1,25 @@
 import type { FinishedEvent, RequestEvent, TokenEvent } from './events.ts';
+import type { SampledToken } from './sampling.ts';
 import type { Progress } from './scheduler.ts';
 import type { Sequence } from './sequence.ts';
 
 /** What a step brought its sequences, told per request: started, token, finished or failed. */
 export function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
-  return progress.flatMap(({ sequence, isStart, sampled }) => {
+  return progress.flatMap(({ sequence, isStart, sampled, logprobs }) => {
     const { id: requestId, queueWaitMs } = sequence;
     const events: RequestEvent[] = isStart ? [{ type: 'started', requestId, queueWaitMs }] : [];
     if (sampled instanceof Error) {
       events.push({ type: 'failed', requestId, finishReason: 'error', error: sampled });
     } else if (sampled !== undefined) {
-      events.push(...sampledEvents(sequence, sampled, nowMs));
+      events.push(...sampledEvents(sequence, { tokenId: sampled, logprobs }, nowMs));
     }
     return events;
   });
 }
 
-function sampledEvents(sequence: Sequence, tokenId: number, nowMs: number): readonly RequestEvent[] {
+function sampledEvents(sequence: Sequence, sampled: SampledToken, nowMs: number): readonly RequestEvent[] {
   const { finishReason } = sequence;
-  const events: RequestEvent[] = finishReason === 'stop' ? [] : [tokenEvent(sequence, tokenId)];
+  const events: RequestEvent[] = finishReason === 'stop' ? [] : [tokenEvent(sequence, sampled)];
   if (finishReason === 'stop' || finishReason === 'length') {
     events.push(finishedEvent(sequence, finishReason, nowMs));
   }
@@ -27,10 +28,10 @@ function sampledEvents(sequence: Sequence, tokenId: number, nowMs: number): read
 
 function tokenEvent(
   { id: requestId, numSampledTokens, ttftMs, itlMs }: Sequence,
-  tokenId: number,
+  { tokenId, logprobs }: SampledToken,
 ): TokenEvent {
   const latency = numSampledTokens === 1 ? { ttftMs } : { itlMs };
-  return { type: 'token', requestId, tokenId, ...latency };
+  return { type: 'token', requestId, tokenId, ...(logprobs && { logprobs }), ...latency };
 }
 
 function finishedEvent(

@@ -1,4 +1,5 @@
-import { finiteIn, integerIn, parseOptions, type Validators } from './validate.ts';
+import { logitBiasWithin, type LogitBias } from './logit-bias.ts';
+import { finiteIn, integerIn, optional, parseOptions, type Validators } from './validate.ts';
 
 /** Identity of one request, made by the client that submits it; unique over all tabs. */
 export type RequestId = string & { readonly __brand: 'RequestId' };
@@ -14,6 +15,21 @@ export interface SamplingParams {
   readonly topK: number;
   /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
   readonly topP: number;
+  /** Keep tokens at least this fraction as likely as the likeliest; 0 = all. In [0, 1]. */
+  readonly minP: number;
+  /**
+   * Logits of tokens that prompt or output hold are divided by it where positive, else multiplied; 1 = off.
+   * From 0.01 to 100.
+   */
+  readonly repetitionPenalty: number;
+  /** Subtracted from the logits of tokens that the output holds; 0 = off. In [-2, 2]. */
+  readonly presencePenalty: number;
+  /** Subtracted from a token's logit once for each time that the output holds it; 0 = off. In [-2, 2]. */
+  readonly frequencyPenalty: number;
+  /** Added to the logits of single tokens, by id; empty = off. */
+  readonly logitBias: LogitBias;
+  /** Logprobs of each output token and of this many of the likeliest, 0 to 20; undefined = none at all. */
+  readonly numLogprobs: number | undefined;
   /** Randomness is `uniform(seed, position)`. Unsigned 32-bit integer. */
   readonly seed: number;
 }
@@ -37,11 +53,23 @@ export interface GenerationRequest {
 /** `stop`: the end token; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
-/** What each sampling parameter may be; options that come from outside are checked with the same table. */
+/** Alternatives that can be had with each token. */
+export const MAX_LOGPROBS = 20;
+
+/**
+ * What each sampling parameter may be; options that come from outside are checked with the same table, and biases
+ * against the vocabulary besides.
+ */
 export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
   temperature: finiteIn({ from: 0 }),
   topK: integerIn({ from: 0 }),
   topP: finiteIn({ above: 0, to: 1 }),
+  minP: finiteIn({ from: 0, to: 1 }),
+  repetitionPenalty: finiteIn({ from: 0.01, to: 100 }),
+  presencePenalty: finiteIn({ from: -2, to: 2 }),
+  frequencyPenalty: finiteIn({ from: -2, to: 2 }),
+  logitBias: logitBiasWithin(Infinity),
+  numLogprobs: optional(integerIn({ from: 0, to: MAX_LOGPROBS })),
   seed: integerIn({ from: 0, to: 2 ** 32 - 1 }),
 };
 
@@ -52,6 +80,5 @@ export function checkRequest(request: GenerationRequest, contextLength: number):
   integerIn({ from: 1 })('maxNewTokens', maxNewTokens);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: maxResumed })('resumedTokenIds.length', resumedTokenIds.length);
-  const { temperature, topK, topP, seed } = request.sampling;
-  parseOptions('sampling', SAMPLING_VALIDATORS, { temperature, topK, topP, seed });
+  parseOptions('sampling', SAMPLING_VALIDATORS, request.sampling);
 }

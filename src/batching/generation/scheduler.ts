@@ -1,5 +1,6 @@
 import { BackPressureError } from '../errors.ts';
 import { DrainRate } from '../drain-rate.ts';
+import type { TokenLogprobs } from './logprobs.ts';
 import type { DecodeStep, PrefillStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -18,6 +19,8 @@ export interface Progress {
   readonly isStart: boolean;
   /** The token sampled, or why the sequence failed; undefined after a prompt chunk that is not the last. */
   readonly sampled: number | Error | undefined;
+  /** Of the token sampled, where they were asked for. */
+  readonly logprobs: TokenLogprobs | undefined;
 }
 
 /**
@@ -110,7 +113,8 @@ export class Scheduler {
       if (sampled instanceof Error) sequence.finish('error');
       else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
       if (sequence.status === 'finished') this.#running.remove(sequence);
-      progress.push({ sequence, isStart: row.startPosition === 0, sampled });
+      const logprobs = output.logprobs?.[index];
+      progress.push({ sequence, isStart: row.startPosition === 0, sampled, logprobs });
     }
     return progress;
   }
@@ -185,5 +189,6 @@ function rowOf(sequence: Sequence, budget: number): StepRow {
     tokenIds: sequence.nextTokenIds(budget),
     startPosition: sequence.numComputedTokens,
     sampling: sequence.request.sampling,
+    tokenCounts: sequence.tokenCounts,
   };
 }

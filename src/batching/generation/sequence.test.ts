@@ -60,6 +60,18 @@ describe('Sequence', () => {
     expect([sequence.queueWaitMs, sequence.ttftMs, sequence.itlMs]).toEqual([5, 30, 7]);
   });
 
+  it('counts the tokens of its prompt as seen, and each time that one is in the output', () => {
+    const sequence = new Sequence(createRequest('a', { promptTokenIds: [5, 6, 5] }), 0);
+    const { tokenCounts } = sequence;
+    for (const tokenId of [6, 9, 6, EOS]) sequence.append(tokenId, 0, LIMITS);
+    expect([...tokenCounts]).toEqual([
+      [5, 0],
+      [6, 2],
+      [9, 1],
+    ]);
+    expect(sequence.tokenCounts).toBe(tokenCounts);
+  });
+
   it('rejects the question for a slot while it waits', () => {
     const sequence = new Sequence(createRequest('a'), 0);
     expect(sequence.status).toBe('waiting');

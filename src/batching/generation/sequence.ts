@@ -1,3 +1,4 @@
+import type { TokenCounts } from './adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
 
@@ -29,6 +30,7 @@ export class Sequence {
   readonly #outputTokenIds: number[];
   /** The prompt, and what a lost engine has generated of it. */
   readonly #prefillTokenIds: readonly number[];
+  #tokenCounts: Map<number, number> | undefined;
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
@@ -62,6 +64,15 @@ export class Sequence {
 
   get outputTokenIds(): readonly number[] {
     return this.#outputTokenIds;
+  }
+
+  /** Made when the sequence is first scheduled, then kept up to date: a waiting request costs no more than its ids. */
+  get tokenCounts(): TokenCounts {
+    if (!this.#tokenCounts) {
+      this.#tokenCounts = new Map(this.request.promptTokenIds.map((tokenId) => [tokenId, 0]));
+      for (const tokenId of this.#outputTokenIds) countOutput(tokenId, this.#tokenCounts);
+    }
+    return this.#tokenCounts;
   }
 
   get numPromptTokens(): number {
@@ -114,6 +125,7 @@ export class Sequence {
       return;
     }
     this.#outputTokenIds.push(tokenId);
+    if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
     if (this.#isOutOfRoom(limits)) this.finish('length');
   }
 
@@ -124,4 +136,8 @@ export class Sequence {
   #isOutOfRoom({ contextLength }: SequenceLimits): boolean {
     return this.#outputTokenIds.length >= this.request.maxNewTokens || this.numTokens >= contextLength;
   }
+}
+
+function countOutput(tokenId: number, counts: Map<number, number>): void {
+  counts.set(tokenId, (counts.get(tokenId) ?? 0) + 1);
 }

@@ -8,7 +8,18 @@ import { rowsOf, Scheduler } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */
 
-export const GREEDY: SamplingParams = { temperature: 0, topK: 0, topP: 1, seed: 0 };
+export const GREEDY: SamplingParams = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
 export const EOS = 0;
 
 export function requestId(name: string): RequestId {
@@ -99,6 +110,7 @@ export interface ScriptedRunnerOptions {
   readonly onStart?: (step: Step) => void;
   /** Called with each step before it has any effect; a throw rejects the run. */
   readonly onRun?: (step: Step) => void;
+  readonly logprobs?: (tokenIds: readonly number[]) => NonNullable<StepOutput['logprobs']>;
   /** The answer may be spoilt here. */
   readonly answer?: (step: Step, tokenIds: readonly number[]) => readonly (number | Error)[];
 }
@@ -138,7 +150,8 @@ export class ScriptedRunner implements ModelRunner {
     clock?.advance(runMs + readbackMs);
     onRun?.(step);
     const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
-    return { tokenIds: answer(step, tokenIds), runMs, readbackMs };
+    const logprobs = this.#options.logprobs?.(tokenIds);
+    return { tokenIds: answer(step, tokenIds), ...(logprobs && { logprobs }), runMs, readbackMs };
   }
 
   #prefill({ row, isLastChunk }: Extract<Step, { kind: 'prefill' }>): number[] {

@@ -22,7 +22,7 @@ export function compareLikelihood(logits: Float32Array): (a: number, b: number) 
 }
 
 /** An element of a typed array at an index that is known to exist. */
-export function at(array: Float32Array | Float64Array | Int32Array, index: number): number {
+export function at(array: Float32Array | Float64Array | Int32Array | Uint32Array, index: number): number {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a check here would cost one per logit
   return array[index] as number;
 }

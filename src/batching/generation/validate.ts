@@ -39,6 +39,11 @@ export function oneOf<const Value extends string>(...values: readonly Value[]): 
   };
 }
 
+/** Undefined passes too. */
+export function optional<Value>(validate: Validate<Value>): Validate<Value | undefined> {
+  return (option, value) => (value === undefined ? undefined : validate(option, value));
+}
+
 /**
  * Checks an options object that comes from outside against its table of validators: an unknown key is
  * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out stays left out.

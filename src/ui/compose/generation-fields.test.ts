@@ -8,9 +8,29 @@ describe('generation options', () => {
   });
 
   it('reads every option', () => {
-    const texts = { maxNewTokens: '32', temperature: ' 0.8 ', topK: '0', topP: '1', seed: '4294967295' };
+    const texts = {
+      maxNewTokens: '32',
+      temperature: ' 0.8 ',
+      topK: '0',
+      topP: '1',
+      minP: '0.05',
+      repetitionPenalty: '1.1',
+      presencePenalty: '-2',
+      frequencyPenalty: '0.5',
+      seed: '4294967295',
+    };
     expect(parseGeneration(texts)).toEqual({
-      options: { maxNewTokens: 32, temperature: 0.8, topK: 0, topP: 1, seed: 4_294_967_295 },
+      options: {
+        maxNewTokens: 32,
+        temperature: 0.8,
+        topK: 0,
+        topP: 1,
+        minP: 0.05,
+        repetitionPenalty: 1.1,
+        presencePenalty: -2,
+        frequencyPenalty: 0.5,
+        seed: 4_294_967_295,
+      },
       errors: {},
     });
   });
@@ -20,6 +40,10 @@ describe('generation options', () => {
     ['temperature', ['-0.1', 'NaN', 'Infinity', 'warm']],
     ['topK', ['-1', '2.5']],
     ['topP', ['0', '1.01', '-1']],
+    ['minP', ['-0.1', '1.01', 'few']],
+    ['repetitionPenalty', ['0', '-1', '101', 'Infinity']],
+    ['presencePenalty', ['-2.1', '3', 'NaN']],
+    ['frequencyPenalty', ['-2.1', '3', 'some']],
     ['seed', ['-1', '4294967296', '0.5']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
     for (const text of wrongTexts) {

@@ -1,6 +1,7 @@
 import type { GenerationOptions } from '../../worker/protocol.ts';
 
-export type GenerationField = keyof GenerationOptions;
+/** The options that are one number and change the text. */
+export type GenerationField = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs'>;
 
 /** What is typed, by field; an empty text leaves the option out, so that its default applies. */
 export type GenerationTexts = Readonly<Record<GenerationField, string>>;
@@ -22,6 +23,10 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   temperature: '',
   topK: '',
   topP: '',
+  minP: '',
+  repetitionPenalty: '',
+  presencePenalty: '',
+  frequencyPenalty: '',
   seed: '',
 };
 
@@ -53,6 +58,34 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
     hint: 'above 0, up to 1',
     expected: 'a number above 0 and up to 1',
     accepts: (value) => value > 0 && value <= 1,
+  },
+  {
+    name: 'minP',
+    label: 'Min-p',
+    hint: '0 = all tokens',
+    expected: 'a number from 0 to 1',
+    accepts: (value) => value >= 0 && value <= 1,
+  },
+  {
+    name: 'repetitionPenalty',
+    label: 'Repetition penalty',
+    hint: '1 = off',
+    expected: 'a number from 0.01 to 100',
+    accepts: (value) => value >= 0.01 && value <= 100,
+  },
+  {
+    name: 'presencePenalty',
+    label: 'Presence penalty',
+    hint: '-2 to 2, 0 = off',
+    expected: 'a number from -2 to 2',
+    accepts: (value) => value >= -2 && value <= 2,
+  },
+  {
+    name: 'frequencyPenalty',
+    label: 'Frequency penalty',
+    hint: '-2 to 2, 0 = off',
+    expected: 'a number from -2 to 2',
+    accepts: (value) => value >= -2 && value <= 2,
   },
   {
     name: 'seed',

@@ -8,14 +8,44 @@ const MODEL: ModelInfo = {
   numLayers: 1,
   contextLength: 512,
   vocabSize: 2048,
-  generationDefaults: { maxNewTokens: 64, temperature: 0.8, topK: 40, topP: 0.95 },
+  generationDefaults: {
+    maxNewTokens: 64,
+    temperature: 0.8,
+    topK: 40,
+    topP: 0.95,
+    minP: 0.01,
+    repetitionPenalty: 1.1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+  },
 };
 
 describe('resolveOptions', () => {
   it("fills in the model's defaults and leaves given options alone", () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
-      sampling: { temperature: 0, topK: 40, topP: 0.95, seed: 9 },
+      sampling: {
+        temperature: 0,
+        topK: 40,
+        topP: 0.95,
+        minP: 0.01,
+        repetitionPenalty: 1.1,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+        logitBias: {},
+        numLogprobs: undefined,
+        seed: 9,
+      },
+    });
+  });
+
+  it('passes on what changes single tokens, and how many logprobs are wanted', () => {
+    const options = { presencePenalty: -2, frequencyPenalty: 2, logitBias: { 2047: -100 }, logprobs: 0 };
+    expect(resolveOptions(options, MODEL).sampling).toMatchObject({
+      presencePenalty: -2,
+      frequencyPenalty: 2,
+      logitBias: { 2047: -100 },
+      numLogprobs: 0,
     });
   });
 
@@ -42,6 +72,13 @@ describe('rejects', () => {
     [{ topK: -1 }, /`topK`/],
     [{ topP: 0 }, /`topP`/],
     [{ topP: 1.01 }, /`topP`/],
+    [{ minP: 1.1 }, /`minP`/],
+    [{ repetitionPenalty: 0 }, /`repetitionPenalty` to be a finite number >= 0.01 and <= 100/],
+    [{ presencePenalty: 2.1 }, /`presencePenalty`/],
+    [{ frequencyPenalty: -2.1 }, /`frequencyPenalty`/],
+    [{ logitBias: { 2048: 1 } }, /`logitBias` to be .* by token id below 2048, got `token id 2048`/],
+    [{ logprobs: 21 }, /`logprobs` to be an integer >= 0 and <= 20/],
+    [{ logprobs: true }, /`logprobs`/],
     [{ seed: 2 ** 32 }, /`seed`/],
     [{ seed: -1 }, /`seed`/],
   ])('%o', (options, message) => {
@@ -54,7 +91,9 @@ describe('rejects', () => {
     expect(() => resolveOptions({ temprature: 1 }, MODEL)).toThrow(
       expect.objectContaining({
         code: 'UNKNOWN_OPTION',
-        message: 'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, seed.',
+        message:
+          'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs.',
       }),
     );
   });

@@ -1,3 +1,4 @@
+import { logitBiasWithin } from '../../batching/generation/logit-bias.ts';
 import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generation/request.ts';
 import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
@@ -18,12 +19,24 @@ export interface ResolvedOptions {
  */
 export function resolveOptions(
   options: unknown,
-  { generationDefaults, contextLength }: ModelInfo,
+  { generationDefaults, contextLength, vocabSize }: ModelInfo,
 ): ResolvedOptions {
-  const validators = { maxNewTokens: integerIn({ from: 1, to: contextLength }), ...SAMPLING_VALIDATORS };
-  const given = parseOptions<Required<GenerationOptions>>('options', validators, withoutUndefined(options));
-  const { maxNewTokens, seed = randomSeed(), ...rest } = { ...generationDefaults, ...given };
-  return { maxNewTokens, sampling: { ...rest, seed } };
+  const { numLogprobs: logprobsValidator, ...samplingValidators } = SAMPLING_VALIDATORS;
+  const validators = {
+    maxNewTokens: integerIn({ from: 1, to: contextLength }),
+    ...samplingValidators,
+    logitBias: logitBiasWithin(vocabSize),
+    logprobs: logprobsValidator,
+  };
+  const given = parseOptions<GenerationOptions>('options', validators, withoutUndefined(options));
+  const {
+    maxNewTokens,
+    seed = randomSeed(),
+    logitBias = {},
+    logprobs: numLogprobs,
+    ...rest
+  } = { ...generationDefaults, ...given };
+  return { maxNewTokens, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
 
 /** An option set to undefined counts as left out, as in a default parameter. */

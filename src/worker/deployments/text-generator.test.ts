@@ -67,6 +67,26 @@ describe('TextGenerator', () => {
     });
   });
 
+  it('gives logprobs with each chunk and in the result, where they are asked for', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 2, logprobs: 1 });
+    await idle;
+    // One logit is 1, the other 63 are 0.
+    const logprob = expect.closeTo(1 - Math.log(Math.E + 63), 6);
+    const expected = [2, 3].map((tokenId) => ({ tokenId, logprob, top: [{ tokenId, logprob }] }));
+    const chunks = updates.filter(({ type }) => type === 'chunk');
+    expect(chunks).toMatchObject(expected.map((entry) => ({ logprobs: [entry] })));
+    expect(updates.at(-1)).toMatchObject({ result: { logprobs: expected } });
+  });
+
+  it('says nothing of logprobs where nobody asked', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab');
+    await idle;
+    expect(updates.filter((update) => 'logprobs' in update)).toEqual([]);
+    expect(updates.at(-1)).not.toHaveProperty('result.logprobs');
+  });
+
   it('cancels a waiting request without disturbing the others', async () => {
     const { generator, submit, updates, idle } = createGenerator();
     const [kept, cancelled] = [submit('a'), submit('b')];

@@ -7,11 +7,19 @@ import type {
   RequestEvent,
   RequestTimings,
   StepEvent,
+  TokenEvent,
 } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { TextStream } from '../model/text-stream.ts';
-import type { ClientId, GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
+import type {
+  ClientId,
+  GenerationResult,
+  RequestId,
+  RequestUpdate,
+  Resumption,
+  TokenLogprobs,
+} from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
 import { toWireError } from '../wire-errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
@@ -40,6 +48,8 @@ interface ActiveText {
   readonly stream: TextStream;
   readonly resumption: Resumption | undefined;
   generatedText: string;
+  /** Where they were asked for. */
+  readonly logprobs?: TokenLogprobs[];
 }
 
 /** The deployment that continues prompts: text in, text out, over the engine's token ids. */
@@ -102,7 +112,14 @@ export class TextGenerator {
     const stream = this.#model.tokenizer.createTextStream();
     // Its tab has this text; pushing it leaves the stream where the lost one was, inside a character perhaps.
     const generatedText = resumedTokenIds.map((tokenId) => stream.push(tokenId)).join('');
-    this.#active.set(requestId, { prompt, seed: sampling.seed, stream, resumption, generatedText });
+    this.#active.set(requestId, {
+      prompt,
+      seed: sampling.seed,
+      stream,
+      resumption,
+      generatedText,
+      ...(sampling.numLogprobs !== undefined && { logprobs: [...(resumption?.logprobs ?? [])] }),
+    });
     return promptTokenIds.length;
   }
 
@@ -141,13 +158,8 @@ export class TextGenerator {
     switch (event.type) {
       case 'started':
         return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text.resumption) }];
-      case 'token': {
-        const tokenText = text.stream.push(event.tokenId);
-        text.generatedText += tokenText;
-        const isFirst = event.ttftMs !== undefined && text.resumption?.ttftMs === undefined;
-        const ttft = isFirst ? { ttftMs: event.ttftMs + (text.resumption?.elapsedMs ?? 0) } : {};
-        return [{ type: 'chunk', requestId, text: tokenText, tokenIds: [event.tokenId], ...ttft }];
-      }
+      case 'token':
+        return [chunkUpdate(event, text)];
       case 'finished':
         this.#active.delete(requestId);
         return finishedUpdates(event, text);
@@ -160,6 +172,22 @@ export class TextGenerator {
   }
 }
 
+function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text: ActiveText): RequestUpdate {
+  const { resumption } = text;
+  const isFirst = ttftMs !== undefined && resumption?.ttftMs === undefined;
+  const tokenText = text.stream.push(tokenId);
+  text.generatedText += tokenText;
+  if (logprobs) text.logprobs?.push(logprobs);
+  return {
+    type: 'chunk',
+    requestId,
+    text: tokenText,
+    tokenIds: [tokenId],
+    ...(logprobs && { logprobs: [logprobs] }),
+    ...(isFirst && { ttftMs: ttftMs + (resumption?.elapsedMs ?? 0) }),
+  };
+}
+
 /** The result, after a last chunk where the text ended inside a character. */
 function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[] {
   const { requestId } = event;
@@ -169,6 +197,7 @@ function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[
     text: text.prompt + generatedText,
     generatedText,
     tokenIds: event.tokenIds,
+    ...(text.logprobs && { logprobs: text.logprobs }),
     finishReason: event.finishReason,
     seed: text.seed,
     usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },

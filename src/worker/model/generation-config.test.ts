@@ -3,12 +3,24 @@ import { readGenerationDefaults } from './generation-config.ts';
 
 describe('readGenerationDefaults', () => {
   it("reads a model's own defaults", () => {
-    const config = { do_sample: true, temperature: 0.7, top_k: 50, top_p: 0.9, max_new_tokens: 20 };
+    const config = {
+      do_sample: true,
+      temperature: 0.7,
+      top_k: 50,
+      top_p: 0.9,
+      min_p: 0.05,
+      repetition_penalty: 1.2,
+      max_new_tokens: 20,
+    };
     expect(readGenerationDefaults(config, 512)).toEqual({
       maxNewTokens: 20,
       temperature: 0.7,
       topK: 50,
       topP: 0.9,
+      minP: 0.05,
+      repetitionPenalty: 1.2,
+      presencePenalty: 0,
+      frequencyPenalty: 0,
     });
   });
 
@@ -22,6 +34,10 @@ describe('readGenerationDefaults', () => {
       temperature: 0,
       topK: 0,
       topP: 1,
+      minP: 0,
+      repetitionPenalty: 1,
+      presencePenalty: 0,
+      frequencyPenalty: 0,
     });
   });
 

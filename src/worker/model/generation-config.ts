@@ -18,5 +18,10 @@ export function readGenerationDefaults(generationConfig: unknown, contextLength:
     temperature: fields['do_sample'] === true ? numberOr('temperature', 1) : 0,
     topK: numberOr('top_k', 0),
     topP: numberOr('top_p', 1),
+    minP: numberOr('min_p', 0),
+    repetitionPenalty: numberOr('repetition_penalty', 1),
+    // The hub's format has neither of these.
+    presencePenalty: 0,
+    frequencyPenalty: 0,
   };
 }

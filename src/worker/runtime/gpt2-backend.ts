@@ -1,7 +1,12 @@
+import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { SampledToken } from '../../batching/generation/sampling.ts';
+
+/** Which K/V rows: the staging row, in which a prompt is prefilled, or the first slots, which decode. */
+export type ForwardTarget = 'staging' | 'slots';
+
 /** The rows of one forward pass, row-major. */
 export interface ForwardInput {
-  /** Which K/V rows: the staging row, or the first `numRows` slots. */
-  readonly target: 'staging' | 'slots';
+  readonly target: ForwardTarget;
   readonly numRows: number;
   readonly tokensPerRow: number;
   /** [numRows, tokensPerRow] */
@@ -10,14 +15,11 @@ export interface ForwardInput {
   readonly positions: Int32Array;
   /** [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. */
   readonly lastIndices: Int32Array;
-  /** False skips the readback: only the K/V entries are wanted. */
-  readonly wantsLogits: boolean;
 }
 
-export interface ForwardOutput {
-  /** [numRows, vocabSize], of each row's last token; empty when not wanted. Valid until the next forward pass. */
-  readonly logits: Float32Array;
-  readonly runMs: number;
+export interface SampleOutput {
+  /** One entry per row; an `Error` for a row whose logits have no next token. */
+  readonly samples: readonly (SampledToken | Error)[];
   readonly readbackMs: number;
 }
 
@@ -28,9 +30,20 @@ export interface ForwardOutput {
 export interface Gpt2Backend {
   /** Grows the cache to at least this size and keeps what is in it; never shrinks. `capacity` is tokens per row. */
   reserve(numSlots: number, capacity: number): void;
-  forward(input: ForwardInput): Promise<ForwardOutput>;
+  /** Resolves once the pass is launched; `sample`, `readLogits` or `finish` waits for it. */
+  forward(input: ForwardInput): Promise<{ readonly runMs: number }>;
+  /**
+   * The next token of each row of the last forward pass, which had the same target; of the slots, row i is slot i. The
+   * staging row is that of the slot which its request is to have.
+   */
+  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput>;
+  /** Waits for the last forward pass, in a later task: the end of a prompt chunk of which only the K/V are wanted. */
+  finish(): Promise<{ readonly readbackMs: number }>;
+  /** [numRows, vocabSize], of each row's last token in the last forward pass; for what looks below the sampler. */
+  readLogits(numRows: number): Promise<Float32Array>;
   /** Copies the staging row into a slot. */
   copyStagingTo(slot: number): void;
+  /** Moves a slot's K/V, and what the sampler knows of its tokens, to another slot. */
   moveSlot(from: number, to: number): void;
   release(): Promise<void>;
 }

@@ -1,14 +1,33 @@
 import { describe, expect, it } from 'vitest';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type { DecodeStep, PrefillStep, StepRow } from '../../batching/generation/model-runner.ts';
+import type { SamplingParams } from '../../batching/generation/request.ts';
 import { createRequestId } from '../ids.ts';
 import { Gpt2Runner } from './gpt2-runner.ts';
 import { ScriptedBackend } from './scripted-backend.ts';
 
-const GREEDY = { temperature: 0, topK: 0, topP: 1, seed: 0 };
+const GREEDY: SamplingParams = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
 
 function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
-  return { requestId: createRequestId(), slot: kvSlot(slot), startPosition, tokenIds, sampling: GREEDY };
+  return {
+    requestId: createRequestId(),
+    slot: kvSlot(slot),
+    startPosition,
+    tokenIds,
+    sampling: GREEDY,
+    tokenCounts: new Map(),
+  };
 }
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
@@ -38,11 +57,13 @@ describe('Gpt2Runner', () => {
     expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
     expect(backend.calls).toEqual([
       'reserve 1x128',
-      'forward staging 1x2 ids 5,6 positions 0,1 last 1, no logits',
+      'forward staging 1x2 ids 5,6 positions 0,1 last 1',
+      'finish',
       'reserve 1x128',
       'forward staging 1x1 ids 7 positions 2 last 2',
       'reserve 4x128',
       'staging to 2',
+      'sample staging',
     ]);
   });
 
@@ -50,11 +71,17 @@ describe('Gpt2Runner', () => {
     const { backend, runner } = createRunner();
     const [from, to] = [row(3, 0).slot, row(1, 0).slot];
     const output = await runner.run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], [{ from, to }]));
-    expect(output).toEqual({ tokenIds: [5, 31, 12], runMs: 2, readbackMs: 3 });
+    expect(output).toEqual({
+      tokenIds: [5, 31, 12],
+      logprobs: [undefined, undefined, undefined],
+      runMs: 2,
+      readbackMs: 3,
+    });
     expect(backend.calls).toEqual([
       'move 3 to 1',
       'reserve 4x128',
       'forward slots 3x1 ids 4,30,11 positions 9,20,3 last 9,20,3',
+      'sample slots',
     ]);
   });
 

@@ -28,6 +28,10 @@ export class GpuKvCache {
     this.#bytesPerElement = bytesPerElement;
   }
 
+  get numSlots(): number {
+    return this.#numSlots;
+  }
+
   get capacity(): number {
     return this.#capacity;
   }

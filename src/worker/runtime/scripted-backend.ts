@@ -1,5 +1,7 @@
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import type { ForwardInput, ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
+import { createCpuSampler } from './cpu-sampler.ts';
+import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
 
 /** Test support: a model whose next token is always the last one plus one, recording what it is asked to do. */
 export class ScriptedBackend implements Gpt2Backend {
@@ -18,28 +20,40 @@ export class ScriptedBackend implements Gpt2Backend {
   readonly calls: string[] = [];
   /** A token id after which a row's logits are NaN. */
   poison: number | undefined;
+  readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
+  #logits = new Float32Array();
 
   reserve(numSlots: number, capacity: number): void {
     this.calls.push(`reserve ${numSlots}x${capacity}`);
   }
 
-  forward(input: ForwardInput): Promise<ForwardOutput> {
-    const { target, numRows, tokensPerRow, ids, positions, lastIndices, wantsLogits } = input;
+  forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
+    const { target, numRows, tokensPerRow, ids, positions, lastIndices } = input;
     this.calls.push(
-      `forward ${target} ${numRows}x${tokensPerRow} ids ${ids.join()} positions ${positions.join()} last ${lastIndices.join()}` +
-        (wantsLogits ? '' : ', no logits'),
+      `forward ${target} ${numRows}x${tokensPerRow} ids ${ids.join()} positions ${positions.join()} last ${lastIndices.join()}`,
     );
     const { vocabSize } = ScriptedBackend.config;
-    const numRowsWithLogits = wantsLogits ? numRows : 0;
-    const logits = new Float32Array(numRowsWithLogits * vocabSize);
-    for (let row = 0; row < numRowsWithLogits; row++) {
+    this.#logits = new Float32Array(numRows * vocabSize);
+    for (let row = 0; row < numRows; row++) {
       const last = ids[(row + 1) * tokensPerRow - 1] ?? 0;
-      if (last === this.poison) logits.fill(Number.NaN, row * vocabSize, (row + 1) * vocabSize);
-      else logits[row * vocabSize + last + 1] = 1;
+      if (last === this.poison) this.#logits.fill(Number.NaN, row * vocabSize, (row + 1) * vocabSize);
+      else this.#logits[row * vocabSize + last + 1] = 1;
     }
-    const { promise, resolve } = Promise.withResolvers<ForwardOutput>();
-    setTimeout(() => resolve({ logits, runMs: 2, readbackMs: 3 }));
-    return promise;
+    return inLaterTask({ runMs: 2 });
+  }
+
+  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+    this.calls.push(`sample ${target}`);
+    return inLaterTask({ samples: this.#sampleRows(this.#logits, rows), readbackMs: 3 });
+  }
+
+  finish(): Promise<{ readonly readbackMs: number }> {
+    this.calls.push('finish');
+    return inLaterTask({ readbackMs: 3 });
+  }
+
+  readLogits(): Promise<Float32Array> {
+    return inLaterTask(this.#logits);
   }
 
   copyStagingTo(slot: number): void {
@@ -53,4 +67,10 @@ export class ScriptedBackend implements Gpt2Backend {
   release(): Promise<void> {
     return Promise.resolve();
   }
+}
+
+function inLaterTask<Value>(value: Value): Promise<Value> {
+  const { promise, resolve } = Promise.withResolvers<Value>();
+  setTimeout(() => resolve(value));
+  return promise;
 }

@@ -1,8 +1,12 @@
+import { KvSlotPool } from '../../batching/generation/kv-slots.ts';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { SamplingParams } from '../../batching/generation/request.ts';
+import { createRequestId } from '../ids.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import type { Gpt2Backend } from './gpt2-backend.ts';
+import type { ForwardTarget, Gpt2Backend } from './gpt2-backend.ts';
 
 interface WarmUpShape {
-  readonly target: 'staging' | 'slots';
+  readonly target: ForwardTarget;
   readonly numRows: number;
   readonly tokensPerRow: number;
 }
@@ -19,7 +23,20 @@ const SHAPES: readonly WarmUpShape[] = [
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
 
-/** Runs each shape once, so that no request waits for a shader to compile. What it caches is overwritten later. */
+const SAMPLING: SamplingParams = {
+  temperature: 1,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
+
+/** Runs and samples each shape once, so that no request waits for a shader to compile. What it caches is overwritten later. */
 export async function warmUp(
   backend: Gpt2Backend,
   config: Gpt2Config,
@@ -37,8 +54,20 @@ export async function warmUp(
       ids: new Int32Array(numTokens),
       positions: Int32Array.from({ length: numTokens }, (_, i) => i % tokensPerRow),
       lastIndices: new Int32Array(numRows).fill(tokensPerRow - 1),
-      wantsLogits: true,
     });
+    await backend.sample(target, warmUpRows(numRows));
   }
   report(shapes.length, shapes.length);
+}
+
+function warmUpRows(numRows: number): StepRow[] {
+  const slots = new KvSlotPool(numRows);
+  return Array.from({ length: numRows }, () => ({
+    requestId: createRequestId(),
+    slot: slots.allocate(),
+    tokenIds: [0],
+    startPosition: 0,
+    sampling: SAMPLING,
+    tokenCounts: new Map(),
+  }));
 }

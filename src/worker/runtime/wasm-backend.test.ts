@@ -31,16 +31,15 @@ describe('WasmBackend on Storyteller', () => {
 
   async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {
     backend.reserve(1, 128 * Math.ceil((startPosition + tokenIds.length) / 128));
-    const { logits } = await backend.forward({
+    await backend.forward({
       target: 'staging',
       numRows: 1,
       tokensPerRow: tokenIds.length,
       ids: Int32Array.from(tokenIds),
       positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
       lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
-      wantsLogits: true,
     });
-    return logits;
+    return backend.readLogits();
   }
 
   async function decode(rows: readonly Row[]): Promise<Float32Array[]> {
@@ -51,15 +50,15 @@ describe('WasmBackend on Storyteller', () => {
       ids[slot] = tokenId;
       positions[slot] = length;
     }
-    const { logits } = await backend.forward({
+    await backend.forward({
       target: 'slots',
       numRows,
       tokensPerRow: 1,
       ids,
       positions,
       lastIndices: positions,
-      wantsLogits: true,
     });
+    const logits = await backend.readLogits();
     return rows.map(({ slot }) => logits.subarray(slot * config.vocabSize, (slot + 1) * config.vocabSize));
   }
 

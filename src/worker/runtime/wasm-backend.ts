@@ -1,8 +1,10 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights } from '../model/weights.ts';
-import type { ForwardInput, ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
+import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
+import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {
@@ -19,6 +21,8 @@ export class WasmBackend implements Gpt2Backend {
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: Gpt2Config;
+  readonly #sampleRows: SampleRows;
+  #logits: Float32Array = new Float32Array();
   #numSlots = 0;
   #capacity = 0;
   #slots: KvArrays = [];
@@ -39,6 +43,7 @@ export class WasmBackend implements Gpt2Backend {
     this.#ort = ort;
     this.#session = session;
     this.#config = config;
+    this.#sampleRows = createCpuSampler(config.vocabSize);
   }
 
   /** CPU threads that the kernels use. */
@@ -55,14 +60,26 @@ export class WasmBackend implements Gpt2Backend {
     this.#staging = this.#grow(this.#staging, 1, oldCapacity);
   }
 
-  async forward(input: ForwardInput): Promise<ForwardOutput> {
+  async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     const startedAtMs = performance.now();
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
     this.#keepPresent(outputs, arrays);
     await yieldToHost();
-    const logits = floatsOf(outputs, GRAPH_IO.logits);
-    return { logits, runMs: performance.now() - startedAtMs, readbackMs: 0 };
+    this.#logits = floatsOf(outputs, GRAPH_IO.logits);
+    return { runMs: performance.now() - startedAtMs };
+  }
+
+  sample(_target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+    return Promise.resolve({ samples: this.#sampleRows(this.#logits, rows), readbackMs: 0 });
+  }
+
+  finish(): Promise<{ readonly readbackMs: number }> {
+    return Promise.resolve({ readbackMs: 0 });
+  }
+
+  readLogits(): Promise<Float32Array> {
+    return Promise.resolve(this.#logits);
   }
 
   copyStagingTo(slot: number): void {

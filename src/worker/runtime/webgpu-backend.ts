@@ -1,15 +1,18 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
+import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights, Precision } from '../model/weights.ts';
 import { DeviceLostError } from './errors.ts';
-import type { ForwardInput, ForwardOutput, Gpt2Backend } from './gpt2-backend.ts';
+import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
+import type { GpuDevice } from './gpu-device.ts';
 import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
+import { GpuSampler, type SlotInputs } from './gpu-sampler/gpu-sampler.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WebGpuBackendOptions {
-  readonly device: GPUDevice;
+  readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
   readonly config: Gpt2Config;
   readonly model: Uint8Array;
   readonly weights: ModelWeights;
@@ -21,9 +24,13 @@ const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
 const BYTES_PER_FLOAT32 = 4;
 
+/** Threads that sample one row. A software adapter runs them one after the other, and pays for each at every barrier. */
+const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
+
 /**
  * GPT-2 on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
- * updated in place; inputs and logits live in persistent buffers, so a step creates none.
+ * updated in place; inputs and logits live in persistent buffers, so a step creates none. The sampler runs right behind
+ * each pass and leaves its tokens in the inputs of the slots.
  */
 export class WebGpuBackend implements Gpt2Backend {
   readonly #ort: OrtModule;
@@ -32,6 +39,7 @@ export class WebGpuBackend implements Gpt2Backend {
   readonly #config: Gpt2Config;
   readonly #precision: Precision;
   readonly #cache: GpuKvCache;
+  readonly #sampler: GpuSampler;
   readonly #buffers = new Map<string, GPUBuffer>();
   /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
   readonly #kvTensors = new Map<string, KvTensors>();
@@ -39,11 +47,11 @@ export class WebGpuBackend implements Gpt2Backend {
 
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
-    const { device, model, weights } = options;
+    const { gpu, model, weights } = options;
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(model, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
-        executionProviders: [{ name: 'webgpu', device, validationMode: 'wgpuOnly' }],
+        executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
         externalData: [{ path: weights.location, data: weights.data }],
       }),
     );
@@ -53,14 +61,17 @@ export class WebGpuBackend implements Gpt2Backend {
   private constructor(
     ort: OrtModule,
     session: InferenceSession,
-    { device, config, precision }: WebGpuBackendOptions,
+    { gpu, config, precision }: WebGpuBackendOptions,
   ) {
+    const { device } = gpu;
     this.#ort = ort;
     this.#session = session;
     this.#device = device;
     this.#config = config;
     this.#precision = precision;
     this.#cache = new GpuKvCache(device, config, precision === 'float16' ? 2 : BYTES_PER_FLOAT32);
+    const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
+    this.#sampler = new GpuSampler(device, config.vocabSize, workgroupSize);
     device.addEventListener('uncapturederror', ({ error }) => {
       this.#deviceError = new Error(`WebGPU error: ${error.message}`);
     });
@@ -71,11 +82,11 @@ export class WebGpuBackend implements Gpt2Backend {
     if (this.#cache.reserve(numSlots, capacity)) this.#kvTensors.clear();
   }
 
-  async forward(input: ForwardInput): Promise<ForwardOutput> {
+  async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     this.#throwIfDeviceFailed();
-    const { numRows, wantsLogits } = input;
+    const { numRows } = input;
     const startedAtMs = performance.now();
-    const logits = this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
+    const logits = this.#logits(numRows);
     const kv = this.#kvTensorsFor(input.target, numRows);
     const feeds = { ...kv.feeds, ...this.#inputTensors(input) };
     const fetches = {
@@ -83,12 +94,36 @@ export class WebGpuBackend implements Gpt2Backend {
       [GRAPH_IO.logits]: this.#tensor(logits, 'float32', [numRows, this.#config.vocabSize]),
     };
     await ortMutex.run(() => this.#session.run(feeds, fetches));
-    const ranAtMs = performance.now();
-    const values = wantsLogits
-      ? await this.#readBack(logits, numRows * this.#config.vocabSize)
-      : await this.#finishWithoutReadback();
+    return { runMs: performance.now() - startedAtMs };
+  }
+
+  async sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+    const startedAtMs = performance.now();
+    const inputs = this.#slotInputs();
+    if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
+    const samples = await this.#sampler.sample(target, rows, this.#logits(rows.length), inputs);
     this.#throwIfDeviceFailed();
-    return { logits: values, runMs: ranAtMs - startedAtMs, readbackMs: performance.now() - ranAtMs };
+    return { samples, readbackMs: performance.now() - startedAtMs };
+  }
+
+  /** Without waiting, the chunks of a long prompt would follow each other in microtasks, and no message be seen between. */
+  async finish(): Promise<{ readonly readbackMs: number }> {
+    const startedAtMs = performance.now();
+    await this.#device.queue.onSubmittedWorkDone();
+    this.#throwIfDeviceFailed();
+    return { readbackMs: performance.now() - startedAtMs };
+  }
+
+  async readLogits(numRows: number): Promise<Float32Array> {
+    const numBytes = numRows * this.#config.vocabSize * BYTES_PER_FLOAT32;
+    const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
+    const encoder = this.#device.createCommandEncoder();
+    encoder.copyBufferToBuffer(this.#logits(numRows), 0, readback, 0, numBytes);
+    this.#device.queue.submit([encoder.finish()]);
+    await readback.mapAsync(MAP_MODE.READ, 0, numBytes);
+    const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
+    readback.unmap();
+    return values;
   }
 
   copyStagingTo(slot: number): void {
@@ -97,30 +132,58 @@ export class WebGpuBackend implements Gpt2Backend {
 
   moveSlot(from: number, to: number): void {
     this.#cache.moveSlot(from, to);
+    this.#sampler.moveSlot(from, to);
   }
 
   async release(): Promise<void> {
     await ortMutex.run(() => this.#session.release());
     this.#cache.destroy();
+    this.#sampler.destroy();
     for (const buffer of this.#buffers.values()) buffer.destroy();
     this.#device.destroy();
   }
 
+  #logits(numRows: number): GPUBuffer {
+    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
+  }
+
   #inputTensors(input: ForwardInput): Record<string, Tensor> {
-    const { numRows, tokensPerRow, lastIndices } = input;
+    const { target, numRows, tokensPerRow, lastIndices } = input;
+    const upload = (name: string, values: Int32Array, dims: number[]): Tensor => {
+      const buffer = this.#inputBuffer(target, name, values.length);
+      this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+      return this.#tensor(buffer, 'int32', dims);
+    };
     return {
-      [GRAPH_IO.ids]: this.#upload(GRAPH_IO.ids, input.ids, [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: this.#upload(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
-      [GRAPH_IO.lastIndices]: this.#upload(GRAPH_IO.lastIndices, lastIndices, [numRows]),
+      [GRAPH_IO.ids]: upload(GRAPH_IO.ids, input.ids, [numRows, tokensPerRow]),
+      [GRAPH_IO.positions]: upload(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
+      [GRAPH_IO.lastIndices]: upload(GRAPH_IO.lastIndices, lastIndices, [numRows]),
       // The only input that attention reads on the CPU.
       [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };
   }
 
-  #upload(name: string, values: Int32Array, dims: number[]): Tensor {
-    const buffer = this.#buffer(name, values.length * BYTES_PER_INT32, TENSOR_USAGE);
-    this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
-    return this.#tensor(buffer, 'int32', dims);
+  #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
+    // Of the slots there is one for each from the start: what the sampler writes is not lost to a larger buffer.
+    const length = target === 'slots' ? this.#cache.numSlots : numValues;
+    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32, TENSOR_USAGE);
+  }
+
+  #slotInputs(): SlotInputs {
+    const { numSlots } = this.#cache;
+    return {
+      ids: this.#inputBuffer('slots', GRAPH_IO.ids, numSlots),
+      positions: this.#inputBuffer('slots', GRAPH_IO.positions, numSlots),
+      lastIndices: this.#inputBuffer('slots', GRAPH_IO.lastIndices, numSlots),
+    };
+  }
+
+  /** Makes the last token of a prompt the last of its slot too: the sampler goes on from there. */
+  #placeInSlot({ slot, startPosition, tokenIds }: StepRow, { positions, lastIndices }: SlotInputs): void {
+    const lastIndex = Int32Array.of(startPosition + tokenIds.length - 1);
+    for (const buffer of [positions, lastIndices]) {
+      this.#device.queue.writeBuffer(buffer, slot * BYTES_PER_INT32, lastIndex);
+    }
   }
 
   #kvTensorsFor(target: 'staging' | 'slots', numRows: number): KvTensors {
@@ -139,24 +202,6 @@ export class WebGpuBackend implements Gpt2Backend {
     }
     this.#kvTensors.set(key, tensors);
     return tensors;
-  }
-
-  async #readBack(source: GPUBuffer, numFloats: number): Promise<Float32Array> {
-    const numBytes = numFloats * BYTES_PER_FLOAT32;
-    const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
-    const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(source, 0, readback, 0, numBytes);
-    this.#device.queue.submit([encoder.finish()]);
-    await readback.mapAsync(MAP_MODE.READ, 0, numBytes);
-    const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
-    readback.unmap();
-    return values;
-  }
-
-  /** Without waiting, the chunks of a long prompt would follow each other in microtasks, and no message be seen between. */
-  async #finishWithoutReadback(): Promise<Float32Array> {
-    await this.#device.queue.onSubmittedWorkDone();
-    return new Float32Array();
   }
 
   /** The persistent buffer of this name, replaced by a larger one where it is too small. */

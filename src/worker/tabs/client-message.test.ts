@@ -13,7 +13,13 @@ const ANYTHING = undefined;
 const DEPLOYMENTS = [
   { name: 'adder', knobs: { maxBatchSize: 4, batchWaitTimeoutMs: 1.5, maxConcurrentBatches: 1 } },
 ];
-const RESUMPTION = { tokenIds: [1, 2], elapsedMs: 70.5, queueWaitMs: 1, ttftMs: 30.25 };
+const RESUMPTION = {
+  tokenIds: [1, 2],
+  logprobs: [{ tokenId: 1, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.25 }] }],
+  elapsedMs: 70.5,
+  queueWaitMs: 1,
+  ttftMs: 30.25,
+};
 const HELLO = { version, clientId, type: 'hello', knobs: createKnobs({ deployments: DEPLOYMENTS }) };
 const SUBMIT = { version, clientId, type: 'submit', requestId: 'r', deployment: 'd', resumption: RESUMPTION };
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };

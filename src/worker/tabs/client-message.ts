@@ -1,11 +1,22 @@
 import * as v from 'valibot';
 import type { ClientId, ClientMessage, Resumption, WorkerInit } from '../protocol.ts';
-import { count, duration, id, knobSettings, name, requestId, tokenIds, version } from './wire-schema.ts';
+import {
+  count,
+  duration,
+  id,
+  knobSettings,
+  logprobs,
+  name,
+  requestId,
+  tokenIds,
+  version,
+} from './wire-schema.ts';
 
 const from = { version, clientId: id<ClientId>() };
 
 const resumption: v.GenericSchema<unknown, Resumption> = v.object({
   tokenIds,
+  logprobs: v.exactOptional(logprobs),
   elapsedMs: duration,
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),

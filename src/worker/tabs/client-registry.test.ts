@@ -36,8 +36,6 @@ describe('ClientRegistry', () => {
     leave();
     await settle();
     expect(log.slice(2)).toEqual(['a gone, 1']);
-    expect(registry.has(A)).toBe(false);
-    expect(registry.has(B)).toBe(true);
   });
 
   it('lets a tab go at once that was gone before its message came', async () => {

@@ -27,10 +27,6 @@ export class ClientRegistry {
     return this.#clients.size;
   }
 
-  has(clientId: ClientId): boolean {
-    return this.#clients.has(clientId);
-  }
-
   /** Takes in a tab at its first message. One that is gone already, its message still on the way, leaves at once. */
   meet(clientId: ClientId): void {
     if (this.#clients.has(clientId)) return;

@@ -36,8 +36,9 @@ export class Leadership {
         this.#listener.onElected();
         return candidacy.term.promise;
       })
-      .catch(() => {
+      .catch((error: unknown) => {
         // Withdrawn while it queued.
+        if (!signal.aborted) throw error;
       });
   }
 

@@ -16,3 +16,6 @@ export const WORKER_LOCK = 'tabserve:worker';
 export function clientName(clientId: ClientId): string {
   return `tabserve:client:${clientId}`;
 }
+
+/** Of ids and of deployments' names, in UTF-16 units: a message with a longer one does not pass the doors. */
+export const MAX_NAME_LENGTH = 100;

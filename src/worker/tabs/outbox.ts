@@ -1,5 +1,5 @@
 import type { ClientId, WorkerMessage } from '../protocol.ts';
-import { clientName, SHARED_CHANNEL } from './names.ts';
+import { clientName } from './names.ts';
 
 /** Where the worker's messages go. */
 export interface Outbox {
@@ -13,7 +13,7 @@ export class ChannelOutbox implements Outbox {
   readonly #shared: BroadcastChannel;
   readonly #channels = new Map<ClientId, BroadcastChannel>();
 
-  constructor(shared = new BroadcastChannel(SHARED_CHANNEL)) {
+  constructor(shared: BroadcastChannel) {
     this.#shared = shared;
   }
 

@@ -19,9 +19,9 @@ export function openSoloLink({ clientId, host, reason }: SoloLinkOptions, listen
     onMessage(data) {
       const message = parseWorkerMessage(data);
       if (!message) return;
-      if (message.type === 'serving') listener.onOpen();
       if (message.type === 'status' && message.status.state === 'ready') workers.recordReady();
-      listener.onMessage(message);
+      if (message.type === 'serving') listener.onOpen();
+      else listener.onMessage(message);
     },
     onGiveUp: (error) => listener.onFailure(error),
   });

@@ -184,7 +184,16 @@ export function createScriptedModel(
       numLayers: 1,
       contextLength: config.contextLength,
       vocabSize: config.vocabSize,
-      generationDefaults: { maxNewTokens: 3, temperature: 0, topK: 0, topP: 1 },
+      generationDefaults: {
+        maxNewTokens: 3,
+        temperature: 0,
+        topK: 0,
+        topP: 1,
+        minP: 0,
+        repetitionPenalty: 1,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+      },
     },
     backendInfo: {
       name: 'wasm',

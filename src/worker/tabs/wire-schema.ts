@@ -1,10 +1,16 @@
 import * as v from 'valibot';
-import type { BatchKnobs, BatchingPolicy, DeploymentInfo, KnobSettings, RequestId } from '../protocol.ts';
+import type {
+  BatchKnobs,
+  BatchingPolicy,
+  DeploymentInfo,
+  KnobSettings,
+  RequestId,
+  TokenLogprobs,
+} from '../protocol.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
+import { MAX_NAME_LENGTH } from './names.ts';
 
 // What both doors check. Everything that arrives on a channel is unknown until it has passed one of them.
-
-const MAX_NAME_LENGTH = 100;
 
 /** More than any model's context: what is longer is refused before its entries are looked at. */
 const MAX_TOKEN_IDS = 65_536;
@@ -32,6 +38,13 @@ export const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
 export const tokenIds = v.pipe(
   v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_TOKEN_IDS),
   v.array(count),
+);
+
+const logprob = v.object({ tokenId: count, logprob: v.number() });
+
+/** One per output token. */
+export const logprobs: v.GenericSchema<unknown, readonly TokenLogprobs[]> = v.array(
+  v.object({ ...logprob.entries, top: v.array(logprob) }),
 );
 
 const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({

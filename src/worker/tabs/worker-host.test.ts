@@ -50,6 +50,21 @@ describe('WorkerHost', () => {
     expect(errors).toEqual([]);
   });
 
+  it('gives up at once where the browser makes no worker', async () => {
+    const errors: string[] = [];
+    const host = new WorkerHost({
+      createWorker() {
+        throw new Error('blocked by policy');
+      },
+      init: { modelUrl: '', backend: 'wasm', isShared: true },
+      onMessage: () => {},
+      onGiveUp: ({ message }) => errors.push(message),
+    });
+    host.start();
+    await Promise.resolve();
+    expect(errors).toEqual(['The worker failed (Error: blocked by policy): reload the page.']);
+  });
+
   it('gives up after three failures in a row, and says why', () => {
     const { host, workers, errors, failLast } = createHost();
     host.start();

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION, type WorkerInit } from '../protocol.ts';
 export interface WorkerPort {
   postMessage(message: unknown): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
-  addEventListener(type: 'error', listener: (event: { readonly message: string }) => void): void;
+  addEventListener(type: 'error', listener: (event: { readonly message?: string }) => void): void;
   terminate(): void;
 }
 
@@ -34,8 +34,9 @@ export class WorkerHost {
   }
 
   start(): void {
-    const { createWorker, init, onMessage } = this.#options;
-    const worker = createWorker();
+    const { init, onMessage } = this.#options;
+    const worker = this.#create();
+    if (!worker) return;
     this.#worker = worker;
     worker.addEventListener('message', ({ data }) => onMessage(data));
     worker.addEventListener('error', ({ message }) => this.#replace(worker, message));
@@ -56,11 +57,27 @@ export class WorkerHost {
     this.#worker = undefined;
   }
 
-  #replace(worker: WorkerPort, message: string): void {
+  /** Undefined where the browser refuses one: a policy of the page, say. */
+  #create(): WorkerPort | undefined {
+    try {
+      return this.#options.createWorker();
+    } catch (cause) {
+      // In a turn of its own: whoever called is not done yet.
+      queueMicrotask(() => this.#options.onGiveUp(failureOf(String(cause))));
+      return undefined;
+    }
+  }
+
+  /** The message is missing where the worker's script could not be loaded. */
+  #replace(worker: WorkerPort, message: string | undefined): void {
     if (worker !== this.#worker) return;
     this.stop();
     this.#numFailures += 1;
     if (this.#numFailures < MAX_FAILURES) this.start();
-    else this.#options.onGiveUp(new Error(`The worker failed (${message}): reload the page.`));
+    else this.#options.onGiveUp(failureOf(message ?? 'its script could not be loaded'));
   }
+}
+
+function failureOf(detail: string): Error {
+  return new Error(`The worker failed (${detail}): reload the page.`);
 }

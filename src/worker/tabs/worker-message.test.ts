@@ -10,7 +10,15 @@ const ERROR = { code: 'BACK_PRESSURE', message: 'full', details: { '*': 5.5 } };
 const BARE_ERROR = { code: 'CLOSED', message: 'over' };
 
 const STARTED = { type: 'started', requestId: 'r', queueWaitMs: 1.5 };
-const CHUNK = { type: 'chunk', requestId: 'r', text: ' there', tokenIds: [3], ttftMs: 30.5 };
+const LOGPROBS = [{ tokenId: 3, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.25 }] }];
+const CHUNK = {
+  type: 'chunk',
+  requestId: 'r',
+  text: ' there',
+  tokenIds: [3],
+  logprobs: LOGPROBS,
+  ttftMs: 30.5,
+};
 const FINISHED = {
   type: 'finished',
   requestId: 'r',
@@ -18,6 +26,7 @@ const FINISHED = {
     text: 'Hi there',
     generatedText: ' there',
     tokenIds: [3],
+    logprobs: LOGPROBS,
     finishReason: 'stop',
     seed: 2 ** 32 - 1,
     usage: { numPromptTokens: 1, numOutputTokens: 2 },
@@ -42,7 +51,16 @@ const STATUS = {
     numLayers: 2,
     contextLength: 512,
     vocabSize: 2048,
-    generationDefaults: { maxNewTokens: 64, temperature: 0.8, topK: 40, topP: 0.95 },
+    generationDefaults: {
+      maxNewTokens: 64,
+      temperature: 0.8,
+      topK: 40,
+      topP: 0.95,
+      minP: 0.05,
+      repetitionPenalty: 1.1,
+      presencePenalty: 0.5,
+      frequencyPenalty: -0.5,
+    },
   },
   backend: {
     name: 'webgpu',

@@ -16,7 +16,17 @@ import {
   type WorkerMessage,
   type WorkerStatus,
 } from '../protocol.ts';
-import { count, duration, id, knobSettings, name, requestId, tokenIds, version } from './wire-schema.ts';
+import {
+  count,
+  duration,
+  id,
+  knobSettings,
+  logprobs,
+  name,
+  requestId,
+  tokenIds,
+  version,
+} from './wire-schema.ts';
 
 const wireError: v.GenericSchema<unknown, WireError> = v.object({
   code: v.string(),
@@ -28,6 +38,7 @@ const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
   text: v.string(),
   generatedText: v.string(),
   tokenIds,
+  logprobs: v.exactOptional(logprobs),
   finishReason: v.picklist(['stop', 'length', 'abort', 'error']),
   seed: count,
   usage: v.object({ numPromptTokens: count, numOutputTokens: count }),
@@ -41,6 +52,7 @@ const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type',
     requestId,
     text: v.string(),
     tokenIds,
+    logprobs: v.exactOptional(logprobs),
     ttftMs: v.exactOptional(duration),
   }),
   v.object({ type: v.literal('finished'), requestId, result: generationResult }),
@@ -59,6 +71,10 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
     temperature: v.number(),
     topK: count,
     topP: v.number(),
+    minP: v.number(),
+    repetitionPenalty: v.number(),
+    presencePenalty: v.number(),
+    frequencyPenalty: v.number(),
   }),
 });
 

@@ -1,0 +1,71 @@
+import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
+import type { StepRow } from '../../src/batching/generation/model-runner.ts';
+import type { SamplingParams } from '../../src/batching/generation/request.ts';
+import { createRequestId } from '../../src/worker/ids.ts';
+import { loadModel } from '../../src/worker/load-model.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+
+/** What one decode step asked of WebGPU. */
+export interface StepResources {
+  readonly numBuffersCreated: number;
+  readonly numBytesRead: number;
+}
+
+/** Decodes a batch on WebGPU and counts what each step takes, onnxruntime-web's own calls included. */
+export async function resourcesPerStep(
+  params: readonly SamplingParams[],
+  numSteps: number,
+): Promise<readonly StepResources[]> {
+  const { backend, config } = await loadModel(modelUrl(), 'webgpu', () => {});
+  const runner = new Gpt2Runner(backend, config);
+  const slots = new KvSlotPool(params.length);
+  const rows: StepRow[] = params.map((sampling) => ({
+    requestId: createRequestId(),
+    slot: slots.allocate(),
+    tokenIds: [257],
+    startPosition: 0,
+    sampling,
+    tokenCounts: new Map([[257, 0]]),
+  }));
+  for (const row of rows) await runner.run({ kind: 'prefill', row, isLastChunk: true });
+  const counter = countCalls();
+  const steps: StepResources[] = [];
+  for (let step = 1; step <= numSteps; step += 1) {
+    const decoding = rows.map((row) => ({ ...row, startPosition: step }));
+    await runner.run({ kind: 'decode', moves: [], rows: decoding });
+    steps.push(counter.take());
+  }
+  counter.stop();
+  await backend.release();
+  return steps;
+}
+
+function modelUrl(): string {
+  return new URL('/models/storyteller/', location.href).href;
+}
+
+/** Wraps the browser's own functions until it is stopped. */
+function countCalls(): { take(): StepResources; stop(): void } {
+  // oxlint-disable-next-line typescript/unbound-method -- each is called with its own object below
+  const [createBuffer, mapAsync] = [GPUDevice.prototype.createBuffer, GPUBuffer.prototype.mapAsync];
+  let [numBuffersCreated, numBytesRead] = [0, 0];
+  GPUDevice.prototype.createBuffer = function counted(...args) {
+    numBuffersCreated += 1;
+    return createBuffer.apply(this, args);
+  };
+  GPUBuffer.prototype.mapAsync = function counted(mode, offset, size) {
+    numBytesRead += size ?? this.size;
+    return mapAsync.call(this, mode, offset, size);
+  };
+  return {
+    take: () => {
+      const taken = { numBuffersCreated, numBytesRead };
+      [numBuffersCreated, numBytesRead] = [0, 0];
+      return taken;
+    },
+    stop: () => {
+      GPUDevice.prototype.createBuffer = createBuffer;
+      GPUBuffer.prototype.mapAsync = mapAsync;
+    },
+  };
+}

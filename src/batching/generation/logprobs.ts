@@ -1,0 +1,54 @@
+import { compareLikelihood, topK, at } from './top-k.ts';
+import { LARGEST_WEIGHT, sharpnessOf, weightOf } from './token-weights.ts';
+
+/** A token and the natural logarithm of its probability. */
+export interface TokenLogprob {
+  readonly tokenId: number;
+  readonly logprob: number;
+}
+
+/**
+ * An output token among its alternatives. The probabilities are the model's own, the softmax of its raw logits: before
+ * bias, penalties, temperature, top-k, top-p and min-p.
+ */
+export interface TokenLogprobs extends TokenLogprob {
+  /** As many of the likeliest tokens as were asked for, the likeliest first; the output token may be among them. */
+  readonly top: readonly TokenLogprob[];
+}
+
+/** What turns logits into logprobs. */
+export interface SoftmaxScale {
+  readonly largestLogit: number;
+  /** Sum of the weights at temperature 1. */
+  readonly totalWeight: number;
+}
+
+export const UNIT_SHARPNESS = sharpnessOf(1);
+
+export function logprobOf(logit: number, { largestLogit, totalWeight }: SoftmaxScale): number {
+  return logit - largestLogit - Math.log(totalWeight / LARGEST_WEIGHT);
+}
+
+/** @param scratch Room for one id per logit. */
+export function logprobsOf(
+  logits: Float32Array,
+  tokenId: number,
+  numLogprobs: number,
+  scratch: Int32Array,
+): TokenLogprobs {
+  const scale = softmaxScale(logits);
+  const ofToken = (id: number): TokenLogprob => ({
+    tokenId: id,
+    logprob: logprobOf(at(logits, id), scale),
+  });
+  const top = numLogprobs === 0 ? [] : topK(logits, numLogprobs, scratch);
+  return { ...ofToken(tokenId), top: Array.from(top.toSorted(compareLikelihood(logits)), ofToken) };
+}
+
+function softmaxScale(logits: Float32Array): SoftmaxScale {
+  let largestLogit = -Infinity;
+  for (const logit of logits) if (logit > largestLogit) largestLogit = logit;
+  let totalWeight = 0;
+  for (const logit of logits) totalWeight += weightOf(logit, largestLogit, UNIT_SHARPNESS);
+  return { largestLogit, totalWeight };
+}

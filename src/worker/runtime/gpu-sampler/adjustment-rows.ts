@@ -1,0 +1,78 @@
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
+import type { TokenCounts } from '../../../batching/generation/adjust-logits.ts';
+import { TENSOR_USAGE } from '../gpu-flags.ts';
+
+/** `Adjustment` of the shader. */
+const WORDS_PER_TOKEN = 2;
+
+/**
+ * What the shader has to know of each token to adjust its logit: how often the sequence holds it, and its bias. A row of
+ * the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. Rows stay
+ * where they are when a sequence changes its slot, and none is allocated before a request asks for bias or penalties.
+ */
+export class AdjustmentRows {
+  readonly #device: GPUDevice;
+  readonly #vocabSize: number;
+  #buffer: GPUBuffer;
+  #numRows = 0;
+  /** A permutation, by slot. */
+  readonly #rowOfSlot: number[] = [];
+  /** Whose counts a row holds; the counts' identity is the sequence's. */
+  readonly #owners: (TokenCounts | undefined)[] = [];
+
+  constructor(device: GPUDevice, vocabSize: number) {
+    this.#device = device;
+    this.#vocabSize = vocabSize;
+    this.#buffer = this.#createBuffer(1, WORDS_PER_TOKEN);
+  }
+
+  get buffer(): GPUBuffer {
+    return this.#buffer;
+  }
+
+  /** The row of a slot; 0 where nothing was ever filled, and the shader does not look. */
+  rowOf(slot: number): number {
+    return this.#rowOfSlot[slot] ?? 0;
+  }
+
+  moveSlot(from: number, to: number): void {
+    this.#reserve(Math.max(from, to) + 1);
+    [this.#rowOfSlot[from], this.#rowOfSlot[to]] = [this.rowOf(to), this.rowOf(from)];
+  }
+
+  /** Makes sure that the slot's row is that of this sequence. */
+  fill({ slot, sampling, tokenCounts }: StepRow): void {
+    this.#reserve(slot + 1);
+    const row = this.rowOf(slot);
+    if (this.#owners[row] === tokenCounts) return;
+    this.#owners[row] = tokenCounts;
+    const words = new Uint32Array(this.#vocabSize * WORDS_PER_TOKEN);
+    const biases = new Float32Array(words.buffer);
+    for (const [tokenId, numOutputs] of tokenCounts) words[WORDS_PER_TOKEN * tokenId] = 1 + numOutputs;
+    for (const [tokenId, bias] of Object.entries(sampling.logitBias)) {
+      biases[WORDS_PER_TOKEN * Number(tokenId) + 1] = bias;
+    }
+    this.#device.queue.writeBuffer(this.#buffer, row * words.byteLength, words);
+  }
+
+  destroy(): void {
+    this.#buffer.destroy();
+  }
+
+  #reserve(numSlots: number): void {
+    if (numSlots <= this.#numRows) return;
+    const numRows = 2 ** Math.ceil(Math.log2(numSlots));
+    const grown = this.#createBuffer(numRows, this.#vocabSize * WORDS_PER_TOKEN);
+    const encoder = this.#device.createCommandEncoder();
+    if (this.#numRows > 0) encoder.copyBufferToBuffer(this.#buffer, 0, grown, 0, this.#buffer.size);
+    this.#device.queue.submit([encoder.finish()]);
+    this.#buffer.destroy();
+    this.#buffer = grown;
+    for (let row = this.#numRows; row < numRows; row++) this.#rowOfSlot[row] = row;
+    this.#numRows = numRows;
+  }
+
+  #createBuffer(numRows: number, wordsPerRow: number): GPUBuffer {
+    return this.#device.createBuffer({ size: 4 * numRows * wordsPerRow, usage: TENSOR_USAGE });
+  }
+}

@@ -1,0 +1,179 @@
+import { isAdjusting, type TokenCounts } from '../../../batching/generation/adjust-logits.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
+import type { SampledToken } from '../../../batching/generation/sampling.ts';
+import { TENSOR_USAGE } from '../gpu-flags.ts';
+import { AdjustmentRows } from './adjustment-rows.ts';
+import { ReadbackRing } from './readback-ring.ts';
+import { encodeRowParams, ROW_PARAMS_BYTES } from './row-params.ts';
+import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
+import { samplerShader } from './shader.ts';
+
+/** The inputs of the next forward pass over the slots, int32 [slots] each; the sampler writes them. */
+export interface SlotInputs {
+  readonly ids: GPUBuffer;
+  readonly positions: GPUBuffer;
+  /** Index of the last valid K/V entry; the sampled token's position is one more. */
+  readonly lastIndices: GPUBuffer;
+}
+
+/** Whose logits: those of the staging row, which go to one slot, or those of the first slots. */
+export type SampleSource = 'staging' | 'slots';
+
+interface BoundBuffers {
+  readonly buffers: readonly GPUBuffer[];
+  readonly group: GPUBindGroup;
+}
+
+/** What is kept between steps for one source. */
+interface SourceState {
+  params: GPUBuffer;
+  /** Whose parameters each row holds. */
+  readonly owners: (TokenCounts | undefined)[];
+  bound: BoundBuffers | undefined;
+}
+
+/**
+ * Samples whole batches on the GPU, where the logits are. It draws the very tokens of `createSampler`, and reads back 4
+ * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads nothing.
+ */
+export class GpuSampler {
+  readonly #device: GPUDevice;
+  readonly #pipeline: GPUComputePipeline;
+  readonly #adjustments: AdjustmentRows;
+  readonly #ring: ReadbackRing;
+  readonly #states: Readonly<Record<SampleSource, SourceState>>;
+  #results: GPUBuffer;
+
+  constructor(device: GPUDevice, vocabSize: number, workgroupSize: number) {
+    this.#device = device;
+    const module = device.createShaderModule({ code: samplerShader(vocabSize, workgroupSize) });
+    this.#pipeline = device.createComputePipeline({ layout: 'auto', compute: { module } });
+    this.#adjustments = new AdjustmentRows(device, vocabSize);
+    this.#ring = new ReadbackRing(device);
+    this.#states = { staging: this.#createState(), slots: this.#createState() };
+    this.#results = this.#createBuffer(resultBytes(1));
+  }
+
+  /** What is known of a sequence's tokens goes with it. */
+  moveSlot(from: number, to: number): void {
+    this.#adjustments.moveSlot(from, to);
+  }
+
+  /**
+   * One token per row. The GPU's work is submitted before this returns; what is awaited is the readback alone, so a
+   * forward pass over the slots that is launched next has its inputs.
+   *
+   * @param rows Row i of the logits belongs to `rows[i]`; of the slots, row i is slot i.
+   * @param logits float32 [rows, vocabSize]
+   * @returns A row whose logits have no next token is an Error; its slot then feeds in token 0.
+   */
+  sample(
+    source: SampleSource,
+    rows: readonly StepRow[],
+    logits: GPUBuffer,
+    inputs: SlotInputs,
+  ): Promise<readonly (SampledToken | Error)[]> {
+    const state = this.#states[source];
+    this.#reserve(state, rows.length);
+    for (const [index, row] of rows.entries()) this.#writeRow(state, index, row);
+    const encoder = this.#device.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    pass.setPipeline(this.#pipeline);
+    pass.setBindGroup(0, this.#bind(state, logits, inputs));
+    pass.dispatchWorkgroups(rows.length);
+    pass.end();
+    const wantsLogprobs = rows.some(({ sampling }) => sampling.numLogprobs !== undefined);
+    const numWords = wantsLogprobs ? this.#results.size / 4 : rows.length;
+    const readBack = this.#ring.copy(encoder, this.#results, numWords);
+    this.#device.queue.submit([encoder.finish()]);
+    return this.#samplesOf(rows, readBack());
+  }
+
+  destroy(): void {
+    this.#adjustments.destroy();
+    this.#ring.destroy();
+    this.#results.destroy();
+    for (const { params } of Object.values(this.#states)) params.destroy();
+  }
+
+  #writeRow({ params, owners }: SourceState, index: number, row: StepRow): void {
+    if (isAdjusting(row.sampling)) this.#adjustments.fill(row);
+    if (owners[index] === row.tokenCounts) return;
+    owners[index] = row.tokenCounts;
+    const encoded = encodeRowParams(row.sampling, row.slot, this.#adjustments.rowOf(row.slot));
+    this.#device.queue.writeBuffer(params, index * ROW_PARAMS_BYTES, encoded);
+  }
+
+  #bind(state: SourceState, logits: GPUBuffer, { ids, positions, lastIndices }: SlotInputs): GPUBindGroup {
+    const buffers = [
+      logits,
+      state.params,
+      this.#adjustments.buffer,
+      ids,
+      positions,
+      lastIndices,
+      this.#results,
+    ];
+    const { bound } = state;
+    if (bound && buffers.every((buffer, index) => buffer === bound.buffers[index])) return bound.group;
+    const group = this.#device.createBindGroup({
+      layout: this.#pipeline.getBindGroupLayout(0),
+      entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
+    });
+    state.bound = { buffers, group };
+    return group;
+  }
+
+  async #samplesOf(
+    rows: readonly StepRow[],
+    readback: Promise<Uint32Array>,
+  ): Promise<readonly (SampledToken | Error)[]> {
+    const numRecords = numRowsOf(this.#results);
+    const words = await readback;
+    return rows.map(({ sampling }, index) => {
+      try {
+        const tokenId = tokenIdOf(words[index] ?? 0);
+        const start = numRecords + index * RECORD.length;
+        const logprobs =
+          sampling.numLogprobs === undefined
+            ? undefined
+            : readRecord(words.subarray(start, start + RECORD.length), tokenId);
+        return { tokenId, logprobs };
+      } catch (error) {
+        return error instanceof Error ? error : new Error(String(error));
+      }
+    });
+  }
+
+  #reserve(state: SourceState, numRows: number): void {
+    if (state.params.size < numRows * ROW_PARAMS_BYTES) {
+      state.params.destroy();
+      state.params = this.#createBuffer(nextPowerOfTwo(numRows) * ROW_PARAMS_BYTES);
+      state.owners.length = 0;
+    }
+    if (numRowsOf(this.#results) < numRows) {
+      this.#results.destroy();
+      this.#results = this.#createBuffer(resultBytes(nextPowerOfTwo(numRows)));
+    }
+  }
+
+  #createState(): SourceState {
+    return { params: this.#createBuffer(ROW_PARAMS_BYTES), owners: [], bound: undefined };
+  }
+
+  #createBuffer(size: number): GPUBuffer {
+    return this.#device.createBuffer({ size, usage: TENSOR_USAGE });
+  }
+}
+
+function resultBytes(numRows: number): number {
+  return 4 * numRows * (1 + RECORD.length);
+}
+
+function numRowsOf(results: GPUBuffer): number {
+  return results.size / resultBytes(1);
+}
+
+function nextPowerOfTwo(value: number): number {
+  return 2 ** Math.ceil(Math.log2(value));
+}

@@ -1,0 +1,55 @@
+import { isAdjusting, penaltiesOf } from '../../../batching/generation/adjust-logits.ts';
+import type { SamplingParams } from '../../../batching/generation/request.ts';
+import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/generation/token-weights.ts';
+
+/** One row's sampling parameters as the shader reads them. The order is that of the words below. */
+export const ROW_PARAMS_WGSL = /* wgsl */ `
+struct RowParams {
+  /** Where the row's ids, positions, lengths and adjustments are. */
+  slot: u32,
+  adjustments_row: u32,
+  is_adjusted: u32,
+  seed: u32,
+  /** 0 = greedy. */
+  sharpness: f32,
+  smallest_weight: u32,
+  /** 0 = all. */
+  top_k: u32,
+  /** What top-p may drop, in units of 2^-24; 0 = nothing. */
+  top_p_rest: u32,
+  repetition: f32,
+  repetition_inverse: f32,
+  frequency: f32,
+  presence: f32,
+  wants_logprobs: u32,
+  num_top: u32,
+  zero: u32,
+  unused: u32,
+}
+`;
+
+export const ROW_PARAMS_BYTES = 64;
+
+/** Nothing here changes while the request stays in its slot, so a row is written once and not with every step. */
+export function encodeRowParams(params: SamplingParams, slot: number, adjustmentsRow: number): ArrayBuffer {
+  const words = new DataView(new ArrayBuffer(ROW_PARAMS_BYTES));
+  const { repetition, repetitionInverse, frequency, presence } = penaltiesOf(params);
+  const { temperature, topK, topP, minP, seed, numLogprobs } = params;
+  const integer = (index: number, value: number): void => words.setUint32(4 * index, value, true);
+  const float = (index: number, value: number): void => words.setFloat32(4 * index, value, true);
+  integer(0, slot);
+  integer(1, adjustmentsRow);
+  integer(2, isAdjusting(params) ? 1 : 0);
+  integer(3, seed);
+  float(4, temperature === 0 ? 0 : sharpnessOf(temperature));
+  integer(5, smallestWeightFor(minP));
+  integer(6, topK);
+  integer(7, Math.round((1 - topP) * SHARE_UNITS));
+  float(8, repetition);
+  float(9, repetitionInverse);
+  float(10, frequency);
+  float(11, presence);
+  integer(12, numLogprobs === undefined ? 0 : 1);
+  integer(13, numLogprobs ?? 0);
+  return words.buffer;
+}

@@ -1,0 +1,166 @@
+import { UNIT_SHARPNESS } from '../../../batching/generation/logprobs.ts';
+import { ROW_PARAMS_WGSL } from './row-params.ts';
+import { FAULT, RECORD } from './sample-record.ts';
+import { INTEGERS_WGSL } from './wgsl-integers.ts';
+import { LOGITS_WGSL } from './wgsl-logits.ts';
+import { SELECTION_WGSL } from './wgsl-selection.ts';
+import { SHORTLIST_WGSL } from './wgsl-shortlist.ts';
+import { VOCABULARY_WGSL } from './wgsl-vocabulary.ts';
+import { WEIGHTS_WGSL } from './wgsl-weights.ts';
+
+/**
+ * The sampler: `sampling.ts` for a whole batch, one workgroup per row, from logits to the inputs of the next forward pass.
+ * No row reads what another one writes. It keeps to WebGPU's default limits and asks for no feature.
+ */
+export function samplerShader(vocabSize: number, workgroupSize: number): string {
+  return [
+    `const VOCAB_SIZE = ${vocabSize}u;`,
+    `const WORKGROUP_SIZE = ${workgroupSize}u;`,
+    ROW_PARAMS_WGSL,
+    BINDINGS_WGSL,
+    INTEGERS_WGSL,
+    WEIGHTS_WGSL,
+    LOGITS_WGSL,
+    SELECTION_WGSL,
+    SHORTLIST_WGSL,
+    VOCABULARY_WGSL,
+    MAIN_WGSL,
+  ].join('\n');
+}
+
+const BINDINGS_WGSL = /* wgsl */ `
+struct Adjustment {
+  /** 0 where neither prompt nor output has the token, else 1 + its number in the output. */
+  num_seen: u32,
+  bias: u32,
+}
+
+/** [rows, vocabulary], as bits: a NaN is seen only in these. */
+@group(0) @binding(0) var<storage, read> logits: array<u32>;
+@group(0) @binding(1) var<storage, read> rows: array<RowParams>;
+/** [adjustment rows, vocabulary] */
+@group(0) @binding(2) var<storage, read_write> adjustments: array<Adjustment>;
+/** [slots] each: the inputs of the next forward pass. */
+@group(0) @binding(3) var<storage, read_write> ids: array<i32>;
+@group(0) @binding(4) var<storage, read_write> positions: array<i32>;
+@group(0) @binding(5) var<storage, read_write> last_indices: array<i32>;
+/** A word per row, then a record per row. */
+@group(0) @binding(6) var<storage, read_write> results: array<u32>;
+`;
+
+const MAIN_WGSL = /* wgsl */ `
+const UNIT_SHARPNESS = ${UNIT_SHARPNESS}f;
+
+var<workgroup> num_top_found: atomic<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+  let row_index = workgroup.x;
+  let row = rows[row_index];
+  view.start = row_index * VOCAB_SIZE;
+  view.adjustments_start = row.adjustments_row * VOCAB_SIZE;
+  view.is_adjusted = row.is_adjusted == 1u;
+  view.repetition = row.repetition;
+  view.repetition_inverse = row.repetition_inverse;
+  view.frequency = row.frequency;
+  view.presence = row.presence;
+  view.zero = row.zero;
+  make_fractions(thread);
+  let likeliest = find_likeliest(thread);
+  if (likeliest.fault != NOBODY || likeliest.key <= KEY_OF_MINUS_INFINITY) {
+    if (thread == 0u) {
+      results[row_index] = fault_word(likeliest.fault);
+      advance(row.slot, 0u);
+    }
+    return;
+  }
+  var token_id = likeliest.id;
+  if (row.sharpness != 0.0) {
+    keep_all(likeliest.key, row.sharpness, row.smallest_weight);
+    token_id = draw(thread, row);
+  }
+  if (thread == 0u) {
+    results[row_index] = token_id;
+    advance(row.slot, token_id);
+    if (row.is_adjusted == 1u) {
+      let seen = &adjustments[view.adjustments_start + token_id].num_seen;
+      *seen = max(*seen, 1u) + 1u;
+    }
+  }
+  if (row.wants_logprobs == 1u) {
+    write_record(thread, row_index, min(row.num_top, VOCAB_SIZE), token_id);
+  }
+}
+
+fn fault_word(fault: u32) -> u32 {
+  if (fault == NOBODY) {
+    return ${FAULT.onlyMinusInfinity}u;
+  }
+  return fault | select(${FAULT.nan}u, ${FAULT.plusInfinity}u, logits[view.start + fault] == PLUS_INFINITY);
+}
+
+fn draw(thread: u32, row: RowParams) -> u32 {
+  var num_listed = 0u;
+  if (row.top_k > 0u && row.top_k < VOCAB_SIZE) {
+    let floor_key = find_floor(thread, row.top_k);
+    num_listed = keep_likeliest(thread, num_listed, ONE_EACH, vec2u(row.top_k, 0u), floor_key, 1u);
+  }
+  var total = total_mass(thread, num_listed);
+  if (row.top_p_rest > 0u) {
+    let dropped = share_of(total, row.top_p_rest);
+    let needed = max_of_one(subtract(total, dropped));
+    num_listed = keep_likeliest(thread, num_listed, WEIGHT, needed, kept.cut_key, negligible_weight(dropped));
+    total = total_mass(thread, num_listed);
+  }
+  let position = u32(last_indices[row.slot] + 1);
+  return find_at(thread, num_listed, share_of(total, random_units(row.seed, position)));
+}
+
+fn max_of_one(value: vec2u) -> vec2u {
+  return select(value, vec2u(1u, 0u), value.x == 0u && value.y == 0u);
+}
+
+/** Tokens below this weight together weigh less than what top-p drops; at least 1. */
+fn negligible_weight(dropped: vec2u) -> u32 {
+  const NUM_BITS = 32u - countLeadingZeros(VOCAB_SIZE);
+  let weight = (dropped.x >> NUM_BITS) | (dropped.y << (32u - NUM_BITS));
+  return max(weight, 1u);
+}
+
+/** The sampled token is what the slot feeds in next. */
+fn advance(slot: u32, token_id: u32) {
+  ids[slot] = i32(token_id);
+  positions[slot] += 1;
+  last_indices[slot] += 1;
+}
+
+/** The likeliest tokens under the raw logits, and what makes logprobs of them. */
+fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
+  view.is_adjusted = false;
+  let num_rows = arrayLength(&results) / (1u + ${RECORD.length}u);
+  let record = num_rows + row_index * ${RECORD.length}u;
+  let likeliest = find_likeliest(thread);
+  keep_all(likeliest.key, UNIT_SHARPNESS, 1u);
+  let total = total_mass(thread, 0u);
+  if (thread == 0u) {
+    results[record + ${RECORD.sampledLogit}u] = logits[view.start + token_id];
+    results[record + ${RECORD.largestLogit}u] = bitcast<u32>(logit_of(likeliest.key));
+    results[record + ${RECORD.totalLow}u] = total.x;
+    results[record + ${RECORD.totalHigh}u] = total.y;
+    results[record + ${RECORD.numTop}u] = num_top;
+    atomicStore(&num_top_found, 0u);
+  }
+  if (num_top == 0u) {
+    return;
+  }
+  let floor_key = find_floor(thread, num_top);
+  keep_likeliest(thread, 0u, ONE_EACH, vec2u(num_top, 0u), floor_key, 1u);
+  for (var id = thread; id < VOCAB_SIZE; id += WORKGROUP_SIZE) {
+    if (is_kept(id, key_at(id))) {
+      let index = atomicAdd(&num_top_found, 1u);
+      results[record + ${RECORD.topIds}u + index] = id;
+      results[record + ${RECORD.topLogits}u + index] = logits[view.start + id];
+    }
+  }
+}
+`;

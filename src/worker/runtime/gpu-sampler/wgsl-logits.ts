@@ -1,0 +1,65 @@
+/**
+ * WGSL: a token's logit after bias and penalties, the counterpart of `adjust-logits.ts`, as a key: an unsigned integer in
+ * the order of the logits. Integers alone are compared, as WGSL may assume that there are no infinities and no NaN.
+ */
+export const LOGITS_WGSL = /* wgsl */ `
+const KEY_OF_MINUS_INFINITY = 0x007fffffu;
+const MINUS_INFINITY = 0xff800000u;
+const PLUS_INFINITY = 0x7f800000u;
+
+/** Which logits the functions below speak of; the same in each thread of the workgroup. */
+struct View {
+  /** Of the row in logits. */
+  start: u32,
+  /** Of the row's tokens in adjustments. */
+  adjustments_start: u32,
+  is_adjusted: bool,
+  repetition: f32,
+  repetition_inverse: f32,
+  frequency: f32,
+  presence: f32,
+  /** Always 0, which the compiler cannot know. */
+  zero: u32,
+}
+var<private> view: View;
+
+/**
+ * Keeps a product from being fused with the sum that it goes into, which would round once where the CPU rounds twice:
+ * through the unknown zero, no compiler sees a float operation.
+ */
+fn rounded(value: f32) -> f32 {
+  return bitcast<f32>(bitcast<u32>(value) ^ view.zero);
+}
+
+fn is_fault(bits: u32) -> bool {
+  return (bits & 0x7fffffffu) > PLUS_INFINITY || bits == PLUS_INFINITY;
+}
+
+/** Both zeros have one key. */
+fn key_of(bits: u32) -> u32 {
+  if (bits == 0x80000000u) {
+    return 0x80000000u;
+  }
+  return select(bits | 0x80000000u, ~bits, (bits >> 31u) == 1u);
+}
+
+fn logit_of(key: u32) -> f32 {
+  return bitcast<f32>(select(~key, key ^ 0x80000000u, (key >> 31u) == 1u));
+}
+
+fn key_at(id: u32) -> u32 {
+  let bits = logits[view.start + id];
+  if (!view.is_adjusted || bits == MINUS_INFINITY) {
+    return key_of(bits);
+  }
+  let adjustment = adjustments[view.adjustments_start + id];
+  var logit = rounded(bitcast<f32>(bits) + bitcast<f32>(adjustment.bias));
+  if (adjustment.num_seen > 0u) {
+    let num_outputs = adjustment.num_seen - 1u;
+    logit = rounded(logit * select(view.repetition, view.repetition_inverse, logit > 0.0));
+    logit = rounded(logit - rounded(view.frequency * f32(num_outputs)));
+    logit = rounded(logit - select(0.0, view.presence, num_outputs > 0u));
+  }
+  return key_of(bitcast<u32>(logit));
+}
+`;
