@@ -79,6 +79,7 @@ const STATS = {
     {
       stepIndex: 0,
       kind: 'decode',
+      isBehind: false,
       batchSize: 2,
       numTokens: 2,
       queueLength: 0,
