@@ -117,11 +117,7 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     }
     const holder = this.#canAnyCallLeave || signal ? this : undefined;
     const call = new Call(item, to, reject, size, nowMs, this.#numSubmitted++, holder);
-    if (signal) {
-      call.stopListening = onAbort(signal, () => {
-        call.holder?.cancel(call, RequestCancelledError.because(signal.reason), false);
-      });
-    }
+    if (signal) cancelOnAbort(call, signal);
     this.#queue.push(call);
     if (this.#hasFreeSlot) this.#pump(call); // otherwise nothing can leave, and no alarm is set
     return call;
@@ -302,4 +298,11 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     this.#drained?.resolve();
     this.#drained = undefined;
   }
+}
+
+/** A function of its own, so that only calls with a signal pay for the scope that the listener closes over. */
+function cancelOnAbort<Item, To>(call: Call<Item, To>, signal: AbortSignal): void {
+  call.stopListening = onAbort(signal, () => {
+    call.holder?.cancel(call, RequestCancelledError.because(signal.reason), false);
+  });
 }
