@@ -9,7 +9,7 @@ export interface Clock {
 // The core compiles without DOM or Node types; these are the only platform names that it looks up.
 interface PlatformTime {
   readonly performance: { now(): number };
-  setTimeout(fire: () => void, delayMs: number): unknown;
+  readonly setTimeout: (fire: () => void, delayMs: number) => unknown;
   clearTimeout(timer: unknown): void;
 }
 
