@@ -12,7 +12,7 @@ export interface TakenCalls<Item, To> {
 }
 
 /** Enough to make a list per attribute cheap, few enough to make a queue of one call cheap. */
-export const CHUNK_SIZE = 64;
+export const CHUNK_SIZE = 128;
 
 /**
  * CHUNK_SIZE consecutive calls, with a list per attribute instead of a record per call: a queue may hold a hundred
@@ -53,8 +53,8 @@ class Chunk<Item, To> {
  * in which chunk it is. So leaving is O(1) from anywhere; a chunk that all have left is dropped, so that finding the next
  * call is O(1) too, however many have left in between.
  *
- *   order  0 .. 63    64 .. 127    128 .. 191    192 .. 255
- *          dropped    . head  . <-> dropped <->  .  .  end
+ *   order  0 .. 127    128 .. 255    256 .. 383    384 .. 511
+ *          dropped     . head  . <-> dropped  <->  .  .  end
  */
 export class CallQueue<Item, To> {
   /** By order / CHUNK_SIZE, rounded down. */
