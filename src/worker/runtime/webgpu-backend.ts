@@ -19,6 +19,9 @@ interface WebGpuBackendOptions {
   readonly precision: Precision;
 }
 
+/** Cached tokens per row grow in powers of two from here: memory follows use, and buffers are seldom made anew. */
+const SMALLEST_CAPACITY = 128;
+
 /** onnxruntime-web rounds its copies up to this many bytes. */
 const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
@@ -79,6 +82,10 @@ export class WebGpuBackend implements Gpt2Backend {
       this.#deviceError = new Error(`WebGPU error: ${error.message}`);
     });
     void this.#watchForLoss();
+  }
+
+  capacityFor(length: number): number {
+    return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
   }
 
   reserve(numSlots: number, capacity: number): void {
