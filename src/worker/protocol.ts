@@ -41,6 +41,11 @@ export interface GenerationOptions {
   readonly logitBias?: Readonly<Record<string, number>>;
   /** Logprobs of each output token and of this many of the likeliest. Integer from 0 to 20; none when left out. */
   readonly logprobs?: number;
+  /**
+   * The text ends before the first of these strings, wherever token borders are: a string, or a list of at most 16, each of
+   * 1 to 256 characters.
+   */
+  readonly stop?: string | readonly string[];
   /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
   readonly seed?: number;
 }
@@ -56,6 +61,7 @@ export interface GenerationResult {
   /** The prompt followed by the continuation. */
   readonly text: string;
   readonly generatedText: string;
+  /** All tokens sampled but the end token: those of a stop string too, which the text ends before. */
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
@@ -84,7 +90,7 @@ export type RequestUpdate =
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
-      /** Whole characters only; may be empty while a character is incomplete. */
+      /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
       readonly text: string;
       readonly tokenIds: readonly number[];
       /** One entry per token id, where they were asked for. */
@@ -111,7 +117,11 @@ export interface ModelInfo {
   readonly contextLength: number;
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
-  readonly generationDefaults: Required<Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed'>>;
+  readonly generationDefaults: Required<
+    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed' | 'stop'>
+  > & {
+    readonly stop: readonly string[];
+  };
 }
 
 export interface BackendInfo {

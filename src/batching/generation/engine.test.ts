@@ -117,6 +117,33 @@ describe('the result', () => {
     );
   });
 
+  it('ends after the token that its request stops after, and its slot is free at once', async () => {
+    const { submit, listener, engine, steps } = createEngine();
+    const slotsInUse: number[] = [];
+    let numTokens = 0;
+    const stopsAfter = () => {
+      numTokens += 1;
+      return numTokens === 2;
+    };
+    submit('a', { maxNewTokens: 9, stopsAfter });
+    submit('b', { maxNewTokens: 3 });
+    vi.spyOn(listener, 'onStep').mockImplementation((event) => {
+      RecordingListener.prototype.onStep.call(listener, event);
+      slotsInUse.push(engine.numSlotsInUse);
+    });
+    await settle();
+    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual([
+      'a started',
+      'a token',
+      'a token',
+      'a finished stop',
+    ]);
+    expect(slotsInUse).toEqual([1, 2, 1, 0]);
+    expect(steps().at(-1)).toBe('decode b, 1→0');
+    const { tokenIds, numOutputTokens } = listener.of('finished')[0] ?? {};
+    expect([tokenIds?.length, numOutputTokens]).toEqual([2, 2]);
+  });
+
   it('counts the end token but neither shows nor streams it', async () => {
     const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
     submit('a', { promptLength: 3 });

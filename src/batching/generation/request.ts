@@ -47,10 +47,15 @@ export interface GenerationRequest {
   readonly resumedTokenIds?: readonly number[];
   /** Tokens to generate at most; the context length may end a sequence earlier. Integer >= 1. */
   readonly maxNewTokens: number;
+  /**
+   * Called once with each token sampled, in order, the end token excepted: true ends the sequence after it with `stop`.
+   * Must not throw.
+   */
+  readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling: SamplingParams;
 }
 
-/** `stop`: the end token; `length`: `maxNewTokens` or the context is used up. */
+/** `stop`: the end token, or the request stopped after a token; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 /** Alternatives that can be had with each token. */

@@ -38,6 +38,7 @@ export interface RequestOverrides {
   readonly promptTokenIds?: readonly number[];
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
+  readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;
 }
 
@@ -49,11 +50,20 @@ export function createRequest(
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
     resumedTokenIds = [],
     maxNewTokens = 4,
+    stopsAfter,
     sampling = GREEDY,
   }: RequestOverrides = {},
 ): GenerationRequest {
   const id = requestId(name);
-  return { id, clientId: clientId(client), promptTokenIds, resumedTokenIds, maxNewTokens, sampling };
+  return {
+    id,
+    clientId: clientId(client),
+    promptTokenIds,
+    resumedTokenIds,
+    maxNewTokens,
+    ...(stopsAfter && { stopsAfter }),
+    sampling,
+  };
 }
 
 export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingPolicy {

@@ -18,6 +18,7 @@ describe('generation options', () => {
       presencePenalty: '-2',
       frequencyPenalty: '0.5',
       seed: '4294967295',
+      stop: ' the end',
     };
     expect(parseGeneration(texts)).toEqual({
       options: {
@@ -30,9 +31,21 @@ describe('generation options', () => {
         presencePenalty: -2,
         frequencyPenalty: 0.5,
         seed: 4_294_967_295,
+        stop: ' the end',
       },
       errors: {},
     });
+  });
+
+  it('reads \\n in the stop string as a line break', () => {
+    const { options } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: String.raw`.\n` });
+    expect(options).toEqual({ stop: '.\n' });
+  });
+
+  it('refuses a stop string that is too long, naming its length', () => {
+    const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: 'x'.repeat(257) });
+    expect(options).toEqual({});
+    expect(errors).toEqual({ stop: 'Expected stop to be at most 256 characters, got 257.' });
   });
 
   it.each([

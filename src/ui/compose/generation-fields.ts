@@ -1,7 +1,9 @@
 import type { GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
-export type GenerationField = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs'>;
+type NumberOption = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs' | 'stop'>;
+
+export type GenerationField = NumberOption | 'stop';
 
 /** What is typed, by field; an empty text leaves the option out, so that its default applies. */
 export type GenerationTexts = Readonly<Record<GenerationField, string>>;
@@ -9,7 +11,7 @@ export type GenerationTexts = Readonly<Record<GenerationField, string>>;
 export type GenerationErrors = Readonly<Partial<Record<GenerationField, string | undefined>>>;
 
 interface FieldRule {
-  readonly name: GenerationField;
+  readonly name: NumberOption;
   readonly label: string;
   readonly hint: string;
   readonly expected: string;
@@ -28,7 +30,10 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   presencePenalty: '',
   frequencyPenalty: '',
   seed: '',
+  stop: '',
 };
+
+const MAX_STOP_LENGTH = 256;
 
 export const GENERATION_FIELDS: readonly FieldRule[] = [
   {
@@ -106,7 +111,7 @@ interface ParsedGeneration {
  * (the context length) is the worker's to judge.
  */
 export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
-  const options: { -readonly [Field in GenerationField]?: number } = {};
+  const options: { -readonly [Field in NumberOption]?: number } & { stop?: string } = {};
   const errors: { -readonly [Field in GenerationField]?: string } = {};
   for (const { name, expected, accepts } of GENERATION_FIELDS) {
     const text = texts[name].trim();
@@ -115,5 +120,9 @@ export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
     if (accepts(value)) options[name] = value;
     else errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
   }
+  const stop = texts.stop.replaceAll(String.raw`\n`, '\n');
+  if (stop.length > MAX_STOP_LENGTH)
+    errors.stop = `Expected stop to be at most ${MAX_STOP_LENGTH} characters, got ${stop.length}.`;
+  else if (stop !== '') options.stop = stop;
   return { options, errors };
 }

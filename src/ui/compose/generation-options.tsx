@@ -1,4 +1,5 @@
 import { Disclosure } from '../disclosure.tsx';
+import { InputField } from '../input-field.tsx';
 import { NumberField } from '../number-field.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { GENERATION_FIELDS } from './generation-fields.ts';
@@ -30,6 +31,16 @@ export function GenerationOptions({ texts, errors, onChange, onLeave }: Generati
             onBlur={onLeave}
           />
         ))}
+        <InputField
+          name="stop"
+          label="Stop"
+          hint="ends before this text; \n = line break"
+          error={errors.stop}
+          value={texts.stop}
+          placeholder={defaults && defaults.stop.length > 0 ? defaults.stop.join(' or ') : 'none'}
+          onChange={(event) => onChange('stop', event.target.value)}
+          onBlur={onLeave}
+        />
       </div>
     </Disclosure>
   );

@@ -17,6 +17,7 @@ const MODEL: ModelInfo = {
     repetitionPenalty: 1.1,
     presencePenalty: 0,
     frequencyPenalty: 0,
+    stop: ['END'],
   },
 };
 
@@ -24,6 +25,7 @@ describe('resolveOptions', () => {
   it("fills in the model's defaults and leaves given options alone", () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
+      stop: ['END'],
       sampling: {
         temperature: 0,
         topK: 40,
@@ -47,6 +49,17 @@ describe('resolveOptions', () => {
       logitBias: { 2047: -100 },
       numLogprobs: 0,
     });
+  });
+
+  it.each([
+    ['END', ['END']],
+    [
+      ['.', '\n'],
+      ['.', '\n'],
+    ],
+    [[], []],
+  ])('takes stop strings in place of those of the model: %o', (stop, expected) => {
+    expect(resolveOptions({ stop }, MODEL).stop).toEqual(expected);
   });
 
   it('takes undefined for left out', () => {
@@ -79,6 +92,16 @@ describe('rejects', () => {
     [{ logitBias: { 2048: 1 } }, /`logitBias` to be .* by token id below 2048, got `token id 2048`/],
     [{ logprobs: 21 }, /`logprobs` to be an integer >= 0 and <= 20/],
     [{ logprobs: true }, /`logprobs`/],
+    [
+      { stop: '' },
+      /`stop` to be a string of 1 to 256 characters, or a list of at most 16 .* `an empty string`/,
+    ],
+    [{ stop: ['.', ''] }, /got `an empty string`/],
+    [{ stop: 'x'.repeat(257) }, /got `257 characters`/],
+    [{ stop: Array.from({ length: 17 }, String) }, /got `17 strings`/],
+    [{ stop: ['.', 7] }, /got `7` \(number\)/],
+    [{ stop: null }, /got `null`/],
+    [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
     [{ seed: 2 ** 32 }, /`seed`/],
     [{ seed: -1 }, /`seed`/],
   ])('%o', (options, message) => {
@@ -93,7 +116,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop.',
       }),
     );
   });

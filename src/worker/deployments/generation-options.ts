@@ -4,10 +4,13 @@ import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
 import { randomSeed } from '../random-seed.ts';
+import { stopStrings } from './stop-strings.ts';
 
 /** What a request runs with: its own options over the model's defaults. */
 export interface ResolvedOptions {
   readonly maxNewTokens: number;
+  /** The text ends before the first of these. */
+  readonly stop: readonly string[];
   readonly sampling: SamplingParams;
 }
 
@@ -27,17 +30,21 @@ export function resolveOptions(
     ...samplingValidators,
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
+    stop: stopStrings,
   };
-  const given = parseOptions<GenerationOptions>('options', validators, withoutUndefined(options));
+  const given = parseOptions<CheckedOptions>('options', validators, withoutUndefined(options));
   const {
     maxNewTokens,
+    stop,
     seed = randomSeed(),
     logitBias = {},
     logprobs: numLogprobs,
     ...rest
   } = { ...generationDefaults, ...given };
-  return { maxNewTokens, sampling: { ...rest, logitBias, numLogprobs, seed } };
+  return { maxNewTokens, stop, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
+
+type CheckedOptions = Omit<GenerationOptions, 'stop'> & { readonly stop?: readonly string[] };
 
 /** An option set to undefined counts as left out, as in a default parameter. */
 function withoutUndefined(options: unknown): unknown {

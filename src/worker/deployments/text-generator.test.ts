@@ -67,6 +67,49 @@ describe('TextGenerator', () => {
     });
   });
 
+  it('ends before a stop string, which no chunk shows, though its tokens were sampled', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 9, stop: ['x', 'ef'] });
+    await idle;
+    expect(textsIn(updates)).toEqual(['c', 'd', '', '']);
+    expect(resultIn(updates)).toMatchObject({
+      text: 'abcd',
+      generatedText: 'cd',
+      tokenIds: [2, 3, 4, 5],
+      finishReason: 'stop',
+      usage: { numOutputTokens: 4 },
+    });
+  });
+
+  it('ends with stop where its last token completes a stop string', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 2, stop: 'd' });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', finishReason: 'stop' });
+  });
+
+  it('shows with its last chunk what was held back for a stop string that did not come', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 3, stop: 'efg' });
+    await idle;
+    expect(textsIn(updates)).toEqual(['c', 'd', '', 'e']);
+    expect(resultIn(updates)).toMatchObject({ text: 'abcde', finishReason: 'length' });
+  });
+
+  it('stops for what a broken character becomes', async () => {
+    const { submit, updates, idle } = createGenerator(new Map([[3, Uint8Array.of(0xc3)]]));
+    submit('ab', { maxNewTokens: 2, stop: '\u{FFFD}' });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', finishReason: 'stop' });
+  });
+
+  it('does not look for stop strings in the prompt, nor across its end', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { stop: ['ab', 'bc'] });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abcde', finishReason: 'length' });
+  });
+
   it('gives logprobs with each chunk and in the result, where they are asked for', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 2, logprobs: 1 });
@@ -125,7 +168,7 @@ describe('a request that a lost worker has begun', () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 4 }, BEGUN);
     await idle;
-    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['e', 'f']);
+    expect(textsIn(updates)).toEqual(['e', 'f']);
     expect(resultIn(updates)).toMatchObject({
       text: 'abcdef',
       generatedText: 'cdef',
@@ -143,8 +186,29 @@ describe('a request that a lost worker has begun', () => {
     const { submit, updates, idle } = createGenerator(bytes);
     submit('ab', { maxNewTokens: 4 }, { ...BEGUN, tokenIds: [2, first] });
     await idle;
-    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['é', 'f']);
+    expect(textsIn(updates)).toEqual(['é', 'f']);
     expect(resultIn(updates)).toMatchObject({ text: 'abcéf', generatedText: 'céf' });
+  });
+
+  it('goes on inside a stop string: its first characters are held back at the lost worker', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 9, stop: 'def' }, { ...BEGUN, tokenIds: [2, 3, 4] });
+    await idle;
+    expect(textsIn(updates)).toEqual(['']);
+    expect(resultIn(updates)).toMatchObject({
+      generatedText: 'c',
+      tokenIds: [2, 3, 4, 5],
+      finishReason: 'stop',
+      usage: { numOutputTokens: 4 },
+    });
+  });
+
+  it('shows what the lost worker held back for a stop string that does not come', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4, stop: 'dx' }, BEGUN);
+    await idle;
+    expect(textsIn(updates)).toEqual(['de', 'f']);
+    expect(resultIn(updates).generatedText).toBe('cdef');
   });
 
   it('has the times of its whole life: the first wait, the first token, all that has passed', async () => {
@@ -227,6 +291,11 @@ describe('rejects', () => {
     expect(encode).not.toHaveBeenCalled();
   });
 });
+
+/** Of each chunk. */
+function textsIn(updates: readonly RequestUpdate[]): string[] {
+  return updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []));
+}
 
 function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
   const finished = updates.find((update) => update.type === 'finished');

@@ -11,17 +11,10 @@ import type {
 } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
-import type { TextStream } from '../model/text-stream.ts';
-import type {
-  ClientId,
-  GenerationResult,
-  RequestId,
-  RequestUpdate,
-  Resumption,
-  TokenLogprobs,
-} from '../protocol.ts';
+import type { ClientId, GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
 import { toWireError } from '../wire-errors.ts';
+import { Continuation } from './continuation.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
 import { resolveOptions } from './generation-options.ts';
 
@@ -45,11 +38,8 @@ export interface Submission {
 interface ActiveText {
   readonly prompt: string;
   readonly seed: number;
-  readonly stream: TextStream;
+  readonly continuation: Continuation;
   readonly resumption: Resumption | undefined;
-  generatedText: string;
-  /** Where they were asked for. */
-  readonly logprobs?: TokenLogprobs[];
 }
 
 /** The deployment that continues prompts: text in, text out, over the engine's token ids. */
@@ -97,29 +87,26 @@ export class TextGenerator {
    */
   submit({ requestId, clientId, prompt, options, resumption }: Submission): number {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
-    const { maxNewTokens, sampling } = resolveOptions(options, this.#model.modelInfo);
+    const { maxNewTokens, stop, sampling } = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
     const resumedTokenIds = resumption?.tokenIds ?? [];
     checkVocabulary(resumedTokenIds, this.#model.modelInfo.vocabSize);
+    const continuation = new Continuation(
+      this.#model.tokenizer.createTextStream(),
+      stop,
+      sampling.numLogprobs !== undefined,
+    );
+    continuation.resume(resumedTokenIds, resumption?.logprobs);
     this.#engine.submit({
       id: requestId,
       clientId,
       promptTokenIds,
       resumedTokenIds,
       maxNewTokens,
+      stopsAfter: (tokenId) => continuation.push(tokenId),
       sampling,
     });
-    const stream = this.#model.tokenizer.createTextStream();
-    // Its tab has this text; pushing it leaves the stream where the lost one was, inside a character perhaps.
-    const generatedText = resumedTokenIds.map((tokenId) => stream.push(tokenId)).join('');
-    this.#active.set(requestId, {
-      prompt,
-      seed: sampling.seed,
-      stream,
-      resumption,
-      generatedText,
-      ...(sampling.numLogprobs !== undefined && { logprobs: [...(resumption?.logprobs ?? [])] }),
-    });
+    this.#active.set(requestId, { prompt, seed: sampling.seed, continuation, resumption });
     return promptTokenIds.length;
   }
 
@@ -173,32 +160,29 @@ export class TextGenerator {
 }
 
 function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text: ActiveText): RequestUpdate {
-  const { resumption } = text;
+  const { continuation, resumption } = text;
   const isFirst = ttftMs !== undefined && resumption?.ttftMs === undefined;
-  const tokenText = text.stream.push(tokenId);
-  text.generatedText += tokenText;
-  if (logprobs) text.logprobs?.push(logprobs);
+  if (logprobs) continuation.pushLogprobs(logprobs);
   return {
     type: 'chunk',
     requestId,
-    text: tokenText,
+    text: continuation.takeText(),
     tokenIds: [tokenId],
     ...(logprobs && { logprobs: [logprobs] }),
     ...(isFirst && { ttftMs: ttftMs + (resumption?.elapsedMs ?? 0) }),
   };
 }
 
-/** The result, after a last chunk where the text ended inside a character. */
+/** The result, after a last chunk where text was held back. */
 function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[] {
   const { requestId } = event;
-  const rest = text.stream.end();
-  const generatedText = text.generatedText + rest;
+  const { rest, generatedText, finishReason, logprobs } = text.continuation.end(event.finishReason);
   const result: GenerationResult = {
     text: text.prompt + generatedText,
     generatedText,
     tokenIds: event.tokenIds,
-    ...(text.logprobs && { logprobs: text.logprobs }),
-    finishReason: event.finishReason,
+    ...(logprobs && { logprobs }),
+    finishReason,
     seed: text.seed,
     usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },
     timings: wholeTimings(event, text.resumption),

@@ -11,6 +11,7 @@ describe('readGenerationDefaults', () => {
       min_p: 0.05,
       repetition_penalty: 1.2,
       max_new_tokens: 20,
+      stop_strings: ['END', '', 7],
     };
     expect(readGenerationDefaults(config, 512)).toEqual({
       maxNewTokens: 20,
@@ -21,7 +22,12 @@ describe('readGenerationDefaults', () => {
       repetitionPenalty: 1.2,
       presencePenalty: 0,
       frequencyPenalty: 0,
+      stop: ['END'],
     });
+  });
+
+  it('takes one stop string for a list of one', () => {
+    expect(readGenerationDefaults({ stop_strings: 'END' }, 512).stop).toEqual(['END']);
   });
 
   it('is greedy where the model does not ask for sampling', () => {
@@ -38,6 +44,7 @@ describe('readGenerationDefaults', () => {
       repetitionPenalty: 1,
       presencePenalty: 0,
       frequencyPenalty: 0,
+      stop: [],
     });
   });
 

@@ -23,5 +23,14 @@ export function readGenerationDefaults(generationConfig: unknown, contextLength:
     // The hub's format has neither of these.
     presencePenalty: 0,
     frequencyPenalty: 0,
+    stop: stopStringsOf(fields['stop_strings']),
   };
+}
+
+/** The hub allows one string or a list. */
+function stopStringsOf(value: unknown): readonly string[] {
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return given.filter(
+    (entry): entry is string => typeof entry === 'string' && entry !== '' && entry.isWellFormed(),
+  );
 }

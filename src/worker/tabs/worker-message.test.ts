@@ -60,6 +60,7 @@ const STATUS = {
       repetitionPenalty: 1.1,
       presencePenalty: 0.5,
       frequencyPenalty: -0.5,
+      stop: ['END'],
     },
   },
   backend: {

@@ -75,6 +75,7 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
     repetitionPenalty: v.number(),
     presencePenalty: v.number(),
     frequencyPenalty: v.number(),
+    stop: v.array(v.string()),
   }),
 });
 
