@@ -32,6 +32,7 @@ describe('OutstandingRequest', () => {
       deployment: 'text-generator',
       input: 'Hi',
       options: { seed: 7 },
+      elapsedMs: 70,
     });
     expect(request.isSent).toBe(true);
   });
@@ -45,7 +46,8 @@ describe('OutstandingRequest', () => {
     expect(request.takeMessage(1070)).toMatchObject({
       input: 'Hi',
       options: { seed: 7 },
-      resumption: { tokenIds: [3, 4, 5], elapsedMs: 70, queueWaitMs: 5, ttftMs: 30 },
+      elapsedMs: 70,
+      resumption: { tokenIds: [3, 4, 5], queueWaitMs: 5, ttftMs: 30 },
     });
   });
 
@@ -60,13 +62,9 @@ describe('OutstandingRequest', () => {
   it('has nothing to say of what has not happened yet', () => {
     const { request } = createRequest();
     request.takeMessage(1000);
-    expect(request.takeMessage(1070)).toHaveProperty('resumption', { tokenIds: [], elapsedMs: 70 });
+    expect(request.takeMessage(1070)).toHaveProperty('resumption', { tokenIds: [] });
     request.apply(started(5));
-    expect(request.takeMessage(1080)).toHaveProperty('resumption', {
-      tokenIds: [],
-      elapsedMs: 80,
-      queueWaitMs: 5,
-    });
+    expect(request.takeMessage(1080)).toHaveProperty('resumption', { tokenIds: [], queueWaitMs: 5 });
   });
 
   it('keeps the first wait and the first token’s time, whichever worker goes on', () => {
@@ -77,11 +75,9 @@ describe('OutstandingRequest', () => {
     request.takeMessage(1070);
     request.apply(started(900));
     request.apply(chunk([4], 901));
-    expect(request.takeMessage(2000)).toHaveProperty('resumption', {
-      tokenIds: [3, 4],
+    expect(request.takeMessage(2000)).toMatchObject({
       elapsedMs: 1000,
-      queueWaitMs: 5,
-      ttftMs: 30,
+      resumption: { tokenIds: [3, 4], queueWaitMs: 5, ttftMs: 30 },
     });
   });
 

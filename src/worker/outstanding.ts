@@ -42,7 +42,8 @@ export class OutstandingRequest {
 
   /** What to send to the worker that serves now. */
   takeMessage(nowMs: number): Outgoing {
-    const message: Outgoing = { type: 'submit', ...this.#submission };
+    const elapsedMs = nowMs - this.#submittedAtMs;
+    const message: Outgoing = { type: 'submit', ...this.#submission, elapsedMs };
     if (!this.#isSent) {
       this.#isSent = true;
       return message;
@@ -50,7 +51,6 @@ export class OutstandingRequest {
     const resumption: Resumption = {
       tokenIds: [...this.#tokenIds],
       ...(this.#logprobs.length > 0 && { logprobs: [...this.#logprobs] }),
-      elapsedMs: nowMs - this.#submittedAtMs,
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
     };

@@ -46,6 +46,11 @@ export interface GenerationOptions {
    * 1 to 256 characters.
    */
   readonly stop?: string | readonly string[];
+  /**
+   * The request ends with RequestTimeoutError where it has not ended so many ms after its submission, waiting or running.
+   * Finite, > 0.
+   */
+  readonly timeoutMs?: number;
   /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
   readonly seed?: number;
 }
@@ -118,7 +123,7 @@ export interface ModelInfo {
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
   readonly generationDefaults: Required<
-    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed' | 'stop'>
+    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed' | 'stop' | 'timeoutMs'>
   > & {
     readonly stop: readonly string[];
   };
@@ -240,14 +245,12 @@ export interface RequestActivity {
   readonly numOutputTokens: number;
 }
 
-/** How far a lost worker had come with a request. Durations in ms, on the clock of the tab that waited. */
+/** How far a lost worker had come with a request. Durations in ms. */
 export interface Resumption {
   /** All output tokens that its tab has received. */
   readonly tokenIds: readonly number[];
   /** One per token, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
-  /** Submitted -> resubmitted. */
-  readonly elapsedMs: number;
   /** As the lost worker measured them, where it came so far. */
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;
@@ -282,6 +285,8 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly deployment: string;
         readonly input: unknown;
         readonly options: unknown;
+        /** Submitted -> sent to this worker, ms, on the clock of the tab that waited. */
+        readonly elapsedMs: number;
         /** What a lost worker has done of it already. */
         readonly resumption?: Resumption;
       }

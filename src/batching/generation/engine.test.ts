@@ -397,6 +397,24 @@ describe('abort', () => {
   });
 });
 
+describe('fail', () => {
+  it('ends a waiting or running request with the error that it is given, as one that failed', async () => {
+    const { submit, engine, listener } = createEngine({ policy: { maxBatchSize: 1 } });
+    submit('a', { maxNewTokens: 50 });
+    submit('b', { maxNewTokens: 1 });
+    await settle(8);
+    const error = new Error('too late');
+    expect([engine.fail(requestId('a'), error), engine.fail(requestId('b'), error)]).toEqual([true, true]);
+    expect(listener.of('failed')).toEqual(
+      ['a', 'b'].map((name) => ({ type: 'failed', requestId: name, finishReason: 'error', error })),
+    );
+    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect(engine.fail(requestId('a'), error)).toBe(false);
+    await settle();
+    expect(listener.of('failed')).toHaveLength(2);
+  });
+});
+
 describe('a failing model run', () => {
   it('fails the rows of its step with the cause, frees their slots, and the loop goes on', async () => {
     const cause = new Error('device lost');

@@ -90,7 +90,14 @@ export class Engine {
   /** Ends a request at once; false when it is not there (any more). */
   abort(id: RequestId, reason?: unknown): boolean {
     const isAborted = this.#scheduler.abort(id);
-    if (isAborted) this.#end([id], RequestCancelledError.because(reason));
+    if (isAborted) this.#end([id], 'abort', RequestCancelledError.because(reason));
+    return isAborted;
+  }
+
+  /** As `abort`, where it is not the caller who wants it: the request ends with this error. */
+  fail(id: RequestId, error: Error): boolean {
+    const isAborted = this.#scheduler.abort(id);
+    if (isAborted) this.#end([id], 'error', error);
     return isAborted;
   }
 
@@ -105,15 +112,16 @@ export class Engine {
   async close(): Promise<void> {
     this.#isClosed = true;
     const ids = this.#scheduler.abortAll();
-    if (ids.length > 0) this.#end(ids, new ClosedError('The engine was closed: submit the request again.'));
+    const error = new ClosedError('The engine was closed: submit the request again.');
+    if (ids.length > 0) this.#end(ids, 'abort', error);
     await this.#loop;
   }
 
-  #end(requestIds: readonly RequestId[], error: Error): void {
+  #end(requestIds: readonly RequestId[], finishReason: FailedEvent['finishReason'], error: Error): void {
     const events = requestIds.map((requestId): FailedEvent => ({
       type: 'failed',
       requestId,
-      finishReason: 'abort',
+      finishReason,
       error,
     }));
     this.#emit(() => this.#listener.onEnded(events));

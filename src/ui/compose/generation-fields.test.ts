@@ -18,6 +18,7 @@ describe('generation options', () => {
       presencePenalty: '-2',
       frequencyPenalty: '0.5',
       seed: '4294967295',
+      timeoutMs: '1500.5',
       stop: ' the end',
     };
     expect(parseGeneration(texts)).toEqual({
@@ -31,6 +32,7 @@ describe('generation options', () => {
         presencePenalty: -2,
         frequencyPenalty: 0.5,
         seed: 4_294_967_295,
+        timeoutMs: 1500.5,
         stop: ' the end',
       },
       errors: {},
@@ -57,6 +59,7 @@ describe('generation options', () => {
     ['repetitionPenalty', ['0', '-1', '101', 'Infinity']],
     ['presencePenalty', ['-2.1', '3', 'NaN']],
     ['frequencyPenalty', ['-2.1', '3', 'some']],
+    ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
     for (const text of wrongTexts) {

@@ -1,7 +1,7 @@
 import type { GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
-type NumberOption = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs' | 'stop'>;
+export type NumberOption = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs' | 'stop'>;
 
 export type GenerationField = NumberOption | 'stop';
 
@@ -16,6 +16,8 @@ interface FieldRule {
   readonly hint: string;
   readonly expected: string;
   readonly accepts: (value: number) => boolean;
+  /** What leaving it empty means, where the model has no default for it. */
+  readonly whenEmpty?: string;
 }
 
 const MAX_SEED = 2 ** 32 - 1;
@@ -30,6 +32,7 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   presencePenalty: '',
   frequencyPenalty: '',
   seed: '',
+  timeoutMs: '',
   stop: '',
 };
 
@@ -95,9 +98,18 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
   {
     name: 'seed',
     label: 'Seed',
-    hint: 'empty = chosen for you',
+    hint: 'same seed, same text',
     expected: `an integer from 0 to ${MAX_SEED}`,
     accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_SEED,
+    whenEmpty: 'random',
+  },
+  {
+    name: 'timeoutMs',
+    label: 'Timeout',
+    hint: 'ms from sending it on',
+    expected: 'a finite number above 0',
+    accepts: (value) => Number.isFinite(value) && value > 0,
+    whenEmpty: 'none',
   },
 ];
 

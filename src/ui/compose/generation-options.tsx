@@ -3,7 +3,12 @@ import { InputField } from '../input-field.tsx';
 import { NumberField } from '../number-field.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { GENERATION_FIELDS } from './generation-fields.ts';
-import type { GenerationErrors, GenerationField, GenerationTexts } from './generation-fields.ts';
+import type {
+  GenerationErrors,
+  GenerationField,
+  GenerationTexts,
+  NumberOption,
+} from './generation-fields.ts';
 
 interface GenerationOptionsProps {
   readonly texts: GenerationTexts;
@@ -15,10 +20,11 @@ interface GenerationOptionsProps {
 /** The options of the next request; the model's own defaults stand in the empty fields. */
 export function GenerationOptions({ texts, errors, onChange, onLeave }: GenerationOptionsProps) {
   const defaults = useServeView((view) => view.status.model?.generationDefaults);
+  const defaultNumbers: Partial<Record<NumberOption, number>> = defaults ?? {};
   return (
     <Disclosure title="Generation options">
       <div className="generation-options">
-        {GENERATION_FIELDS.map(({ name, label, hint }) => (
+        {GENERATION_FIELDS.map(({ name, label, hint, whenEmpty }) => (
           <NumberField
             key={name}
             name={name}
@@ -26,7 +32,7 @@ export function GenerationOptions({ texts, errors, onChange, onLeave }: Generati
             hint={hint}
             error={errors[name]}
             value={texts[name]}
-            placeholder={name === 'seed' ? 'random' : String(defaults?.[name] ?? 'default')}
+            placeholder={whenEmpty ?? String(defaultNumbers[name] ?? 'default')}
             onChange={(event) => onChange(name, event.target.value)}
             onBlur={onLeave}
           />

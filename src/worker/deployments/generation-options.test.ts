@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '../protocol.ts';
-import { resolveOptions } from './generation-options.ts';
+import { resolveOptions, timeoutMsOf } from './generation-options.ts';
 
 const MODEL: ModelInfo = {
   id: 'test',
@@ -73,6 +73,18 @@ describe('resolveOptions', () => {
   });
 });
 
+describe('timeoutMsOf', () => {
+  it.each([
+    [{ timeoutMs: 0.5, seed: 'bad' }, 0.5],
+    [{}, undefined],
+    [{ timeoutMs: 0 }, undefined],
+    [{ timeoutMs: '5' }, undefined],
+    [null, undefined],
+  ])('finds what counts in %o, which is not checked yet', (options, expected) => {
+    expect(timeoutMsOf(options)).toBe(expected);
+  });
+});
+
 describe('rejects', () => {
   it.each([
     [{ maxNewTokens: 0 }, /`maxNewTokens` to be an integer >= 1 and <= 512, got `0` \(number\)/],
@@ -102,6 +114,8 @@ describe('rejects', () => {
     [{ stop: ['.', 7] }, /got `7` \(number\)/],
     [{ stop: null }, /got `null`/],
     [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
+    [{ timeoutMs: 0 }, /`timeoutMs` to be a finite number > 0, got `0`/],
+    [{ timeoutMs: Infinity }, /`timeoutMs`/],
     [{ seed: 2 ** 32 }, /`seed`/],
     [{ seed: -1 }, /`seed`/],
   ])('%o', (options, message) => {
@@ -116,7 +130,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, timeoutMs.',
       }),
     );
   });

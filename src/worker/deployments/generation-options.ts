@@ -1,6 +1,6 @@
 import { logitBiasWithin } from '../../batching/generation/logit-bias.ts';
 import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generation/request.ts';
-import { integerIn, parseOptions } from '../../batching/generation/validate.ts';
+import { finiteIn, integerIn, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
 import { randomSeed } from '../random-seed.ts';
@@ -12,6 +12,16 @@ export interface ResolvedOptions {
   /** The text ends before the first of these. */
   readonly stop: readonly string[];
   readonly sampling: SamplingParams;
+}
+
+/** Undefined where there is none, or a bad one: `resolveOptions` tells which. */
+export function timeoutMsOf(options: unknown): number | undefined {
+  if (!isRecord(options)) return undefined;
+  try {
+    return timeoutMs('timeoutMs', options['timeoutMs']);
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -31,6 +41,7 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
     stop: stopStrings,
+    timeoutMs,
   };
   const given = parseOptions<CheckedOptions>('options', validators, withoutUndefined(options));
   const {
@@ -39,10 +50,14 @@ export function resolveOptions(
     seed = randomSeed(),
     logitBias = {},
     logprobs: numLogprobs,
+    // Of the deployment's concern: it counts while the model loads, too.
+    timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
   return { maxNewTokens, stop, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
+
+const timeoutMs = finiteIn({ above: 0 });
 
 type CheckedOptions = Omit<GenerationOptions, 'stop'> & { readonly stop?: readonly string[] };
 

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
+import { RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { createClientId, createRequestId } from '../ids.ts';
 import type { GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
@@ -22,7 +23,9 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
   });
   const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();
-    generator.submit({ requestId, clientId: createClientId(), prompt, options, resumption });
+    // A lost worker, and the search for the next one, took a second.
+    const elapsedMs = resumption ? 1000 : 0;
+    generator.submit({ requestId, clientId: createClientId(), prompt, options, elapsedMs, resumption });
     return requestId;
   };
   return { generator, model, batches, updates, submit, idle: idle.promise };
@@ -143,6 +146,18 @@ describe('TextGenerator', () => {
     ]);
   });
 
+  it('fails a request with the error that it is told, and does nothing where it has ended', async () => {
+    const { generator, submit, updates, idle } = createGenerator();
+    const [kept, failed] = [submit('a'), submit('b')];
+    generator.fail(failed, RequestTimeoutError.ofRequest(5));
+    generator.fail(failed, RequestTimeoutError.ofRequest(6));
+    await idle;
+    expect(updates.filter(({ type }) => type === 'finished' || type === 'failed')).toMatchObject([
+      { requestId: failed, error: { code: 'REQUEST_TIMEOUT', message: expect.stringContaining('5 ms') } },
+      { requestId: kept },
+    ]);
+  });
+
   it('tells all that one step brought in one go', async () => {
     const { submit, batches, idle } = createGenerator();
     submit('a', { maxNewTokens: 2 });
@@ -162,7 +177,7 @@ describe('TextGenerator', () => {
 });
 
 describe('a request that a lost worker has begun', () => {
-  const BEGUN: Resumption = { tokenIds: [2, 3], elapsedMs: 1000, queueWaitMs: 5, ttftMs: 30 };
+  const BEGUN: Resumption = { tokenIds: [2, 3], queueWaitMs: 5, ttftMs: 30 };
 
   it('goes on after its tokens, and its result has them all', async () => {
     const { submit, updates, idle } = createGenerator();
@@ -230,7 +245,7 @@ describe('a request that a lost worker has begun', () => {
 
   it('has waited all the time where it had not got its first token', async () => {
     const { submit, updates, idle } = createGenerator();
-    submit('ab', { maxNewTokens: 2 }, { tokenIds: [], elapsedMs: 1000 });
+    submit('ab', { maxNewTokens: 2 }, { tokenIds: [] });
     await idle;
     const { queueWaitMs, ttftMs } = resultIn(updates).timings;
     expect(queueWaitMs).toBeGreaterThanOrEqual(1000);
@@ -241,7 +256,7 @@ describe('a request that a lost worker has begun', () => {
 
   it.each([
     ['had started', BEGUN],
-    ['had not started', { tokenIds: [], elapsedMs: 1000 }],
+    ['had not started', { tokenIds: [] }],
   ])('says the same of its wait at its start and at its end, where it %s', async (_, resumption) => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 4 }, resumption);

@@ -30,6 +30,8 @@ export interface Submission {
   readonly clientId: ClientId;
   readonly prompt: unknown;
   readonly options: unknown;
+  /** Submitted -> received here, as far as its tab knows, ms. */
+  readonly elapsedMs: number;
   /** What a lost worker has done of it already. */
   readonly resumption?: Resumption | undefined;
 }
@@ -39,6 +41,7 @@ interface ActiveText {
   readonly prompt: string;
   readonly seed: number;
   readonly continuation: Continuation;
+  readonly elapsedMs: number;
   readonly resumption: Resumption | undefined;
 }
 
@@ -85,7 +88,7 @@ export class TextGenerator {
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
    * @returns The number of prompt tokens.
    */
-  submit({ requestId, clientId, prompt, options, resumption }: Submission): number {
+  submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): number {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     const { maxNewTokens, stop, sampling } = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
@@ -106,13 +109,18 @@ export class TextGenerator {
       stopsAfter: (tokenId) => continuation.push(tokenId),
       sampling,
     });
-    this.#active.set(requestId, { prompt, seed: sampling.seed, continuation, resumption });
+    this.#active.set(requestId, { prompt, seed: sampling.seed, continuation, elapsedMs, resumption });
     return promptTokenIds.length;
   }
 
   /** Ends a request with RequestCancelledError; does nothing where it has ended already. */
   cancel(requestId: RequestId): void {
     this.#engine.abort(requestId);
+  }
+
+  /** Ends a request with this error; does nothing where it has ended already. */
+  fail(requestId: RequestId, error: Error): void {
+    this.#engine.fail(requestId, error);
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
@@ -144,7 +152,7 @@ export class TextGenerator {
     const { requestId } = event;
     switch (event.type) {
       case 'started':
-        return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text.resumption) }];
+        return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text) }];
       case 'token':
         return [chunkUpdate(event, text)];
       case 'finished':
@@ -169,7 +177,7 @@ function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text:
     text: continuation.takeText(),
     tokenIds: [tokenId],
     ...(logprobs && { logprobs: [logprobs] }),
-    ...(isFirst && { ttftMs: ttftMs + (resumption?.elapsedMs ?? 0) }),
+    ...(isFirst && { ttftMs: ttftMs + text.elapsedMs }),
   };
 }
 
@@ -185,22 +193,18 @@ function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[
     finishReason,
     seed: text.seed,
     usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },
-    timings: wholeTimings(event, text.resumption),
+    timings: wholeTimings(event, text),
   };
   const lastChunk: RequestUpdate[] =
     rest === '' ? [] : [{ type: 'chunk', requestId, text: rest, tokenIds: [] }];
   return [...lastChunk, { type: 'finished', requestId, result }];
 }
 
-/** As the caller has waited: from the first submission on, whichever worker it went to. */
-function wholeTimings(
-  { timings, numOutputTokens }: FinishedEvent,
-  resumption: Resumption | undefined,
-): RequestTimings {
-  if (!resumption) return timings;
-  const { elapsedMs } = resumption;
-  const queueWaitMs = wholeQueueWaitMs(timings.queueWaitMs, resumption);
-  const ttftMs = resumption.ttftMs ?? timings.ttftMs + elapsedMs;
+/** As the caller has waited: from the submission on, whichever worker it went to. */
+function wholeTimings({ timings, numOutputTokens }: FinishedEvent, text: ActiveText): RequestTimings {
+  const { elapsedMs, resumption } = text;
+  const queueWaitMs = wholeQueueWaitMs(timings.queueWaitMs, text);
+  const ttftMs = resumption?.ttftMs ?? timings.ttftMs + elapsedMs;
   const e2eMs = timings.e2eMs + elapsedMs;
   return {
     queueWaitMs,
@@ -210,8 +214,8 @@ function wholeTimings(
   };
 }
 
-function wholeQueueWaitMs(queueWaitMs: number, resumption: Resumption | undefined): number {
-  return resumption?.queueWaitMs ?? queueWaitMs + (resumption?.elapsedMs ?? 0);
+function wholeQueueWaitMs(queueWaitMs: number, { elapsedMs, resumption }: ActiveText): number {
+  return resumption?.queueWaitMs ?? queueWaitMs + elapsedMs;
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {

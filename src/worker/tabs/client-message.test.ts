@@ -16,12 +16,19 @@ const DEPLOYMENTS = [
 const RESUMPTION = {
   tokenIds: [1, 2],
   logprobs: [{ tokenId: 1, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.25 }] }],
-  elapsedMs: 70.5,
   queueWaitMs: 1,
   ttftMs: 30.25,
 };
 const HELLO = { version, clientId, type: 'hello', knobs: createKnobs({ deployments: DEPLOYMENTS }) };
-const SUBMIT = { version, clientId, type: 'submit', requestId: 'r', deployment: 'd', resumption: RESUMPTION };
+const SUBMIT = {
+  version,
+  clientId,
+  type: 'submit',
+  requestId: 'r',
+  deployment: 'd',
+  elapsedMs: 70.5,
+  resumption: RESUMPTION,
+};
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
 const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
 const METRICS = { version, clientId, type: 'metrics', callId: 1 };
@@ -95,7 +102,7 @@ describe('parseClientMessage', () => {
     ['a negative token id', withResumption({ tokenIds: [1, -2] })],
     ['a fractional token id', withResumption({ tokenIds: [1.5] })],
     ['a hole among the token ids', withResumption({ tokenIds: Array.from({ length: 2 }) })],
-    ['a negative duration', withResumption({ elapsedMs: -1 })],
+    ['a negative duration', { ...SUBMIT, input: 'Hi', options: {}, elapsedMs: -1 }],
     ['an infinite duration', withResumption({ ttftMs: Infinity })],
   ])('drops %s', (_, data) => {
     expect(parseClientMessage(data)).toBeUndefined();

@@ -17,7 +17,6 @@ const from = { version, clientId: id<ClientId>() };
 const resumption: v.GenericSchema<unknown, Resumption> = v.object({
   tokenIds,
   logprobs: v.exactOptional(logprobs),
-  elapsedMs: duration,
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
 });
@@ -31,6 +30,7 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
     deployment: name,
     input: v.unknown(),
     options: v.unknown(),
+    elapsedMs: duration,
     resumption: v.exactOptional(resumption),
   }),
   v.object({ ...from, type: v.literal('cancel'), requestId }),
