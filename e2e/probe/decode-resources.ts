@@ -27,12 +27,12 @@ export async function resourcesPerStep(
     sampling,
     tokenCounts: new Map([[257, 0]]),
   }));
-  for (const row of rows) await runner.run({ kind: 'prefill', row, isLastChunk: true });
+  for (const row of rows) await runner.start({ kind: 'prefill', row, isLastChunk: true }).output;
   const counter = countCalls();
   const steps: StepResources[] = [];
   for (let step = 1; step <= numSteps; step += 1) {
     const decoding = rows.map((row) => ({ ...row, startPosition: step }));
-    await runner.run({ kind: 'decode', moves: [], rows: decoding });
+    await runner.start({ kind: 'decode', isBehind: false, moves: [], rows: decoding }).output;
     steps.push(counter.take());
   }
   counter.stop();

@@ -1,3 +1,4 @@
+import type { TokenCounts } from '../../src/batching/generation/adjust-logits.ts';
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
@@ -163,14 +164,14 @@ export async function compareContinuations(
   const probe = await SamplerProbe.create(shape);
   const onCpu = createSampler(vocabSize);
   let rows = Array.from({ length: 4 }, () => createContinuation(randomRow(vocabSize, random)));
-  let stepRows = probe.stepRows(rows);
+  let stepRows = probe.stepRows(rows.map(atStart));
   probe.upload(rows);
   const differences: string[] = [];
   for (let step = 0; step < numSteps; step += 1) {
     if (step === Math.floor(numSteps / 2)) {
       probe.sampler.moveSlot(3, 0);
       rows = [3, 1, 2].flatMap((index) => rows[index] ?? []);
-      stepRows = probe.stepRows(rows);
+      stepRows = probe.stepRows(rows.map(atStart));
       probe.upload(rows);
     }
     const samples = await probe.sample(stepRows);
@@ -190,6 +191,12 @@ export async function compareContinuations(
 interface Continuation extends RandomRow {
   position: number;
   readonly tokenCounts: Map<number, number>;
+  /** All that the GPU is told of the counts. */
+  readonly countsAtStart: TokenCounts;
+}
+
+function atStart(row: Continuation): RandomRow {
+  return { ...row, tokenCounts: row.countsAtStart };
 }
 
 /** Its penalties keep it from saying one thing for ever, and its logits have no fault. */
@@ -199,6 +206,7 @@ function createContinuation({ logits, params, tokenCounts }: RandomRow): Continu
     params: { ...params, frequencyPenalty: 1.5, presencePenalty: 0.5, repetitionPenalty: 1.2 },
     position: 10,
     tokenCounts: new Map(tokenCounts),
+    countsAtStart: tokenCounts,
   };
 }
 

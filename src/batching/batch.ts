@@ -96,7 +96,7 @@ export function batchBehindQueue<Item, Result>(
     const answer = new Promise<Result>(executor);
     const rejectCall = reject; // what submit() calls may call back and change it
     try {
-      batcher.submit(item, resolve, rejectCall, callOptions);
+      batcher.submit(item, resolve, rejectCall, callOptions?.signal, callOptions?.arrivedAtMs);
     } catch (error) {
       rejectCall(error); // an unusable signal, say
     }
@@ -118,10 +118,10 @@ export function batchStream<Item, Chunk>(
   );
   const submit = (item: Item, callOptions?: CallOptions): AsyncIterableIterator<Chunk> => {
     const buffer = new StreamBuffer<Chunk>(callOptions?.signal, () => {
-      call?.holder?.cancel(call, RequestCancelledError.because(undefined), true);
+      handle?.cancel(RequestCancelledError.because(undefined), true);
     });
     const reject = (error: unknown): void => buffer.reject(error);
-    const call = batcher.submit(item, buffer, reject, callOptions);
+    const handle = batcher.submit(item, buffer, reject, callOptions?.signal, undefined);
     return buffer;
   };
   return withControls(submit, batcher);
@@ -178,17 +178,11 @@ function deal<Item, Result>(
   results: readonly (Result | Error)[],
   running: RunningBatch<Item, Resolve<Result>>,
 ): void {
-  let index = 0; // counted by hand: entries() would make a pair per item
-  for (const call of running.calls) {
-    const result = results[index++];
-    if (call.isSettled) continue;
-    if (result instanceof Error) {
-      running.reject(call, result);
-    } else {
-      running.settle(call);
-      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the calls: a hole is an undefined result
-      call.to(result as Result);
-    }
+  for (let index = 0; index < running.size; index++) {
+    const result = results[index];
+    if (result instanceof Error) running.reject(index, result);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the batch: a hole is an undefined result
+    else running.settle(index)?.(result as Result);
   }
 }
 
@@ -231,21 +225,17 @@ function deliver<Item, Chunk>(
   slots: readonly StreamSlot<Chunk>[],
   running: RunningBatch<Item, StreamBuffer<Chunk>>,
 ): void {
-  running.calls.forEach((call, index) => {
-    if (call.isSettled) return;
+  for (let index = 0; index < running.size; index++) {
     const slot = slots[index];
-    if (slot instanceof Error) return running.reject(call, slot);
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the calls: a hole is an undefined chunk
-    if (slot !== END_OF_STREAM) return call.to.push(slot as Chunk);
-    running.settle(call);
-    call.to.end();
-  });
+    if (slot instanceof Error) running.reject(index, slot);
+    else if (slot === END_OF_STREAM) running.settle(index)?.end();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the batch: a hole is an undefined chunk
+    else running.live(index)?.push(slot as Chunk);
+  }
 }
 
 function endAll<Item, Chunk>(running: RunningBatch<Item, StreamBuffer<Chunk>>): void {
-  for (const call of running.calls) {
-    if (running.settle(call)) call.to.end();
-  }
+  for (let index = 0; index < running.size; index++) running.settle(index)?.end();
 }
 
 async function closeSteps(steps: AsyncIterator<unknown>): Promise<unknown> {
@@ -254,9 +244,9 @@ async function closeSteps(steps: AsyncIterator<unknown>): Promise<unknown> {
 
 function findMismatch(
   entries: unknown,
-  { calls }: { readonly calls: readonly unknown[] },
+  { size }: { readonly size: number },
 ): BatchSizeMismatchError | undefined {
-  if (!Array.isArray(entries)) return BatchSizeMismatchError.of(calls.length, 'not an array');
-  if (entries.length !== calls.length) return BatchSizeMismatchError.of(calls.length, entries.length);
+  if (!Array.isArray(entries)) return BatchSizeMismatchError.of(size, 'not an array');
+  if (entries.length !== size) return BatchSizeMismatchError.of(size, entries.length);
   return undefined;
 }

@@ -1,7 +1,8 @@
-import { onAbort, type AbortSignal } from './abort-signal.ts';
+import type { AbortSignal } from './abort-signal.ts';
 import { Alarm } from './alarm.ts';
-import type { BatchEvent, CutReason, QueuedCallOptions, ResolvedBatchOptions } from './batch-options.ts';
-import { Call, CallQueue, type CallHolder } from './call-queue.ts';
+import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import { CallQueue } from './call-queue.ts';
+import { CancelHandle, type CallHolder } from './cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from './errors.ts';
 import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
 import { DrainRate } from './drain-rate.ts';
@@ -19,7 +20,7 @@ type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
  * The core of `batch` and `batchStream`: one FIFO queue, the batch being formed at its head, and the execution slots.
  * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
  */
-export class Batcher<Item, To> implements CallHolder<Item, To> {
+export class Batcher<Item, To> implements CallHolder {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
   /** Otherwise only a call with a signal can be cancelled. */
@@ -32,12 +33,11 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
   #batchWaitTimeoutMs: number;
   #maxConcurrentBatches: number;
   /** Set while something waits and a slot is, or was, free: this is when the limits are read. */
-  #gathering: Gathering<Item, To> | undefined;
+  #gathering: Gathering | undefined;
   /** `batchSizeFn` is the user's code and may call back; the measuring in progress will see what that changed. */
   #isMeasuring = false;
-  #numSubmitted = 0;
-  /** Calls up to this place in the order of arrival leave without waiting for company. */
-  #flushedThrough = -1;
+  /** Calls before this one in the order of arrival leave without waiting for company. */
+  #flushedBefore = 0;
   #isClosed = false;
   #numOngoing = 0;
   #numCancelled = 0;
@@ -105,8 +105,9 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     item: Item,
     to: To,
     reject: (error: unknown) => void,
-    { signal, arrivedAtMs }: QueuedCallOptions = {},
-  ): Call<Item, To> | undefined {
+    signal: AbortSignal | undefined,
+    arrivedAtMs: number | undefined,
+  ): CancelHandle | undefined {
     const nowMs = this.#options.clock.now();
     let size: number;
     try {
@@ -116,31 +117,26 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
       reject(refusal);
       return undefined;
     }
-    const holder = this.#canAnyCallLeave || signal ? this : undefined;
-    const call = new Call(item, to, reject, size, arrivedAtMs ?? nowMs, this.#numSubmitted++, holder);
-    if (signal) {
-      call.stopListening = onAbort(signal, () => {
-        call.holder?.cancel(call, RequestCancelledError.because(signal.reason), false);
-      });
-    }
-    this.#queue.push(call);
-    // What was held back has waited: it is no arrival.
-    if (this.#hasFreeSlot) this.#pump(arrivedAtMs === undefined ? call : undefined); // otherwise nothing can leave, and no alarm is set
-    return call;
+    const handle = this.#canAnyCallLeave || signal ? new CancelHandle() : undefined;
+    if (signal) handle?.cancelOnAbort(signal);
+    const order = this.#queue.push(item, to, reject, size, arrivedAtMs ?? nowMs, handle);
+    handle?.pass(this, order);
+    // Without a free slot nothing can leave, and no alarm is set. What was held back has waited: it is no arrival.
+    if (this.#hasFreeSlot) this.#pump(arrivedAtMs === undefined ? order : undefined);
+    return handle;
   }
 
-  /** Takes a waiting call out at once. `isSilent`: the caller has left and wants no answer. */
-  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent: boolean): void {
-    this.#gathering?.forget(call);
-    this.#queue.remove(call);
+  /** Takes a waiting call out at once. */
+  cancel(order: number, error: RequestCancelledError, isSilent: boolean): void {
+    this.#gathering?.forget(order);
+    const reject = this.#queue.remove(order);
     this.#numCancelled++;
-    call.settle();
-    if (!isSilent) call.reject(error);
+    if (!isSilent) reject(error);
     if (this.#queue.length === 0) this.#rest();
   }
 
   flush(): void {
-    this.#flushedThrough = this.#numSubmitted - 1;
+    this.#flushedBefore = this.#queue.end;
     this.#pump();
   }
 
@@ -173,7 +169,7 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
   }
 
   /** Cuts every batch that may leave now, then sets the alarm for the next one. */
-  #pump(arrival?: Call<Item, To>, alarmMs?: number): void {
+  #pump(arrival?: number, alarmMs?: number): void {
     if (this.#isMeasuring) return;
     if (this.#hasFreeSlot && this.#queue.length > 0) {
       const isLook = this.#takeLook(arrival, alarmMs);
@@ -183,17 +179,17 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     if (this.#queue.length === 0) this.#rest();
   }
 
-  #takeLook(arrival: Call<Item, To> | undefined, alarmMs: number | undefined): boolean {
+  #takeLook(arrival: number | undefined, alarmMs: number | undefined): boolean {
     if (!this.#looks) return true;
     if (alarmMs !== undefined) return this.#looks.takeAt(alarmMs);
     return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.head);
   }
 
   /** Returns false when nothing may leave, with the alarm set for when something may. */
-  #cutOne(isLook: boolean, arrival: Call<Item, To> | undefined): boolean {
+  #cutOne(isLook: boolean, arrival: number | undefined): boolean {
     const gathering = this.#gather();
     const { head } = this.#queue;
-    if (!gathering || !head) return false;
+    if (!gathering || head === undefined) return false;
     const nowMs = this.#options.clock.now();
     const isUrgent = this.#isClosed || this.#isFlushed(head);
     const reason = this.#cutReason(gathering, head, nowMs, arrival);
@@ -207,25 +203,24 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
   }
 
   /** The batch at the head of the queue, grown as far as it goes; undefined when nothing is left to form one from. */
-  #gather(): Gathering<Item, To> | undefined {
-    for (let { head } = this.#queue; head; { head } = this.#queue) {
+  #gather(): Gathering | undefined {
+    for (let { head } = this.#queue; head !== undefined; { head } = this.#queue) {
+      const size = this.#queue.sizeOf(head);
       // Limits that the head does not fit were read for calls that have left since.
-      if (this.#gathering && head.size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
+      if (this.#gathering && size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
       const gathering = (this.#gathering ??= this.#openGathering());
-      if (head.size <= gathering.limits.maxBatchSize) {
+      if (size <= gathering.limits.maxBatchSize) {
         this.#isMeasuring = true;
         gathering.extend();
         this.#isMeasuring = false;
         return this.#gathering;
       }
-      this.#queue.remove(head);
-      head.settle();
-      head.reject(ItemTooLargeError.of(head.size, gathering.limits.maxBatchSize));
+      this.#queue.remove(head)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
     }
     return undefined;
   }
 
-  #openGathering(): Gathering<Item, To> {
+  #openGathering(): Gathering {
     const limits = { maxBatchSize: this.#maxBatchSize, waitTimeoutMs: this.#batchWaitTimeoutMs };
     const { batchSizeFn } = this.#options;
     return batchSizeFn
@@ -235,10 +230,10 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
 
   /** The first reason that holds, in the order of the contract. */
   #cutReason(
-    gathering: Gathering<Item, To>,
-    head: Call<Item, To>,
+    gathering: Gathering,
+    head: number,
     nowMs: number,
-    arrival: Call<Item, To> | undefined,
+    arrival: number | undefined,
   ): CutReason | undefined {
     if (gathering.measuredSize >= gathering.limits.maxBatchSize) return 'full';
     if (gathering.isDeferring) return 'deferred';
@@ -248,20 +243,20 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     return head === arrival ? 'idle' : 'timeout';
   }
 
-  #isFlushed(call: Call<Item, To>): boolean {
-    return call.order <= this.#flushedThrough;
+  #isFlushed(order: number): boolean {
+    return order < this.#flushedBefore;
   }
 
-  #timeoutMs({ limits }: Gathering<Item, To>, head: Call<Item, To>): number {
-    return this.#options.allowSmallBatch ? head.arrivedAtMs + limits.waitTimeoutMs : Infinity;
+  #timeoutMs({ limits }: Gathering, head: number): number {
+    return this.#options.allowSmallBatch ? this.#queue.arrivedAtMs(head) + limits.waitTimeoutMs : Infinity;
   }
 
-  #cut(gathering: Gathering<Item, To>, head: Call<Item, To>, reason: CutReason, nowMs: number): void {
+  #cut(gathering: Gathering, head: number, reason: CutReason, nowMs: number): void {
     const cut: Cut = {
       reason,
       measuredSize: gathering.measuredSize,
       maxBatchSize: gathering.limits.maxBatchSize,
-      waitMs: nowMs - head.arrivedAtMs,
+      waitMs: nowMs - this.#queue.arrivedAtMs(head),
       cancelled: this.#numCancelled,
     };
     const batch = new RunningBatch(this.#queue.take(gathering.numCalls), reason);
@@ -277,9 +272,9 @@ export class Batcher<Item, To> implements CallHolder<Item, To> {
     this.#numOngoing--;
     this.#report({
       ...cut,
-      batchSize: batch.calls.length,
+      batchSize: batch.size,
       executionMs: this.#options.clock.now() - cutAtMs,
-      outcome: batch.numRejected === batch.calls.length ? 'error' : 'ok',
+      outcome: batch.numRejected === batch.size ? 'error' : 'ok',
     });
     this.#pump();
   }

@@ -1,140 +1,209 @@
-import type { RequestCancelledError } from './errors.ts';
+import type { CancelHandle } from './cancel-handle.ts';
 
-/** Who has a call at the moment: the batcher while it waits, then the batch that it is a member of. */
-export interface CallHolder<Item, To> {
-  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent: boolean): void;
+type Reject = (error: unknown) => void;
+
+/** Calls that have left the queue together: the same index in every list is the same call. */
+export interface TakenCalls<Item, To> {
+  readonly items: readonly Item[];
+  readonly tos: (To | undefined)[];
+  readonly rejects: readonly Reject[];
+  /** Sparse. */
+  readonly handles: readonly CancelHandle[];
 }
 
+/** Enough to make a list per attribute cheap, few enough to make a queue of one call cheap. */
+export const CHUNK_SIZE = 128;
+
 /**
- * One call from its arrival to its answer. A queue may hold a hundred thousand, and a collector's time goes by the bytes
- * that survive: hence one flat record, and no link that most calls never follow.
+ * CHUNK_SIZE consecutive calls, with a list per attribute instead of a record per call: a queue may hold a hundred
+ * thousand, and time goes by the bytes.
  */
-export class Call<Item, To> {
-  readonly item: Item;
-  /** Where success goes. What it looks like (one result, many chunks) is not the queue's business. */
-  readonly to: To;
-  readonly reject: (error: unknown) => void;
-  /** What `batchSizeFn` says of this item alone; 1 without one. */
-  readonly size: number;
-  readonly arrivedAtMs: number;
-  /** Position in the order of arrival, so that "waited when flush() was called" is one comparison. */
-  readonly order: number;
-  /** Undefined for a call that cannot be cancelled, and once it is settled. */
-  holder: CallHolder<Item, To> | undefined;
-  /** Stops listening to the caller's signal; set only for a call that came with one. */
-  stopListening: (() => void) | undefined;
-  isSettled = false;
-  /** The queue's own. */
-  next: Call<Item, To> | undefined;
+class Chunk<Item, To> {
+  readonly items = createSlots<Item | undefined>(CHUNK_SIZE);
+  /** Where success goes, one result or many chunks; undefined where no call waits. */
+  readonly tos = createSlots<To | undefined>(CHUNK_SIZE);
+  readonly rejects = createSlots<Reject | undefined>(CHUNK_SIZE);
+  readonly arrivalsMs = createSlots<number>(CHUNK_SIZE);
+  /** What `batchSizeFn` says of an item alone. Sparse: only where that is not 1. */
+  readonly sizes: number[] = [];
+  /** Sparse: only of calls that can be cancelled. */
+  readonly handles: (CancelHandle | undefined)[] = [];
+  readonly firstOrder: number;
+  previous: Chunk<Item, To> | undefined;
+  next: Chunk<Item, To> | undefined;
+  numLeft = 0;
 
-  constructor(
-    item: Item,
-    to: To,
-    reject: (error: unknown) => void,
-    size: number,
-    arrivedAtMs: number,
-    order: number,
-    holder: CallHolder<Item, To> | undefined,
-  ) {
-    this.item = item;
-    this.to = to;
-    this.reject = reject;
-    this.size = size;
-    this.arrivedAtMs = arrivedAtMs;
-    this.order = order;
-    this.holder = holder;
+  constructor(firstOrder: number, previous: Chunk<Item, To> | undefined) {
+    this.firstOrder = firstOrder;
+    this.previous = previous;
   }
 
-  settle(): void {
-    this.isSettled = true;
-    this.holder = undefined; // a call may be old when its batch is young: the link would keep the batch from collection
-    this.stopListening?.();
+  /** Forgets all that a call holds: its neighbours may wait for long. */
+  leave(slot: number): void {
+    this.items[slot] = undefined;
+    this.tos[slot] = undefined;
+    this.rejects[slot] = undefined;
+    if (this.handles[slot]) this.handles[slot] = undefined;
+    this.numLeft++;
   }
 }
 
 /**
- * The waiting calls, first come first: a linked list through the calls themselves. A call that leaves from the middle
- * stays linked, marked as settled, until such calls outnumber the waiting ones; then one walk drops them all. So leaving
- * is O(1) on average, without a second link in every call.
+ * The waiting calls, first come first. A call is known by its order, its place in the order of arrival, which also says
+ * in which chunk it is. So leaving is O(1) from anywhere; a chunk that all have left is dropped, so that finding the next
+ * call is O(1) too, however many have left in between.
  *
- *   head -> a -> (b) -> c <- tail      (b) has left: it does not count, and nobody is shown it
+ *   order  0 .. 127    128 .. 255    256 .. 383    384 .. 511
+ *          dropped     . head  . <-> dropped  <->  .  .  end
  */
 export class CallQueue<Item, To> {
+  /** By order / CHUNK_SIZE, rounded down. */
+  readonly #chunks = new Map<number, Chunk<Item, To>>();
+  #tail: Chunk<Item, To> | undefined;
   /** Waits, whenever anything does. */
-  #head: Call<Item, To> | undefined;
-  #tail: Call<Item, To> | undefined;
+  #head = 0;
+  #end = 0;
   #length = 0;
-  /** Calls that have left and are still linked. */
-  #numLeft = 0;
 
-  get head(): Call<Item, To> | undefined {
-    return this.#head;
+  /** The order of the first call. */
+  get head(): number | undefined {
+    return this.#length > 0 ? this.#head : undefined;
+  }
+
+  /** The order that the next call will have. */
+  get end(): number {
+    return this.#end;
   }
 
   get length(): number {
     return this.#length;
   }
 
-  /** The next call that waits behind `call`, which waits itself. */
-  after(call: Call<Item, To>): Call<Item, To> | undefined {
-    let { next } = call;
-    while (next?.isSettled) ({ next } = next);
-    return next;
+  /** Returns the order of the call. */
+  push(
+    item: Item,
+    to: To,
+    reject: Reject,
+    size: number,
+    arrivedAtMs: number,
+    handle: CancelHandle | undefined,
+  ): number {
+    const order = this.#end++;
+    const slot = order % CHUNK_SIZE;
+    const chunk = slot === 0 ? this.#addChunk(order) : known(this.#tail);
+    chunk.items[slot] = item;
+    chunk.tos[slot] = to;
+    chunk.rejects[slot] = reject;
+    chunk.arrivalsMs[slot] = arrivedAtMs;
+    if (size !== 1) chunk.sizes[slot] = size;
+    if (handle) chunk.handles[slot] = handle;
+    if (this.#length++ === 0) this.#head = order;
+    return order;
   }
 
-  push(call: Call<Item, To>): void {
-    if (this.#tail) this.#tail.next = call;
-    else this.#head = call;
-    this.#tail = call;
-    this.#length++;
+  has(order: number): boolean {
+    return this.#chunks.get(Math.floor(order / CHUNK_SIZE))?.tos[order % CHUNK_SIZE] !== undefined;
   }
 
-  /** The caller settles the call in full. */
-  remove(call: Call<Item, To>): void {
-    call.isSettled = true;
+  /** The order of the first call that waits behind `order`, where one waits. */
+  after(order: number): number | undefined {
+    return firstFrom(this.#chunkOf(order), (order % CHUNK_SIZE) + 1);
+  }
+
+  itemOf(order: number): Item {
+    return known(this.#chunkOf(order).items[order % CHUNK_SIZE]);
+  }
+
+  sizeOf(order: number): number {
+    return this.#chunkOf(order).sizes[order % CHUNK_SIZE] ?? 1;
+  }
+
+  arrivedAtMs(order: number): number {
+    return known(this.#chunkOf(order).arrivalsMs[order % CHUNK_SIZE]);
+  }
+
+  /** Takes a waiting call out. Returns its `reject`: the answer is the taker's to give. */
+  remove(order: number): Reject {
+    const chunk = this.#chunkOf(order);
+    const slot = order % CHUNK_SIZE;
+    const reject = known(chunk.rejects[slot]);
+    const handle = chunk.handles[slot];
+    chunk.leave(slot);
     this.#length--;
-    this.#numLeft++;
-    this.#advance(this.#head);
-    if (this.#head && this.#numLeft > this.#length) this.#sweep(this.#head);
+    if (order === this.#head) this.#head = firstFrom(chunk, slot) ?? this.#end;
+    if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+    handle?.close();
+    return reject;
   }
 
-  /** Removes the first `count` calls. */
-  take(count: number): Call<Item, To>[] {
-    const taken: Call<Item, To>[] = [];
-    for (let call = this.#head; call && taken.length < count; call = this.#head) {
-      taken.push(call);
-      this.#advance(unlink(call));
-    }
-    this.#length -= taken.length;
-    return taken;
-  }
-
-  /** Makes `call`, or the first one behind it that waits, the head. */
-  #advance(call: Call<Item, To> | undefined): void {
-    let head = call;
-    for (; head?.isSettled; head = unlink(head)) this.#numLeft--;
-    this.#head = head;
-    if (!head) this.#tail = undefined;
-  }
-
-  #sweep(head: Call<Item, To>): void {
-    let last = head;
-    for (let call = unlink(head); call;) {
-      const next = unlink(call);
-      if (!call.isSettled) {
-        last.next = call;
-        last = call;
+  /** Takes the first `count` calls out. */
+  take(count: number): TakenCalls<Item, To> {
+    const items = createSlots<Item>(count);
+    const tos = createSlots<To | undefined>(count);
+    const rejects = createSlots<Reject>(count);
+    const handles: CancelHandle[] = [];
+    for (let index = 0; index < count;) {
+      const chunk = this.#chunkOf(this.#head);
+      let slot = this.#head % CHUNK_SIZE;
+      for (; slot < CHUNK_SIZE && index < count; slot++) {
+        if (chunk.tos[slot] === undefined) continue;
+        items[index] = known(chunk.items[slot]);
+        tos[index] = chunk.tos[slot];
+        rejects[index] = known(chunk.rejects[slot]);
+        const handle = chunk.handles[slot];
+        if (handle) handles[index] = handle;
+        chunk.leave(slot);
+        index++;
       }
-      call = next;
+      this.#head = firstFrom(chunk, slot) ?? this.#end;
+      if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
     }
-    this.#tail = last;
-    this.#numLeft = 0;
+    this.#length -= count;
+    return { items, tos, rejects, handles };
+  }
+
+  #addChunk(firstOrder: number): Chunk<Item, To> {
+    const chunk = new Chunk(firstOrder, this.#tail);
+    if (this.#tail) this.#tail.next = chunk;
+    this.#tail = chunk;
+    this.#chunks.set(firstOrder / CHUNK_SIZE, chunk);
+    return chunk;
+  }
+
+  #drop(chunk: Chunk<Item, To>): void {
+    const { previous, next } = chunk;
+    if (previous) previous.next = next;
+    if (next) next.previous = previous;
+    else this.#tail = previous;
+    chunk.next = undefined; // a chunk that was dropped long ago must not keep later ones from collection
+    this.#chunks.delete(chunk.firstOrder / CHUNK_SIZE);
+  }
+
+  /** Where a call waits. */
+  #chunkOf(order: number): Chunk<Item, To> {
+    return known(this.#chunks.get(Math.floor(order / CHUNK_SIZE)));
   }
 }
 
-/** A call that has left must not keep later ones from collection. Returns what it was linked to. */
-function unlink<Item, To>(call: Call<Item, To>): Call<Item, To> | undefined {
-  const { next } = call;
-  call.next = undefined;
-  return next;
+/** The order of the first call that waits from `slot` of `from` on. */
+function firstFrom<Item, To>(from: Chunk<Item, To>, slot: number): number | undefined {
+  let firstSlot = slot;
+  for (let chunk: Chunk<Item, To> | undefined = from; chunk; chunk = chunk.next) {
+    for (; firstSlot < CHUNK_SIZE; firstSlot++) {
+      if (chunk.tos[firstSlot] !== undefined) return chunk.firstOrder + firstSlot;
+    }
+    firstSlot = 0;
+  }
+  return undefined;
+}
+
+function createSlots<Value>(length: number): Value[] {
+  // oxlint-disable-next-line unicorn/no-new-array -- room for all at once: a list that grows is copied as it does
+  return new Array<Value>(length);
+}
+
+/** What is there because a call waits there. */
+function known<Value>(value: Value | undefined): Value {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that is the meaning of it
+  return value as Value;
 }

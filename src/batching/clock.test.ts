@@ -18,6 +18,17 @@ describe('systemClock', () => {
     expect(systemClock.now() - startMs).toBe(120);
   });
 
+  it('follows the fake time that a test puts in after it was read, and real time again', () => {
+    vi.useRealTimers();
+    const realMs = systemClock.now();
+    vi.useFakeTimers();
+    const fakeMs = systemClock.now();
+    vi.advanceTimersByTime(1e9);
+    expect(systemClock.now() - fakeMs).toBe(1e9);
+    vi.useRealTimers();
+    expect(systemClock.now() - realMs).toBeLessThan(1e9);
+  });
+
   it('does not fire after it was cancelled', () => {
     let numFired = 0;
     systemClock.setTimer(20, () => numFired++)();

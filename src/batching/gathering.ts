@@ -1,4 +1,4 @@
-import type { Call, CallQueue } from './call-queue.ts';
+import type { CallQueue } from './call-queue.ts';
 import { requireSize } from './require-option.ts';
 
 /** The limits read for one batch; a setter called later governs the next one. */
@@ -8,7 +8,7 @@ export interface BatchLimits {
 }
 
 /** The batch being formed: how long a prefix of the queue fits its limits. Calls stay in the queue until the cut. */
-export interface Gathering<Item, To> {
+export interface Gathering {
   readonly limits: BatchLimits;
   readonly numCalls: number;
   readonly measuredSize: number;
@@ -16,12 +16,12 @@ export interface Gathering<Item, To> {
   readonly isDeferring: boolean;
   /** Takes in what has arrived since. */
   extend(): void;
-  /** `call` is about to leave the queue. */
-  forget(call: Call<Item, To>): void;
+  /** The call is about to leave the queue. */
+  forget(order: number): void;
 }
 
 /** Every item counts as one, so the queue's length says it all. */
-export class CountedGathering<Item, To> implements Gathering<Item, To> {
+export class CountedGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
   readonly isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
@@ -45,15 +45,15 @@ export class CountedGathering<Item, To> implements Gathering<Item, To> {
 }
 
 /** Sizes come from `batchSizeFn`, asked once per item added; only a cancelled member makes it measure again. */
-export class MeasuredGathering<Item, To> implements Gathering<Item, To> {
+export class MeasuredGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
   numCalls = 0;
   measuredSize = 0;
   isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
   readonly #batchSizeFn: (items: readonly Item[]) => number;
-  /** The prefix ends here, with a call that has left if it is stale; undefined while it is empty. */
-  #last: Call<Item, To> | undefined;
+  /** The prefix ends with this call, which has left if it is stale; undefined while it is empty. */
+  #last: number | undefined;
   /** The items of the prefix, unless it is stale. */
   #items: Item[] = [];
   /** A member was cancelled. The survivors are measured in one go when somebody looks, not once per cancellation. */
@@ -72,43 +72,40 @@ export class MeasuredGathering<Item, To> implements Gathering<Item, To> {
   extend(): void {
     for (;;) {
       if (this.#isStale) this.#measureSurvivors();
-      const next = this.#last ? this.#queue.after(this.#last) : this.#queue.head;
-      if (!next || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
+      const next = this.#last === undefined ? this.#queue.head : this.#queue.after(this.#last);
+      if (next === undefined || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
       this.#add(next);
     }
   }
 
-  forget(call: Call<Item, To>): void {
+  forget(order: number): void {
     this.isDeferring = false; // it may have been the one that did not fit
-    if (!this.#last || call.order > this.#last.order) return;
+    if (this.#last === undefined || order > this.#last) return;
     this.numCalls--;
     this.#isStale = true;
   }
 
-  #add(call: Call<Item, To>): void {
-    this.#items.push(call.item);
-    const size = this.#measureWith(call);
-    if (size !== undefined && !call.isSettled && size <= this.limits.maxBatchSize) {
-      this.#last = call;
+  #add(order: number): void {
+    this.#items.push(this.#queue.itemOf(order));
+    const size = this.#measureWith(order);
+    const isWaiting = this.#queue.has(order);
+    if (size !== undefined && isWaiting && size <= this.limits.maxBatchSize) {
+      this.#last = order;
       this.numCalls++;
       this.measuredSize = size;
       return;
     }
     this.#items.pop();
-    this.isDeferring = size !== undefined && !call.isSettled;
+    this.isDeferring = size !== undefined && isWaiting;
   }
 
   /** A call that cannot be measured fails alone, and the batch goes on without it. */
-  #measureWith(call: Call<Item, To>): number | undefined {
-    if (this.numCalls === 0) return call.size; // measured alone when it was submitted
+  #measureWith(order: number): number | undefined {
+    if (this.numCalls === 0) return this.#queue.sizeOf(order); // measured alone when it was submitted
     try {
       return this.#measure();
     } catch (error) {
-      if (!call.isSettled) {
-        this.#queue.remove(call);
-        call.settle();
-        call.reject(error);
-      }
+      if (this.#queue.has(order)) this.#queue.remove(order)(error);
       return undefined;
     }
   }
@@ -118,7 +115,7 @@ export class MeasuredGathering<Item, To> implements Gathering<Item, To> {
     this.isDeferring = false;
     this.#takeSurvivors();
     try {
-      this.measuredSize = this.numCalls > 1 ? this.#measure() : (this.#last?.size ?? 0);
+      this.measuredSize = this.numCalls > 1 ? this.#measure() : this.#sizeOfLast();
       if (this.measuredSize <= this.limits.maxBatchSize) return;
     } catch {
       // fewer items than were measured before, and yet they cannot be: find out which by adding them anew
@@ -132,12 +129,16 @@ export class MeasuredGathering<Item, To> implements Gathering<Item, To> {
   #takeSurvivors(): void {
     this.#items = [];
     this.#last = undefined;
-    let call = this.#queue.head;
-    while (call && this.#items.length < this.numCalls) {
-      this.#items.push(call.item);
-      this.#last = call;
-      call = this.#queue.after(call);
+    let order = this.#queue.head;
+    while (order !== undefined && this.#items.length < this.numCalls) {
+      this.#items.push(this.#queue.itemOf(order));
+      this.#last = order;
+      order = this.#queue.after(order);
     }
+  }
+
+  #sizeOfLast(): number {
+    return this.#last === undefined ? 0 : this.#queue.sizeOf(this.#last);
   }
 
   #measure(): number {

@@ -1,53 +1,64 @@
 import { createAbortController, type AbortController, type AbortSignal } from './abort-signal.ts';
 import type { BatchContext, CutReason } from './batch-options.ts';
-import type { Call, CallHolder } from './call-queue.ts';
+import type { TakenCalls } from './call-queue.ts';
+import type { CallHolder } from './cancel-handle.ts';
 import type { RequestCancelledError } from './errors.ts';
 
-/** A batch in its handler's hands: who still waits for an answer, and the signals that tell the handler who left. */
-export class RunningBatch<Item, To> implements CallHolder<Item, To> {
-  readonly calls: readonly Call<Item, To>[];
+/**
+ * A batch in its handler's hands: who still waits for an answer, and the signals that tell the handler who left. A member
+ * is known by its index.
+ */
+export class RunningBatch<Item, To> implements CallHolder {
   readonly items: readonly Item[];
+  readonly size: number;
   readonly context: LazyBatchContext;
+  readonly #calls: TakenCalls<Item, To>;
   /** Members that wait for an answer. */
   numLive: number;
   numRejected = 0;
   /** Called once if the last live member cancels. */
   onAbandoned: (() => void) | undefined;
 
-  constructor(calls: readonly Call<Item, To>[], reason: CutReason) {
-    this.calls = calls;
-    this.items = calls.map((call) => call.item);
-    this.context = new LazyBatchContext(reason, calls);
-    this.numLive = calls.length;
-    for (const call of calls) {
-      if (call.holder) call.holder = this;
-    }
+  constructor(calls: TakenCalls<Item, To>, reason: CutReason) {
+    this.items = calls.items;
+    this.size = calls.items.length;
+    this.context = new LazyBatchContext(reason, this.size);
+    this.#calls = calls;
+    this.numLive = this.size;
+    calls.handles.forEach((handle, index) => handle.pass(this, index));
   }
 
-  /** Marks `call` as answered; false if it was before, in which case the caller must be left alone. */
-  settle(call: Call<Item, To>): boolean {
-    if (call.isSettled) return false;
-    call.settle();
+  /** Where success of a member goes; undefined once it is answered, and must be left alone. */
+  live(index: number): To | undefined {
+    return this.#calls.tos[index];
+  }
+
+  /** Marks a member as answered, and returns where its success goes; undefined if it was answered before. */
+  settle(index: number): To | undefined {
+    const to = this.live(index);
+    if (to === undefined) return undefined;
+    this.#calls.tos[index] = undefined;
+    this.#calls.handles[index]?.close();
     this.numLive--;
-    return true;
+    return to;
   }
 
-  reject(call: Call<Item, To>, error: unknown): void {
-    if (!this.settle(call)) return;
+  reject(index: number, error: unknown): void {
+    if (this.settle(index) === undefined) return;
     this.numRejected++;
-    call.reject(error);
+    this.#calls.rejects[index]?.(error);
   }
 
   rejectAll(error: unknown): void {
-    for (const call of this.calls) this.reject(call, error);
+    for (let index = 0; index < this.size; index++) this.reject(index, error);
   }
 
   /** The handler learns last: its abort listeners may call back into the batcher. */
-  cancel(call: Call<Item, To>, error: RequestCancelledError, isSilent: boolean): void {
+  cancel(index: number, error: RequestCancelledError, isSilent: boolean): void {
     const isLast = this.numLive === 1;
-    if (isSilent) this.settle(call);
-    else this.reject(call, error);
-    this.context.cancelItem(call, error);
+    if (isSilent) this.settle(index);
+    else this.reject(index, error);
+    this.context.cancelItem(index, error);
     if (!isLast) return;
     this.context.cancelAll(error);
     this.onAbandoned?.();
@@ -57,16 +68,16 @@ export class RunningBatch<Item, To> implements CallHolder<Item, To> {
 /** Makes its signals when the handler asks for them: most handlers never do, and a controller per item is dear. */
 class LazyBatchContext implements BatchContext {
   readonly reason: CutReason;
-  readonly #members: readonly object[];
+  readonly #size: number;
   #controller: AbortController | undefined;
-  #itemControllers: Map<object, AbortController> | undefined;
+  #itemControllers: readonly AbortController[] | undefined;
   #itemSignals: readonly AbortSignal[] | undefined;
   #abandonedBecause: RequestCancelledError | undefined;
-  #cancelled: Map<object, RequestCancelledError> | undefined;
+  #cancelled: Map<number, RequestCancelledError> | undefined;
 
-  constructor(reason: CutReason, members: readonly object[]) {
+  constructor(reason: CutReason, size: number) {
     this.reason = reason;
-    this.#members = members;
+    this.#size = size;
   }
 
   get signal(): AbortSignal {
@@ -78,10 +89,10 @@ class LazyBatchContext implements BatchContext {
     return (this.#itemSignals ??= this.#createItemSignals());
   }
 
-  cancelItem(member: object, error: RequestCancelledError): void {
+  cancelItem(index: number, error: RequestCancelledError): void {
     this.#cancelled ??= new Map();
-    this.#cancelled.set(member, error);
-    this.#itemControllers?.get(member)?.abort(error);
+    this.#cancelled.set(index, error);
+    this.#itemControllers?.[index]?.abort(error);
   }
 
   cancelAll(error: RequestCancelledError): void {
@@ -90,12 +101,10 @@ class LazyBatchContext implements BatchContext {
   }
 
   #createItemSignals(): readonly AbortSignal[] {
-    const controllers = new Map<object, AbortController>();
-    for (const member of this.#members) {
-      controllers.set(member, controllerAbortedBy(this.#cancelled?.get(member)));
-    }
-    this.#itemControllers = controllers;
-    return Array.from(controllers.values(), (controller) => controller.signal);
+    this.#itemControllers = Array.from({ length: this.#size }, (_, index) =>
+      controllerAbortedBy(this.#cancelled?.get(index)),
+    );
+    return this.#itemControllers.map((controller) => controller.signal);
   }
 }
 

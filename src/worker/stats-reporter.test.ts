@@ -18,6 +18,7 @@ function createReporter() {
   const step = (stepIndex: number, requests: readonly RequestEvent[] = []): StepEvent => ({
     stepIndex,
     kind: 'decode',
+    isBehind: false,
     batchSize: 2,
     numTokens: 2,
     queueLength: 0,

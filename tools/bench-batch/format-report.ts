@@ -1,16 +1,18 @@
-import type { BenchReport } from './measure.ts';
+import type { BenchReport } from './compare.ts';
+import { NUM_ITEMS, NUM_ROUNDS } from './measure.ts';
 
 /** Two Markdown tables. */
-export function formatReport({ numItems, numRounds, contenders, cancel }: BenchReport): string {
+export function formatReport({ numRuns, contenders, cancel }: BenchReport): string {
   return [
-    `${numItems} items submitted in one turn, median and p95 of ${numRounds} interleaved rounds`,
+    `${NUM_ITEMS} items submitted in one turn, ${NUM_ROUNDS} times over, in ${numRuns} interleaved runs; ` +
+      'each contender has a process of its own, and pays for its own collections',
     '',
-    '| | items/s p50 | items/s p95 | times batch | heap bytes per queued item |',
-    '|---|---:|---:|---:|---:|',
+    '| | items/s p50 | lowest | highest | times batch | heap bytes per queued item |',
+    '|---|---:|---:|---:|---:|---:|',
     ...contenders.map(
-      ({ name, itemsPerSecond, timesBatch, heapBytesPerQueuedItem }) =>
-        `| ${name} | ${Math.round(itemsPerSecond.p50)} | ${Math.round(itemsPerSecond.p95)} ` +
-        `| ${timesBatch.toFixed(2)} | ${heapBytesPerQueuedItem?.toFixed(0) ?? 'not measured'} |`,
+      ({ name, itemsPerSecond: { p50, min, max }, timesBatch, heapBytesPerQueuedItem }) =>
+        `| ${name} | ${Math.round(p50)} | ${Math.round(min)} | ${Math.round(max)} ` +
+        `| ${timesBatch.toFixed(2)} | ${heapBytesPerQueuedItem.toFixed(0)} |`,
     ),
     '',
     '| queued, cancelled in random order | enqueue ns per item | cancel ns per item |',

@@ -1,35 +1,36 @@
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
-import { chromium } from 'playwright';
+import { promisify } from 'node:util';
+import { chromium, type Page } from 'playwright';
 import { build } from 'vite';
 
 import { startServer } from '../../bridge/server.ts';
 import { findBrowser } from '../browser/find-browser.ts';
 import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { compare, type BenchReport } from './compare.ts';
 import { formatReport } from './format-report.ts';
-import { measureAll, type BenchReport } from './measure.ts';
 
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 const BUILT_PAGE = fileURLToPath(new URL('../../dist-bench-batch', import.meta.url));
+const NODE_PROCESS = fileURLToPath(new URL('node-process.ts', import.meta.url));
 
-const inNode = await measureInNode();
+const execute = promisify(execFile);
+
+const inNode = await compare({
+  measureContender: (name) => measureInNode('contender', name),
+  measureCancel: (numQueued) => measureInNode('cancel', String(numQueued)),
+});
 console.log(`## Node ${process.version}\n\n${formatReport(inNode)}\n`);
-const inBrowser = await measureInBrowser();
+const inBrowser = await compareInBrowser();
 console.log(`## ${inBrowser.browser}\n\n${formatReport(inBrowser.report)}`);
 
-function measureInNode(): Promise<BenchReport> {
-  setFlagsFromString('--expose-gc');
-  const collectGarbage: () => void = runInNewContext('gc');
-  return measureAll({
-    usedHeapBytes() {
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    },
-  });
+async function measureInNode<Result>(kind: 'contender' | 'cancel', argument: string): Promise<Result> {
+  const { stdout } = await execute(process.execPath, ['--expose-gc', NODE_PROCESS, kind, argument]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what node-process.ts prints for this kind
+  return JSON.parse(stdout) as Result;
 }
 
-async function measureInBrowser(): Promise<{ readonly browser: string; readonly report: BenchReport }> {
+async function compareInBrowser(): Promise<{ readonly browser: string; readonly report: BenchReport }> {
   await build({
     root: PAGE,
     logLevel: 'warn',
@@ -39,12 +40,23 @@ async function measureInBrowser(): Promise<{ readonly browser: string; readonly 
   const server = await startServer({ host: 'localhost', port: 0, root: BUILT_PAGE });
   const args = [...QUIET_ARGUMENTS, '--js-flags=--expose-gc', '--enable-precise-memory-info'];
   const browser = await chromium.launch({ executablePath: found.path, args });
-  try {
-    const page = await browser.newPage();
+  /** Contexts share no renderer process. */
+  const inNewContext = async <Result>(measure: (page: Page) => Promise<Result>): Promise<Result> => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
     await page.goto(server.url);
-    await page.waitForFunction(() => 'benchBatch' in window);
-    const report = await page.evaluate(() => window.benchBatch?.());
-    if (!report) throw new Error('The page has no benchmark.');
+    await page.waitForFunction(() => 'bench' in window);
+    const result = await measure(page);
+    await context.close();
+    return result;
+  };
+  try {
+    const report = await compare({
+      measureContender: (name) =>
+        inNewContext((page) => page.evaluate((given) => window.bench.measureContender(given), name)),
+      measureCancel: (numQueued) =>
+        inNewContext((page) => page.evaluate((given) => window.bench.measureCancel(given), numQueued)),
+    });
     return { browser: found.version, report };
   } finally {
     await browser.close();

@@ -3,12 +3,18 @@ import { CONTENDERS, type Contender } from './contenders.ts';
 
 // Runs unchanged in Node and in the browser: time is `performance`, and whoever can measure the heap passes that in.
 
+export const NUM_ITEMS = 1e5;
+export const NUM_ROUNDS = 15;
+const NUM_WARM_UP_ROUNDS = 5;
+
+/** More than a young generation holds, in small arrays. */
+const MAX_GARBAGE_ITEMS = 1e6;
+
+/** One contender, in a process of its own. */
 export interface Measurement {
-  readonly name: string;
-  readonly itemsPerSecond: { readonly p50: number; readonly p95: number };
-  /** Median over the rounds of this contender's items/s against `batch` in the same round: above 1 it is faster. */
-  readonly timesBatch: number;
-  readonly heapBytesPerQueuedItem: number | undefined;
+  /** Over all rounds together: a collection is paid for in whichever round it falls, so no round says it all. */
+  readonly itemsPerSecond: number;
+  readonly heapBytesPerQueuedItem: number;
 }
 
 export interface CancelMeasurement {
@@ -17,85 +23,50 @@ export interface CancelMeasurement {
   readonly cancelNsPerItem: number;
 }
 
-export interface BenchReport {
-  readonly numItems: number;
-  readonly numRounds: number;
-  readonly contenders: readonly Measurement[];
-  readonly cancel: readonly CancelMeasurement[];
+/** `usedHeapBytes`: the live heap after a collection. */
+export async function measureContender(name: string, usedHeapBytes: () => number): Promise<Measurement> {
+  const contender = CONTENDERS.find((each) => each.name === name);
+  if (!contender) throw new Error(`No contender is called "${name}".`);
+  for (let round = 0; round < NUM_WARM_UP_ROUNDS; round++) await timeRound(contender);
+  let totalMs = 0;
+  for (let round = 0; round < NUM_ROUNDS; round++) totalMs += await timeRound(contender);
+  return {
+    itemsPerSecond: ((NUM_ROUNDS * NUM_ITEMS) / totalMs) * 1000,
+    heapBytesPerQueuedItem: await measureHeap(contender, usedHeapBytes),
+  };
 }
 
-export interface BenchOptions {
-  readonly numItems?: number;
-  readonly numRounds?: number;
-  readonly cancelSizes?: readonly number[];
-  /** The live heap after a collection; left out where the platform cannot tell. */
-  readonly usedHeapBytes?: () => number;
-}
-
-/** Everything, in one run, so that the ratios compare like with like. */
-export async function measureAll({
-  numItems = 1e5,
-  numRounds = 9,
-  cancelSizes = [1e5, 1e6],
-  usedHeapBytes,
-}: BenchOptions = {}): Promise<BenchReport> {
-  const rates = await measureRates(numItems, numRounds);
-  const contenders: Measurement[] = [];
-  for (const [index, contender] of CONTENDERS.entries()) {
-    const own = rates[index] ?? [];
-    contenders.push({
-      name: contender.name,
-      itemsPerSecond: { p50: quantile(own, 0.5), p95: quantile(own, 0.95) },
-      timesBatch: quantile(
-        own.map((rate, round) => rate / (rates[0]?.[round] ?? Number.NaN)),
-        0.5,
-      ),
-      heapBytesPerQueuedItem: usedHeapBytes && (await measureHeap(contender, numItems, usedHeapBytes)),
-    });
-  }
-  const cancel: CancelMeasurement[] = [];
-  for (const numQueued of cancelSizes) cancel.push(await measureCancel(numQueued));
-  return { numItems, numRounds, contenders, cancel };
-}
-
-/** Interleaved, each round starting with another contender, after one round that only warms up. */
-async function measureRates(numItems: number, numRounds: number): Promise<number[][]> {
-  const rates: number[][] = CONTENDERS.map(() => []);
-  for (let round = -1; round < numRounds; round++) {
-    for (let turn = 0; turn < CONTENDERS.length; turn++) {
-      const index = (turn + round + 1) % CONTENDERS.length;
-      const rate = await measureRate(CONTENDERS[index], numItems);
-      if (round >= 0) rates[index]?.push(rate);
-    }
-  }
-  return rates;
-}
-
-async function measureRate(contender: Contender | undefined, numItems: number): Promise<number> {
-  const submitAll = contender?.create();
+async function timeRound(contender: Contender): Promise<number> {
+  makeGarbage(Math.random() * MAX_GARBAGE_ITEMS);
+  const submitAll = contender.create();
   const startMs = performance.now();
-  await submitAll?.(numItems);
-  return (numItems / (performance.now() - startMs)) * 1000;
+  await submitAll(NUM_ITEMS);
+  return performance.now() - startMs;
+}
+
+/**
+ * Of random amount, so that collections fall anywhere in the rounds: a contender whose rounds just fill the young
+ * generation would otherwise be collected between them every time, when nothing is alive.
+ */
+function makeGarbage(numItems: number): void {
+  let last: readonly number[] = [];
+  for (let item = 0; item < numItems; item++) last = [item, last.length];
 }
 
 /** What a queued item holds, its promise included. */
-async function measureHeap(
-  contender: Contender,
-  numItems: number,
-  usedHeapBytes: () => number,
-): Promise<number> {
+async function measureHeap(contender: Contender, usedHeapBytes: () => number): Promise<number> {
   const gate = Promise.withResolvers<void>();
   const submitAll = contender.create(gate.promise);
   const beforeBytes = usedHeapBytes();
-  const answers = submitAll(numItems);
+  const answers = submitAll(NUM_ITEMS);
   const heldBytes = usedHeapBytes() - beforeBytes;
   gate.resolve();
   await answers;
-  return heldBytes / numItems;
+  return heldBytes / NUM_ITEMS;
 }
 
 /** Queues calls behind a busy handler, then cancels them one by one in random order. */
-async function measureCancel(numQueued: number): Promise<CancelMeasurement> {
+export async function measureCancel(numQueued: number): Promise<CancelMeasurement> {
   const gate = Promise.withResolvers<void>();
   const call = batch(async (items: readonly number[]) => {
     await gate.promise;
@@ -164,9 +135,4 @@ function shuffled<Value>(values: readonly Value[]): Value[] {
     order.splice(other, 1, ...order.splice(last, 1, ...order.slice(other, other + 1)));
   }
   return order;
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }

@@ -13,15 +13,20 @@ export function summarizeScenario({ scenario, rounds }: Measured): ScenarioResul
   const steps = rounds.flatMap(({ decodeSteps }) => decodeSteps);
   const wholeBatch = scenario.policy === 'off' ? 1 : scenario.numRequests;
   const wholeSteps = steps.filter(({ batchSize }) => batchSize === wholeBatch);
-  const insideMs = sum(steps.map(({ runMs, readbackMs }) => runMs + readbackMs));
+  const outsideMs = sum(steps.map(outsideRun));
   return {
     ...scenario,
     numOutputTokens: sum(rounds.map(({ numOutputTokens }) => numOutputTokens)),
     tokensPerSecond: spreadOf(rounds.map(tokensPerSecond)),
     decodeStepMs: percentilesOf(wholeSteps.map(({ stepMs }) => stepMs)),
     ttftMs: percentilesOf(rounds.flatMap(({ ttftMs }) => ttftMs)),
-    overheadShare: 1 - insideMs / sum(steps.map(({ stepMs }) => stepMs)),
+    overheadShare: outsideMs / sum(steps.map(({ stepMs }) => stepMs)),
   };
+}
+
+/** A step behind another was launched while the device was busy: what the CPU did meanwhile cost nothing. */
+function outsideRun({ isBehind, stepMs, runMs, readbackMs }: Measurement['decodeSteps'][number]): number {
+  return isBehind ? 0 : stepMs - runMs - readbackMs;
 }
 
 export function compareToOff(measured: readonly Measured[]): BenchRun['ratiosToOff'] {

@@ -28,6 +28,7 @@ type Action =
   | { readonly type: 'run'; readonly numTurns: number };
 
 interface Scenario {
+  readonly isPipelined: boolean;
   readonly policy: BatchingPolicy;
   readonly actions: readonly Action[];
   /** Steps that the runner rejects, and steps of which it spoils one row. */
@@ -70,6 +71,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 );
 
 const scenario: fc.Arbitrary<Scenario> = fc.record({
+  isPipelined: fc.boolean(),
   policy: fc.record(knobs),
   actions: fc.array(action, { maxLength: 40 }),
   rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
@@ -124,7 +126,7 @@ function createReferee() {
   return { violations, history, watchStep, watchEvents };
 }
 
-async function play({ policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
+async function play({ isPipelined, policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
   const referee = createReferee();
   let numRuns = 0;
   const { engine, runner, clock } = createEngine({
@@ -135,6 +137,7 @@ async function play({ policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
       onEnded: (events) => referee.watchEvents(events),
     },
     runner: {
+      isPipelined,
       nextToken,
       onStart: (step) => referee.watchStep(step, engine),
       onRun: () => {

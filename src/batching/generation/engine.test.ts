@@ -28,6 +28,16 @@ function endAtFive(history: readonly number[]): number {
   return history.length < 5 ? 7 : EOS;
 }
 
+/** What `nextTokenWithoutEnd` makes of a prompt. */
+function nextTokens(
+  { promptTokenIds }: { readonly promptTokenIds: readonly number[] },
+  count: number,
+): number[] {
+  const history = [...promptTokenIds];
+  while (history.length < promptTokenIds.length + count) history.push(nextTokenWithoutEnd(history));
+  return history.slice(promptTokenIds.length);
+}
+
 describe('the loop', () => {
   it('schedules, runs, updates and emits until nothing is left', async () => {
     const { submit, listener, engine } = createEngine();
@@ -178,6 +188,101 @@ describe('the result', () => {
     expect(ofA?.map((event) => event.logprobs?.tokenId)).toEqual(ofA?.map((event) => event.tokenId));
     // The first token of B comes from its own prefill, where it is row 0.
     expect(ofB?.map((event) => 'logprobs' in event)).toEqual([true, false, false]);
+  });
+});
+
+describe('a pipelined device', () => {
+  const pipelined = { isPipelined: true };
+
+  it('is given the next decode step while the tokens of the last are on their way, but for the last of all', async () => {
+    const { submit, steps, runner, listener } = createEngine({ runner: pipelined });
+    submit('a', { maxNewTokens: 5 });
+    submit('b', { maxNewTokens: 5 });
+    await settle();
+    expect(steps().slice(2)).toEqual([
+      'decode a b',
+      'decode a b, behind',
+      'decode a b, behind',
+      'decode a b, behind',
+    ]);
+    expect(listener.steps.map(({ isBehind }) => isBehind)).toEqual([false, false, false, true, true, true]);
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('has two steps in flight, never three', async () => {
+    const { submit, runner, steps, listener } = createEngine({ runner: pipelined });
+    submit('a', { maxNewTokens: 9 });
+    await settle();
+    const first = steps().length;
+    submit('b', { maxNewTokens: 9 });
+    const release = runner.hold();
+    await settle();
+    const [inFlight, ended] = [steps().length - first, listener.steps.length - first];
+    release();
+    await settle();
+    expect(inFlight - ended).toBe(1);
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('is given no step behind one that changes the rows: a row is to end, or another waits to join', async () => {
+    const { submit, steps, runner } = createEngine({ runner: pipelined });
+    submit('a', { maxNewTokens: 3 });
+    submit('b', { maxNewTokens: 5 });
+    await settle();
+    expect(steps().slice(2)).toEqual([
+      'decode a b',
+      'decode a b, behind',
+      'decode b, 1→0',
+      'decode b, behind',
+    ]);
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('samples in vain for a row that has ended unforeseen, and for the others as ever', async () => {
+    const { submit, listener, engine } = createEngine({ runner: { ...pipelined, nextToken } });
+    const requests = Array.from('abcdefgh', (name) => createRequest(name, { maxNewTokens: 20 }));
+    for (const { id } of requests) submit(id, { maxNewTokens: 20 });
+    await settle(2000);
+    const tokenIds = new Map(listener.of('finished').map((event) => [event.requestId, event.tokenIds]));
+    for (const request of requests) expect(tokenIds.get(request.id)).toEqual(tokensAlone(request, 64));
+    expect(listener.of('finished').some(({ finishReason }) => finishReason === 'stop')).toBe(true);
+    expect([engine.numRunning, engine.numSlotsInUse]).toEqual([0, 0]);
+  });
+
+  it('gives a request that was cancelled and submitted again none of the tokens in flight', async () => {
+    const { submit, runner, engine, listener } = createEngine({ runner: pipelined });
+    submit('a', { maxNewTokens: 8 });
+    await settle(10);
+    const release = runner.hold();
+    await settle();
+    engine.abort(requestId('a'));
+    submit('a', { maxNewTokens: 3 });
+    release();
+    await settle();
+    const alone = [...nextTokens(createRequest('a'), 3)];
+    expect(listener.of('finished').map((event) => event.tokenIds)).toEqual([alone]);
+    expect(runner.violations).toEqual([]);
+  });
+
+  it('whose step fails fails the one behind it too, and goes on with the next request', async () => {
+    let numRuns = 0;
+    const { submit, listener } = createEngine({
+      runner: {
+        ...pipelined,
+        onRun: () => {
+          numRuns += 1;
+          if (numRuns === 3) throw new Error('device lost');
+        },
+      },
+    });
+    submit('a', { maxNewTokens: 9 });
+    await settle();
+    submit('b', { maxNewTokens: 2 });
+    await settle();
+    expect(listener.log.filter((line) => /failed|finished/.test(line))).toEqual([
+      'a failed ModelRunError',
+      'b finished length',
+    ]);
   });
 });
 
@@ -467,7 +572,8 @@ describe('a failing model run', () => {
   it('that throws before it returns a promise is no different', async () => {
     const { listener, clock } = createEngine();
     const runner = {
-      run(): never {
+      isPipelined: false,
+      start(): never {
         throw new TypeError('no device');
       },
     };

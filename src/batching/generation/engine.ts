@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { ClosedError, InvalidOptionError, ModelRunError, RequestCancelledError } from '../errors.ts';
 import type { EngineListener, FailedEvent, StepEvent } from './events.ts';
-import type { ModelRunner, Step, StepOutput } from './model-runner.ts';
+import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
 import { requestEventsOf } from './request-events.ts';
@@ -15,6 +15,13 @@ export interface EngineOptions {
   readonly contextLength: number;
   readonly eosTokenIds: readonly number[];
   readonly policy?: BatchingPolicy;
+}
+
+interface StepInFlight extends StartedStep {
+  readonly step: Step;
+  readonly scheduledAtMs: number;
+  /** Requests that waited then. */
+  readonly queueLength: number;
 }
 
 /** The loop that joins scheduler and model runner. It runs while there is something to run, and cannot die. */
@@ -135,28 +142,50 @@ export class Engine {
   }
 
   async #runUntilIdle(): Promise<void> {
-    for (;;) {
-      const nowMs = this.#clock.now();
-      const step = this.#scheduler.schedule(nowMs);
-      if (!step) break;
-      await this.#step(step, this.#lastStepEndedAtMs ?? nowMs);
+    let current = this.#startNext();
+    while (current) {
+      await current.launched;
+      const behind = this.#startBehind(current.step);
+      await this.#complete(current);
+      current = behind ?? this.#startNext();
     }
     this.#loop = undefined;
     this.#lastStepEndedAtMs = undefined;
     this.#setTimer();
   }
 
-  async #step(step: Step, startedAtMs: number): Promise<void> {
+  #startNext(): StepInFlight | undefined {
+    const nowMs = this.#clock.now();
+    const step = this.#scheduler.schedule(nowMs);
+    return step && this.#start(step, nowMs);
+  }
+
+  /** The device goes on with the next step while the tokens of this one are on their way. */
+  #startBehind(step: Step): StepInFlight | undefined {
+    if (!this.#runner.isPipelined) return undefined;
+    const nowMs = this.#clock.now();
+    const behind = this.#scheduler.scheduleBehind(step, nowMs);
+    return behind && this.#start(behind, nowMs);
+  }
+
+  #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
-    const output = await this.#run(step);
+    const { launched, output } = startSafely(this.#runner, step);
+    return { step, scheduledAtMs, queueLength, launched, output: this.#settled(step, output) };
+  }
+
+  async #complete({ step, scheduledAtMs, queueLength, output: settled }: StepInFlight): Promise<void> {
+    const output = await settled;
     const endedAtMs = this.#clock.now();
+    const startedAtMs = this.#lastStepEndedAtMs ?? scheduledAtMs;
     this.#lastStepEndedAtMs = endedAtMs;
     const progress = this.#scheduler.update(step, output, endedAtMs);
     const event: StepEvent = {
       stepIndex: this.#numSteps,
       kind: step.kind,
       batchSize: rowsOf(step).length,
-      numTokens: rowsOf(step).reduce((sum, row) => sum + row.tokenIds.length, 0),
+      isBehind: step.kind === 'decode' && step.isBehind,
+      numTokens: step.kind === 'decode' ? step.rows.length : step.row.tokenIds.length,
       queueLength,
       stepMs: endedAtMs - startedAtMs,
       runMs: output.runMs,
@@ -169,10 +198,10 @@ export class Engine {
   }
 
   /** Never rejects: a run that fails is an output in which every row failed. */
-  async #run(step: Step): Promise<StepOutput> {
+  async #settled(step: Step, running: Promise<StepOutput>): Promise<StepOutput> {
     const calledAtMs = this.#clock.now();
     try {
-      const output = await this.#runner.run(step);
+      const output = await running;
       return { ...output, tokenIds: checkedTokenIds(step, output) };
     } catch (cause) {
       const tokenIds = rowsOf(step).map(() => modelRunError(cause));
@@ -193,6 +222,16 @@ export class Engine {
     if (wakeAtMs === undefined) return;
     const delayMs = Math.max(0, wakeAtMs - this.#clock.now());
     this.#cancelTimer = this.#clock.setTimer(delayMs, () => this.#wake());
+  }
+}
+
+/** A throw is a run that fails, and a launch that fails shows in the output. */
+function startSafely(runner: ModelRunner, step: Step): StartedStep {
+  try {
+    const { launched, output } = runner.start(step);
+    return { launched: launched.catch(() => {}), output };
+  } catch (cause) {
+    return { launched: Promise.resolve(), output: Promise.reject(cause) };
   }
 }
 

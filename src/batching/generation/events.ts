@@ -60,6 +60,8 @@ export type RequestEvent = StartedEvent | TokenEvent | FinishedEvent | FailedEve
 export interface StepEvent {
   readonly stepIndex: number;
   readonly kind: 'prefill' | 'decode';
+  /** Whether it was launched while the step before it was in flight. */
+  readonly isBehind: boolean;
   /** Sequences in the forward pass. */
   readonly batchSize: number;
   /** Tokens fed in: the chunk's length (prefill), the batch size (decode). */

@@ -8,7 +8,7 @@ export interface StepRow {
   readonly requestId: RequestId;
   /** Of a prompt chunk that is not the last: where the K/V is to go as things stand; only the last chunk's is final. */
   readonly slot: KvSlot;
-  /** Tokens fed in this step: a prompt chunk (prefill), or exactly the last sampled one (decode). */
+  /** Tokens fed in this step: a prompt chunk (prefill), or the last sampled one (decode); none in a step behind another. */
   readonly tokenIds: readonly number[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
@@ -34,6 +34,11 @@ export interface SlotMove {
 /** One new token for each row. */
 export interface DecodeStep {
   readonly kind: 'decode';
+  /**
+   * Started while the decode step before it is in flight, with the same rows one position further: what is fed in are
+   * the tokens that that step samples, which only the device knows yet.
+   */
+  readonly isBehind: boolean;
   /** Done before the step, in this order, to keep the running rows a dense prefix of the slots. */
   readonly moves: readonly SlotMove[];
   /** Row i is in slot i. */
@@ -57,14 +62,23 @@ export interface StepOutput {
   readonly readbackMs: number;
 }
 
+/** A step that the device has been given. */
+export interface StartedStep {
+  /** Resolves when a step behind this one may be started; never rejects. */
+  readonly launched: Promise<void>;
+  /** A rejection means that the step had no effect on any token: every row of it is failed by the engine. */
+  readonly output: Promise<StepOutput>;
+}
+
 /**
- * Port to the device. Steps never overlap: the engine awaits one before it runs the next.
- * A rejection means that the step had no effect on any token: every row of it is failed by the engine.
+ * Port to the device. The engine awaits a step's output before it starts the next, but where `isPipelined` it starts one
+ * decode step behind another, once that is launched: at most two are in flight, and their outputs come in order.
  *
- * `run` must settle in a later task than it was called in, not merely in a later microtask: that gap is where
+ * `output` must settle in a later task than the step was started in, not merely in a later microtask: that gap is where
  * the host delivers submits and cancels, as the engine itself never yields. A GPU readback does so by nature; a
  * runtime that computes synchronously has to yield to the host once per step.
  */
 export interface ModelRunner {
-  run(step: Step): Promise<StepOutput>;
+  readonly isPipelined: boolean;
+  start(step: Step): StartedStep;
 }

@@ -102,14 +102,33 @@ export class Scheduler {
     return this.#schedulePrefill(nowMs) ?? this.#scheduleDecode();
   }
 
+  /**
+   * The decode step that can follow this one before its tokens are known; undefined where they, or what waits, might
+   * change the rows. A row may still end by a token that cannot be foreseen: what the step behind samples for it is
+   * left out in `update`.
+   */
+  scheduleBehind(step: Step, nowMs: number): DecodeStep | undefined {
+    if (step.kind !== 'decode' || this.#running.size !== step.rows.length) return undefined;
+    if (this.numWaiting > 0 && this.#numPlaces(nowMs) > 0) return undefined;
+    const goesOn = (row: StepRow): boolean => {
+      const sequence = this.#running.get(row.requestId);
+      return sequence?.numComputedTokens === row.startPosition && !sequence.isLastToken(this.#limits);
+    };
+    if (!step.rows.every(goesOn)) return undefined;
+    this.#numPrefilledTokens = 0;
+    const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
+    return { kind: 'decode', isBehind: true, moves: [], rows };
+  }
+
   /** Takes in what the step yielded; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     const progress: Progress[] = [];
     for (const [index, row] of rowsOf(step).entries()) {
       const sequence = this.#running.get(row.requestId);
-      if (!sequence) continue;
+      // Gone, or another one of the same id.
+      if (sequence?.numComputedTokens !== row.startPosition) continue;
       const sampled = output.tokenIds[index];
-      sequence.numComputedTokens += row.tokenIds.length;
+      sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
       if (sampled instanceof Error) sequence.finish('error');
       else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
       if (sequence.status === 'finished') this.#running.remove(sequence);
@@ -143,7 +162,7 @@ export class Scheduler {
     this.#numPrefilledTokens = 0;
     const moves = this.#running.closeHoles();
     const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1));
-    return { kind: 'decode', moves, rows };
+    return { kind: 'decode', isBehind: false, moves, rows };
   }
 
   /** Lets in as many as the policy has places for; returns the first. */

@@ -137,6 +137,13 @@ export class Sequence {
     else if (this.#isOutOfRoom(limits)) this.finish('length');
   }
 
+  /** Whether the next token ends it, whichever it is. */
+  isLastToken({ contextLength }: SequenceLimits): boolean {
+    return (
+      this.#outputTokenIds.length + 1 >= this.request.maxNewTokens || this.numTokens + 1 >= contextLength
+    );
+  }
+
   finish(reason: FinishReason): void {
     this.finishReason = reason;
   }

@@ -1,7 +1,7 @@
 import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
-import type { ModelRunner, Step, StepOutput } from './model-runner.ts';
+import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import type { ClientId, GenerationRequest, RequestId, SamplingParams } from './request.ts';
 import { rowsOf, Scheduler } from './scheduler.ts';
@@ -82,7 +82,8 @@ export function describeStep(step: Step | undefined): string {
     return `prefill ${id} ${startPosition}+${tokenIds.length} @${slot}${step.isLastChunk ? ' last' : ''}`;
   }
   const moves = step.moves.map(({ from, to }) => `, ${from}→${to}`);
-  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${moves.join('')}`;
+  const place = step.isBehind ? ', behind' : '';
+  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${moves.join('')}${place}`;
 }
 
 /** A token that hangs on the whole sequence before it; the end token once in 16. */
@@ -112,6 +113,7 @@ export function tokensAlone(
 }
 
 export interface ScriptedRunnerOptions {
+  readonly isPipelined?: boolean;
   readonly clock?: FakeClock;
   readonly runMs?: number;
   readonly readbackMs?: number;
@@ -135,7 +137,11 @@ export class ScriptedRunner implements ModelRunner {
   readonly #options: ScriptedRunnerOptions;
   #staging: number[] = [];
   readonly #cache = new Map<number, number[]>();
-  #isBusy = false;
+  /** What the last decode step has left on the device, by row. */
+  #sampled: readonly number[] = [];
+  #numInFlight = 0;
+  #hasFailed = false;
+  #previous = Promise.resolve();
   #gate: Promise<void> = Promise.resolve();
 
   constructor(options: ScriptedRunnerOptions = {}) {
@@ -149,16 +155,36 @@ export class ScriptedRunner implements ModelRunner {
     return resolve;
   }
 
-  async run(step: Step): Promise<StepOutput> {
-    const { clock, runMs = 10, readbackMs = 2, onRun, answer = (_, tokenIds) => tokenIds } = this.#options;
-    this.#check(!this.#isBusy, 'two runs overlap');
-    this.#isBusy = true;
+  get isPipelined(): boolean {
+    return this.#options.isPipelined ?? false;
+  }
+
+  start(step: Step): StartedStep {
+    const isBehind = step.kind === 'decode' && step.isBehind;
+    this.#check(this.#numInFlight <= (isBehind ? 1 : 0), 'a step starts while others are in flight');
+    this.#numInFlight += 1;
     this.steps.push(step);
     this.#options.onStart?.(step);
+    const output = this.#execute(step, this.#previous);
+    const ended = output.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#previous = ended;
+    return { launched: this.isPipelined && step.kind === 'decode' ? Promise.resolve() : ended, output };
+  }
+
+  async #execute(step: Step, previous: Promise<void>): Promise<StepOutput> {
+    const { clock, runMs = 10, readbackMs = 2, onRun, answer = (_, ids) => ids } = this.#options;
+    await previous;
     await this.#gate;
-    this.#isBusy = false;
+    this.#numInFlight -= 1;
     clock?.advance(runMs + readbackMs);
+    const isBehind = step.kind === 'decode' && step.isBehind;
+    if (isBehind && this.#hasFailed) throw new Error('the step before has failed');
+    this.#hasFailed = true;
     onRun?.(step);
+    this.#hasFailed = false;
     const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
     const logprobs = this.#options.logprobs?.(tokenIds);
     return { tokenIds: answer(step, tokenIds), ...(logprobs && { logprobs }), runMs, readbackMs };
@@ -174,19 +200,23 @@ export class ScriptedRunner implements ModelRunner {
     return [this.#next(this.#staging)];
   }
 
-  #decode({ rows, moves }: Extract<Step, { kind: 'decode' }>): number[] {
+  #decode({ rows, moves, isBehind }: Extract<Step, { kind: 'decode' }>): number[] {
     for (const { from, to } of moves) {
       this.#cache.set(to, this.#cache.get(from) ?? []);
       this.#cache.delete(from);
     }
-    return rows.map((row, index) => {
+    const tokenIds = rows.map((row, index) => {
       const history = this.#cache.get(row.slot) ?? [];
+      const fed = isBehind ? this.#sampled.slice(index, index + 1) : row.tokenIds;
       this.#check(row.slot === index, `row ${index} is in slot ${row.slot}`);
       this.#check(row.startPosition === history.length, `K/V of ${row.requestId} is not in slot ${row.slot}`);
-      this.#check(row.tokenIds.length === 1, `${row.requestId} decodes ${row.tokenIds.length} tokens`);
-      history.push(...row.tokenIds);
+      this.#check(fed.length === 1, `${row.requestId} decodes ${fed.length} tokens`);
+      this.#check(!isBehind || row.tokenIds.length === 0, `${row.requestId} knows a token too early`);
+      history.push(...fed);
       return this.#next(history);
     });
+    this.#sampled = tokenIds;
+    return tokenIds;
   }
 
   #next(history: readonly number[]): number {

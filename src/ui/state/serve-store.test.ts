@@ -106,7 +106,15 @@ function createStep(
   batchSize: number,
 ): ServeStats['steps'][number] {
   const durations = { stepMs: 60, runMs: 50, readbackMs: 1, agoMs: 3 };
-  return { stepIndex, kind, batchSize, numTokens: batchSize, queueLength: 1, ...durations };
+  return {
+    stepIndex,
+    kind,
+    isBehind: false,
+    batchSize,
+    numTokens: batchSize,
+    queueLength: 1,
+    ...durations,
+  };
 }
 
 function createStore() {

@@ -9,8 +9,11 @@ export interface ForwardInput {
   readonly target: ForwardTarget;
   readonly numRows: number;
   readonly tokensPerRow: number;
-  /** [numRows, tokensPerRow] */
-  readonly ids: Int32Array;
+  /**
+   * [numRows, tokensPerRow]; or `sampled`: the tokens that the last `sample` of the slots, of the same rows, has left
+   * there. Positions and last indices are there as well then, and here for what the CPU has to know.
+   */
+  readonly ids: Int32Array | 'sampled';
   /** [numRows, tokensPerRow] */
   readonly positions: Int32Array;
   /** [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. */
@@ -28,6 +31,8 @@ export interface SampleOutput {
  * implement it; what is above it does not know which one runs. Calls must not overlap.
  */
 export interface Gpt2Backend {
+  /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
+  readonly isPipelined: boolean;
   /** Grows the cache to at least this size and keeps what is in it; never shrinks. `capacity` is tokens per row. */
   reserve(numSlots: number, capacity: number): void;
   /** Resolves once the pass is launched; `sample`, `readLogits` or `finish` waits for it. */
@@ -46,4 +51,9 @@ export interface Gpt2Backend {
   /** Moves a slot's K/V, and what the sampler knows of its tokens, to another slot. */
   moveSlot(from: number, to: number): void;
   release(): Promise<void>;
+}
+
+/** What the rows feed into the next pass; a row without a token ends, and feeds in anything. */
+export function sampledIdsOf(samples: SampleOutput['samples']): Int32Array {
+  return Int32Array.from(samples, (sample) => (sample instanceof Error ? 0 : sample.tokenId));
 }

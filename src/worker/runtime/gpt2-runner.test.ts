@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
-import type { DecodeStep, PrefillStep, StepRow } from '../../batching/generation/model-runner.ts';
+import type {
+  DecodeStep,
+  PrefillStep,
+  Step,
+  StepOutput,
+  StepRow,
+} from '../../batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../batching/generation/request.ts';
 import { createRequestId } from '../ids.ts';
 import { Gpt2Runner } from './gpt2-runner.ts';
@@ -40,20 +46,23 @@ const prefill = (isLastChunk: boolean, prefillRow: StepRow): PrefillStep => ({
 });
 const decode = (rows: StepRow[], moves: DecodeStep['moves'] = []): DecodeStep => ({
   kind: 'decode',
+  isBehind: false,
   rows,
   moves,
 });
 
 function createRunner() {
   const backend = new ScriptedBackend();
-  return { backend, runner: new Gpt2Runner(backend, ScriptedBackend.config) };
+  const runner = new Gpt2Runner(backend, ScriptedBackend.config);
+  const run = (step: Step): Promise<StepOutput> => runner.start(step).output;
+  return { backend, runner, run };
 }
 
 describe('Gpt2Runner', () => {
   it('prefills in the staging row and copies it to the slot with the last chunk alone', async () => {
-    const { backend, runner } = createRunner();
-    const first = await runner.run(prefill(false, row(2, 0, 5, 6)));
-    const last = await runner.run(prefill(true, row(2, 2, 7)));
+    const { backend, run } = createRunner();
+    const first = await run(prefill(false, row(2, 0, 5, 6)));
+    const last = await run(prefill(true, row(2, 2, 7)));
     expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
     expect(backend.calls).toEqual([
       'reserve 1x128',
@@ -68,9 +77,9 @@ describe('Gpt2Runner', () => {
   });
 
   it('decodes rows of different lengths in one pass, after the moves', async () => {
-    const { backend, runner } = createRunner();
+    const { backend, run } = createRunner();
     const [from, to] = [row(3, 0).slot, row(1, 0).slot];
-    const output = await runner.run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], [{ from, to }]));
+    const output = await run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], [{ from, to }]));
     expect(output).toEqual({
       tokenIds: [5, 31, 12],
       logprobs: [undefined, undefined, undefined],
@@ -86,10 +95,10 @@ describe('Gpt2Runner', () => {
   });
 
   it('grows the capacity in powers of two up to the context length', async () => {
-    const { backend, runner } = createRunner();
-    await runner.run(decode([row(0, 127, 1)]));
-    await runner.run(decode([row(0, 128, 1)]));
-    await runner.run(decode([row(0, 256, 1)]));
+    const { backend, run } = createRunner();
+    await run(decode([row(0, 127, 1)]));
+    await run(decode([row(0, 128, 1)]));
+    await run(decode([row(0, 256, 1)]));
     expect(backend.calls.filter((call) => call.startsWith('reserve'))).toEqual([
       'reserve 1x128',
       'reserve 1x256',
@@ -98,9 +107,9 @@ describe('Gpt2Runner', () => {
   });
 
   it('fails only the row whose logits have no next token', async () => {
-    const { backend, runner } = createRunner();
+    const { backend, run } = createRunner();
     backend.poison = 30;
-    const { tokenIds } = await runner.run(decode([row(0, 1, 4), row(1, 1, 30), row(2, 1, 7)]));
+    const { tokenIds } = await run(decode([row(0, 1, 4), row(1, 1, 30), row(2, 1, 7)]));
     expect(tokenIds).toEqual([5, expect.objectContaining({ code: 'MODEL_RUN_FAILED' }), 8]);
   });
 });

@@ -3,6 +3,7 @@ import type {
   DecodeStep,
   ModelRunner,
   PrefillStep,
+  StartedStep,
   Step,
   StepOutput,
 } from '../../batching/generation/model-runner.ts';
@@ -22,8 +23,18 @@ export class Gpt2Runner implements ModelRunner {
     this.#config = config;
   }
 
-  run(step: Step): Promise<StepOutput> {
-    return step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
+  get isPipelined(): boolean {
+    return this.#backend.isPipelined;
+  }
+
+  start(step: Step): StartedStep {
+    const { promise: launched, resolve } = Promise.withResolvers<void>();
+    const output = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    output.then(
+      () => resolve(),
+      () => resolve(),
+    );
+    return { launched, output };
   }
 
   async #prefill({ row, isLastChunk }: PrefillStep): Promise<StepOutput> {
@@ -44,7 +55,7 @@ export class Gpt2Runner implements ModelRunner {
     return stepOutput(runMs, await this.#backend.sample('staging', [row]));
   }
 
-  async #decode({ moves, rows }: DecodeStep): Promise<StepOutput> {
+  async #decode({ moves, rows, isBehind }: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
     for (const { from, to } of moves) this.#backend.moveSlot(from, to);
     const positions = Int32Array.from(rows, (row) => row.startPosition);
     this.#backend.reserve(nextPowerOfTwo(rows.length), this.#capacityFor(Math.max(...positions) + 1));
@@ -52,12 +63,15 @@ export class Gpt2Runner implements ModelRunner {
       target: 'slots',
       numRows: rows.length,
       tokensPerRow: 1,
-      ids: Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? 0),
+      ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? 0),
       positions,
       // The entry of the token that is fed in is the row's last one.
       lastIndices: positions,
     });
-    return stepOutput(runMs, await this.#backend.sample('slots', rows));
+    // Its work is on the device when this returns; only the tokens are still to come.
+    const samples = this.#backend.sample('slots', rows);
+    onLaunched();
+    return stepOutput(runMs, await samples);
   }
 
   #capacityFor(length: number): number {

@@ -1,7 +1,13 @@
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
-import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
+import {
+  sampledIdsOf,
+  type ForwardInput,
+  type ForwardTarget,
+  type Gpt2Backend,
+  type SampleOutput,
+} from './gpt2-backend.ts';
 
 /** Test support: a model whose next token is always the last one plus one, recording what it is asked to do. */
 export class ScriptedBackend implements Gpt2Backend {
@@ -20,6 +26,8 @@ export class ScriptedBackend implements Gpt2Backend {
   readonly calls: string[] = [];
   /** A token id after which a row's logits are NaN. */
   poison: number | undefined;
+  readonly isPipelined: boolean = false;
+  #sampledIds: Int32Array = new Int32Array();
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();
 
@@ -28,9 +36,11 @@ export class ScriptedBackend implements Gpt2Backend {
   }
 
   forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
-    const { target, numRows, tokensPerRow, ids, positions, lastIndices } = input;
+    const { target, numRows, tokensPerRow, positions, lastIndices } = input;
+    const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
+    const named = input.ids === 'sampled' ? 'sampled' : input.ids.join();
     this.calls.push(
-      `forward ${target} ${numRows}x${tokensPerRow} ids ${ids.join()} positions ${positions.join()} last ${lastIndices.join()}`,
+      `forward ${target} ${numRows}x${tokensPerRow} ids ${named} positions ${positions.join()} last ${lastIndices.join()}`,
     );
     const { vocabSize } = ScriptedBackend.config;
     this.#logits = new Float32Array(numRows * vocabSize);
@@ -44,7 +54,9 @@ export class ScriptedBackend implements Gpt2Backend {
 
   sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
     this.calls.push(`sample ${target}`);
-    return inLaterTask({ samples: this.#sampleRows(this.#logits, rows), readbackMs: 3 });
+    const samples = this.#sampleRows(this.#logits, rows);
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
+    return inLaterTask({ samples, readbackMs: 3 });
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {

@@ -4,7 +4,13 @@ import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights } from '../model/weights.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
-import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
+import {
+  sampledIdsOf,
+  type ForwardInput,
+  type ForwardTarget,
+  type Gpt2Backend,
+  type SampleOutput,
+} from './gpt2-backend.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {
@@ -18,11 +24,14 @@ type KvArrays = Float32Array[];
 
 /** GPT-2 on onnxruntime-web's CPU kernels: the same graph, its K/V held as arrays that are fed in and copied back. */
 export class WasmBackend implements Gpt2Backend {
+  /** The CPU that would prepare the next pass is the one that computes this one. */
+  readonly isPipelined = false;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: Gpt2Config;
   readonly #sampleRows: SampleRows;
   #logits: Float32Array = new Float32Array();
+  #sampledIds: Int32Array = new Int32Array();
   #numSlots = 0;
   #capacity = 0;
   #slots: KvArrays = [];
@@ -70,8 +79,10 @@ export class WasmBackend implements Gpt2Backend {
     return { runMs: performance.now() - startedAtMs };
   }
 
-  sample(_target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
-    return Promise.resolve({ samples: this.#sampleRows(this.#logits, rows), readbackMs: 0 });
+  sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
+    const samples = this.#sampleRows(this.#logits, rows);
+    if (target === 'slots') this.#sampledIds = sampledIdsOf(samples);
+    return Promise.resolve({ samples, readbackMs: 0 });
   }
 
   finish(): Promise<{ readonly readbackMs: number }> {
@@ -103,6 +114,7 @@ export class WasmBackend implements Gpt2Backend {
   #feeds(input: ForwardInput, arrays: KvArrays): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
     const { numRows, tokensPerRow, lastIndices } = input;
+    const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const kvDims = [numRows, this.#config.numHeads, this.#capacity, this.#config.headSize];
     const kvLength = numRows * this.#rowLength;
     const kv = arrays.map((array, i) => [
@@ -111,7 +123,7 @@ export class WasmBackend implements Gpt2Backend {
     ]);
     return {
       ...Object.fromEntries(kv),
-      [GRAPH_IO.ids]: new Tensor('int32', input.ids, [numRows, tokensPerRow]),
+      [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: new Tensor('int32', input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: new Tensor('int32', lastIndices, [numRows]),
       [GRAPH_IO.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),

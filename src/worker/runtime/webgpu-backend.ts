@@ -33,6 +33,7 @@ const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
  * each pass and leaves its tokens in the inputs of the slots.
  */
 export class WebGpuBackend implements Gpt2Backend {
+  readonly isPipelined = true;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #device: GPUDevice;
@@ -149,15 +150,18 @@ export class WebGpuBackend implements Gpt2Backend {
 
   #inputTensors(input: ForwardInput): Record<string, Tensor> {
     const { target, numRows, tokensPerRow, lastIndices } = input;
-    const upload = (name: string, values: Int32Array, dims: number[]): Tensor => {
-      const buffer = this.#inputBuffer(target, name, values.length);
-      this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+    const { ids } = input;
+    const place = (name: string, values: Int32Array | 'sampled', dims: number[]): Tensor => {
+      const buffer = this.#inputBuffer(target, name, numRows * tokensPerRow);
+      if (values !== 'sampled' && ids !== 'sampled') {
+        this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+      }
       return this.#tensor(buffer, 'int32', dims);
     };
     return {
-      [GRAPH_IO.ids]: upload(GRAPH_IO.ids, input.ids, [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: upload(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
-      [GRAPH_IO.lastIndices]: upload(GRAPH_IO.lastIndices, lastIndices, [numRows]),
+      [GRAPH_IO.ids]: place(GRAPH_IO.ids, ids, [numRows, tokensPerRow]),
+      [GRAPH_IO.positions]: place(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
+      [GRAPH_IO.lastIndices]: place(GRAPH_IO.lastIndices, lastIndices, [numRows]),
       // The only input that attention reads on the CPU.
       [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };

@@ -80,6 +80,7 @@ const STATS = {
     {
       stepIndex: 0,
       kind: 'decode',
+      isBehind: false,
       batchSize: 2,
       numTokens: 2,
       queueLength: 0,

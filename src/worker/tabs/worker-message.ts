@@ -112,6 +112,7 @@ const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
 const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
   stepIndex: count,
   kind: v.picklist(['prefill', 'decode']),
+  isBehind: v.boolean(),
   batchSize: count,
   numTokens: count,
   queueLength: count,

@@ -1,4 +1,5 @@
-import { measureAll, type BenchReport } from '../measure.ts';
+import type { Laboratory } from '../compare.ts';
+import { measureCancel, measureContender } from '../measure.ts';
 
 interface ChromiumMemory {
   readonly usedJSHeapSize: number;
@@ -8,7 +9,7 @@ declare global {
   interface Window {
     /** There because of the flag `--expose-gc`. */
     gc?: () => void;
-    benchBatch?: () => Promise<BenchReport>;
+    bench: Laboratory;
   }
   interface Performance {
     /** Exact because of the flag `--enable-precise-memory-info`. */
@@ -16,10 +17,12 @@ declare global {
   }
 }
 
-window.benchBatch = () =>
-  measureAll({
-    usedHeapBytes() {
-      window.gc?.();
-      return performance.memory?.usedJSHeapSize ?? Number.NaN;
-    },
-  });
+window.bench = {
+  measureContender: (name) => measureContender(name, usedHeapBytes),
+  measureCancel,
+};
+
+function usedHeapBytes(): number {
+  window.gc?.();
+  return performance.memory?.usedJSHeapSize ?? Number.NaN;
+}

@@ -1,0 +1,63 @@
+import { CONTENDERS } from './contenders.ts';
+import type { CancelMeasurement, Measurement } from './measure.ts';
+
+const NUM_RUNS = 7;
+const CANCEL_SIZES = [1e5, 1e6];
+
+/** Where measurements are made: each in a process of its own, so that nobody pays for another's garbage or heats its code. */
+export interface Laboratory {
+  measureContender(name: string): Promise<Measurement>;
+  measureCancel(numQueued: number): Promise<CancelMeasurement>;
+}
+
+export interface ContenderReport {
+  readonly name: string;
+  readonly itemsPerSecond: { readonly p50: number; readonly min: number; readonly max: number };
+  /** Median over the runs of this contender's items/s against `batch` in the same run: above 1 it is faster. */
+  readonly timesBatch: number;
+  readonly heapBytesPerQueuedItem: number;
+}
+
+export interface BenchReport {
+  readonly numRuns: number;
+  readonly contenders: readonly ContenderReport[];
+  readonly cancel: readonly CancelMeasurement[];
+}
+
+/** Runs are interleaved, so that a ratio compares neighbours in time; each starts with another contender. */
+export async function compare(laboratory: Laboratory): Promise<BenchReport> {
+  const measurements: Measurement[][] = CONTENDERS.map(() => []);
+  for (let run = 0; run < NUM_RUNS; run++) {
+    const inTurn = [...CONTENDERS.entries()];
+    for (const [index, { name }] of [
+      ...inTurn.slice(run % inTurn.length),
+      ...inTurn.slice(0, run % inTurn.length),
+    ]) {
+      measurements[index]?.push(await laboratory.measureContender(name));
+    }
+  }
+  const cancel: CancelMeasurement[] = [];
+  for (const numQueued of CANCEL_SIZES) cancel.push(await laboratory.measureCancel(numQueued));
+  const contenders = CONTENDERS.map(({ name }, index) =>
+    reportContender(name, measurements[index] ?? [], measurements[0] ?? []),
+  );
+  return { numRuns: NUM_RUNS, contenders, cancel };
+}
+
+function reportContender(
+  name: string,
+  own: readonly Measurement[],
+  ofBatch: readonly Measurement[],
+): ContenderReport {
+  const rates = own.map(({ itemsPerSecond }) => itemsPerSecond);
+  return {
+    name,
+    itemsPerSecond: { p50: median(rates), min: Math.min(...rates), max: Math.max(...rates) },
+    timesBatch: median(rates.map((rate, run) => rate / (ofBatch[run]?.itemsPerSecond ?? Number.NaN))),
+    heapBytesPerQueuedItem: median(own.map(({ heapBytesPerQueuedItem }) => heapBytesPerQueuedItem)),
+  };
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
