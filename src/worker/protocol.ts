@@ -47,6 +47,11 @@ export interface GenerationOptions {
    */
   readonly stop?: string | readonly string[];
   /**
+   * Which waiting request starts first, whichever tab it is from: lower before higher, in turn among equals. What runs is not
+   * interrupted; what has a high number may wait for ever. Integer from -100 to 100; 0 where left out.
+   */
+  readonly priority?: number;
+  /**
    * The request ends with RequestTimeoutError where it has not ended so many ms after its submission, waiting or running.
    * Finite, > 0.
    */
@@ -123,7 +128,7 @@ export interface ModelInfo {
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
   readonly generationDefaults: Required<
-    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed' | 'stop' | 'timeoutMs'>
+    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
   > & {
     readonly stop: readonly string[];
   };

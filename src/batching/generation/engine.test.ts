@@ -432,6 +432,25 @@ describe('the batch wait', () => {
   });
 });
 
+describe('priority', () => {
+  it('decides who starts next, and interrupts nobody who runs', async () => {
+    const { submit, steps } = createEngine({ policy: { maxBatchSize: 1 } });
+    submit('a', { maxNewTokens: 2, priority: 9 });
+    await settle(3);
+    submit('b', { maxNewTokens: 1, priority: 1 });
+    submit('c', { maxNewTokens: 1 });
+    submit('d', { maxNewTokens: 1, priority: -1, client: 'other tab' });
+    await settle();
+    expect(steps()).toEqual([
+      'prefill a 0+3 @0 last',
+      'decode a',
+      'prefill d 0+3 @0 last',
+      'prefill c 0+3 @0 last',
+      'prefill b 0+3 @0 last',
+    ]);
+  });
+});
+
 describe('abort', () => {
   it('ends a waiting request outside any step', async () => {
     const { submit, engine, listener } = createEngine({ policy: { policy: 'off' } });
@@ -724,6 +743,7 @@ describe('rejects', () => {
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
     ['no token to generate', { maxNewTokens: 0 }, 'Expected `maxNewTokens` to be an integer >= 1, got `0`'],
+    ['a bad priority', { priority: 0.5 }, 'Expected `priority` to be an integer >= -100 and <= 100'],
     [
       'a bad temperature',
       { sampling: { ...GREEDY, temperature: NaN } },

@@ -49,6 +49,10 @@ export class Sequence {
     return this.request.clientId;
   }
 
+  get priority(): number {
+    return this.request.priority ?? 0;
+  }
+
   get status(): SequenceStatus {
     if (this.finishReason !== undefined) return 'finished';
     return this.#slot === undefined ? 'waiting' : 'running';

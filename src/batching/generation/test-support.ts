@@ -38,6 +38,7 @@ export interface RequestOverrides {
   readonly promptTokenIds?: readonly number[];
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
+  readonly priority?: number;
   readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;
 }
@@ -50,6 +51,7 @@ export function createRequest(
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
     resumedTokenIds = [],
     maxNewTokens = 4,
+    priority = 0,
     stopsAfter,
     sampling = GREEDY,
   }: RequestOverrides = {},
@@ -61,6 +63,7 @@ export function createRequest(
     promptTokenIds,
     resumedTokenIds,
     maxNewTokens,
+    priority,
     ...(stopsAfter && { stopsAfter }),
     sampling,
   };

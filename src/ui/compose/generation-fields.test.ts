@@ -18,6 +18,7 @@ describe('generation options', () => {
       presencePenalty: '-2',
       frequencyPenalty: '0.5',
       seed: '4294967295',
+      priority: '-100',
       timeoutMs: '1500.5',
       stop: ' the end',
     };
@@ -32,6 +33,7 @@ describe('generation options', () => {
         presencePenalty: -2,
         frequencyPenalty: 0.5,
         seed: 4_294_967_295,
+        priority: -100,
         timeoutMs: 1500.5,
         stop: ' the end',
       },
@@ -59,6 +61,7 @@ describe('generation options', () => {
     ['repetitionPenalty', ['0', '-1', '101', 'Infinity']],
     ['presencePenalty', ['-2.1', '3', 'NaN']],
     ['frequencyPenalty', ['-2.1', '3', 'some']],
+    ['priority', ['0.5', '-101', '101', 'high']],
     ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {

@@ -21,6 +21,7 @@ interface FieldRule {
 }
 
 const MAX_SEED = 2 ** 32 - 1;
+const MAX_PRIORITY = 100;
 
 export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   maxNewTokens: '',
@@ -32,6 +33,7 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   presencePenalty: '',
   frequencyPenalty: '',
   seed: '',
+  priority: '',
   timeoutMs: '',
   stop: '',
 };
@@ -102,6 +104,14 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
     expected: `an integer from 0 to ${MAX_SEED}`,
     accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_SEED,
     whenEmpty: 'random',
+  },
+  {
+    name: 'priority',
+    label: 'Priority',
+    hint: 'lower starts first',
+    expected: `an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`,
+    accepts: (value) => Number.isInteger(value) && Math.abs(value) <= MAX_PRIORITY,
+    whenEmpty: '0',
   },
   {
     name: 'timeoutMs',

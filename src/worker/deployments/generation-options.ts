@@ -1,5 +1,9 @@
 import { logitBiasWithin } from '../../batching/generation/logit-bias.ts';
-import { SAMPLING_VALIDATORS, type SamplingParams } from '../../batching/generation/request.ts';
+import {
+  PRIORITY_VALIDATOR,
+  SAMPLING_VALIDATORS,
+  type SamplingParams,
+} from '../../batching/generation/request.ts';
 import { finiteIn, integerIn, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
@@ -11,6 +15,7 @@ export interface ResolvedOptions {
   readonly maxNewTokens: number;
   /** The text ends before the first of these. */
   readonly stop: readonly string[];
+  readonly priority: number;
   readonly sampling: SamplingParams;
 }
 
@@ -41,12 +46,14 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
     stop: stopStrings,
+    priority: PRIORITY_VALIDATOR,
     timeoutMs,
   };
   const given = parseOptions<CheckedOptions>('options', validators, withoutUndefined(options));
   const {
     maxNewTokens,
     stop,
+    priority = 0,
     seed = randomSeed(),
     logitBias = {},
     logprobs: numLogprobs,
@@ -54,7 +61,7 @@ export function resolveOptions(
     timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
-  return { maxNewTokens, stop, sampling: { ...rest, logitBias, numLogprobs, seed } };
+  return { maxNewTokens, stop, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
 
 const timeoutMs = finiteIn({ above: 0 });

@@ -90,7 +90,7 @@ export class TextGenerator {
    */
   submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): number {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
-    const { maxNewTokens, stop, sampling } = resolveOptions(options, this.#model.modelInfo);
+    const { maxNewTokens, stop, priority, sampling } = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
     const resumedTokenIds = resumption?.tokenIds ?? [];
     checkVocabulary(resumedTokenIds, this.#model.modelInfo.vocabSize);
@@ -106,6 +106,7 @@ export class TextGenerator {
       promptTokenIds,
       resumedTokenIds,
       maxNewTokens,
+      priority,
       stopsAfter: (tokenId) => continuation.push(tokenId),
       sampling,
     });
