@@ -232,6 +232,21 @@ describe('Serve', () => {
     expect((await response.result()).text).toBe('Hi there you');
   });
 
+  it('begins the stream with the prompt’s echo, which has no tokens', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi', { echo: true });
+    const { requestId: id } = response;
+    link.update(started(id), { type: 'echo', requestId: id, text: 'Hi' });
+    link.update(chunk(id, ' there', [3]), finished(id, ' there'));
+    const pieces: [string, readonly number[]][] = [];
+    for await (const { text, tokenIds } of response) pieces.push([text, tokenIds]);
+    expect(pieces).toEqual([
+      ['Hi', []],
+      [' there', [3]],
+    ]);
+    expect((await response.result()).text).toBe('Hi there');
+  });
+
   it('publishes what happens to each request, the submission included', () => {
     const { link, generator, updates } = createServed();
     const { requestId: id } = generator.remote('Hi');

@@ -2,7 +2,7 @@ import { Outcome, type ResultOptions } from './outcome.ts';
 import type { GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from './protocol.ts';
 import { fromWireError } from './wire-errors.ts';
 
-/** A piece of a continuation: whole characters, and the tokens that came with them. */
+/** A piece of a continuation: whole characters, and the tokens that came with them. With `echo` the first is the prompt. */
 export interface GenerationChunk {
   readonly text: string;
   readonly tokenIds: readonly number[];
@@ -60,6 +60,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
       const { text, tokenIds, logprobs } = update;
       this.#chunks.push({ text, tokenIds, ...(logprobs && { logprobs }) });
     }
+    if (update.type === 'echo') this.#chunks.push({ text: update.text, tokenIds: [] });
     if (update.type === 'finished') this.#outcome.resolve(update.result);
     if (update.type === 'failed') this.#outcome.reject(error ?? fromWireError(update.error));
     this.#nextUpdate.resolve();

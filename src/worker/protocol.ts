@@ -46,6 +46,8 @@ export interface GenerationOptions {
    * 1 to 256 characters.
    */
   readonly stop?: string | readonly string[];
+  /** The stream begins with the prompt, as a chunk without tokens; the result's `text` does in any case. */
+  readonly echo?: boolean;
   /**
    * Which waiting request starts first, whichever tab it is from: lower before higher, in turn among equals. What runs is not
    * interrupted; what has a high number may wait for ever. Integer from -100 to 100; 0 where left out.
@@ -83,7 +85,7 @@ export interface GenerationResult {
 }
 
 /**
- * What happens to one request, in order: submitted, started, chunk…, then finished, answered or failed. When the worker
+ * What happens to one request, in order: submitted, started, echo where it was asked for, chunk…, then finished, answered or failed. When the worker
  * is lost in between: resubmitted, and it starts again, with the chunks that come after those it has.
  */
 export type RequestUpdate =
@@ -97,6 +99,8 @@ export type RequestUpdate =
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
+  /** The prompt, which the stream is to begin with; once, when the request starts. */
+  | { readonly type: 'echo'; readonly requestId: RequestId; readonly text: string }
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
@@ -128,7 +132,7 @@ export interface ModelInfo {
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
   readonly generationDefaults: Required<
-    Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
+    Omit<GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
   > & {
     readonly stop: readonly string[];
   };

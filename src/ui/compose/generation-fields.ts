@@ -1,7 +1,7 @@
 import type { GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
-export type NumberOption = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs' | 'stop'>;
+export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'stop'>;
 
 export type GenerationField = NumberOption | 'stop';
 

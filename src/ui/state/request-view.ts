@@ -62,6 +62,9 @@ export function updateRequestView(
       return withResult(view, update);
     case 'failed':
       return withError(view, update);
+    case 'echo':
+      // Its row shows the prompt as it is.
+      return view;
     case 'answered':
       // By other deployments only.
       return view;

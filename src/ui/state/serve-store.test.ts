@@ -189,8 +189,8 @@ describe('requests', () => {
     expect(rowOf(store, 'a')).toMatchObject({ status: 'waiting', prompt: 'a:', ordinal: 1 });
     receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4 }]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'running', queueWaitMs: 4 });
-    receive(store, [chunk('a', ' x', 48)]);
-    expect(rowOf(store, 'a')).toMatchObject({ ttftMs: 48, numOutputTokens: 1 });
+    receive(store, [{ type: 'echo', requestId: id('a'), text: 'a:' }, chunk('a', ' x', 48)]);
+    expect(rowOf(store, 'a')).toMatchObject({ generatedText: ' x', ttftMs: 48, numOutputTokens: 1 });
     receive(store, [finished('a', ' x y')]);
     expect(rowOf(store, 'a')).toMatchObject({
       status: 'finished',

@@ -26,6 +26,7 @@ describe('resolveOptions', () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
       stop: ['END'],
+      echo: false,
       priority: 0,
       sampling: {
         temperature: 0,
@@ -117,6 +118,7 @@ describe('rejects', () => {
     [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
     [{ timeoutMs: 0 }, /`timeoutMs` to be a finite number > 0, got `0`/],
     [{ timeoutMs: Infinity }, /`timeoutMs`/],
+    [{ echo: 1 }, /`echo` to be true or false, got `1` \(number\)/],
     [{ priority: 0.5 }, /`priority` to be an integer >= -100 and <= 100/],
     [{ priority: 101 }, /`priority`/],
     [{ seed: 2 ** 32 }, /`seed`/],
@@ -133,7 +135,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, echo, priority, timeoutMs.',
       }),
     );
   });

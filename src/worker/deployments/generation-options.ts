@@ -4,7 +4,7 @@ import {
   SAMPLING_VALIDATORS,
   type SamplingParams,
 } from '../../batching/generation/request.ts';
-import { finiteIn, integerIn, parseOptions } from '../../batching/generation/validate.ts';
+import { finiteIn, integerIn, isBoolean, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import type { GenerationOptions, ModelInfo } from '../protocol.ts';
 import { randomSeed } from '../random-seed.ts';
@@ -15,6 +15,8 @@ export interface ResolvedOptions {
   readonly maxNewTokens: number;
   /** The text ends before the first of these. */
   readonly stop: readonly string[];
+  /** The stream begins with the prompt. */
+  readonly echo: boolean;
   readonly priority: number;
   readonly sampling: SamplingParams;
 }
@@ -46,6 +48,7 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
     stop: stopStrings,
+    echo: isBoolean,
     priority: PRIORITY_VALIDATOR,
     timeoutMs,
   };
@@ -53,6 +56,7 @@ export function resolveOptions(
   const {
     maxNewTokens,
     stop,
+    echo = false,
     priority = 0,
     seed = randomSeed(),
     logitBias = {},
@@ -61,7 +65,7 @@ export function resolveOptions(
     timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
-  return { maxNewTokens, stop, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
+  return { maxNewTokens, stop, echo, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
 
 const timeoutMs = finiteIn({ above: 0 });

@@ -113,6 +113,19 @@ describe('TextGenerator', () => {
     expect(resultIn(updates)).toMatchObject({ text: 'abcde', finishReason: 'length' });
   });
 
+  it('begins the stream with the prompt where its echo is asked for', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { echo: true, maxNewTokens: 1, logprobs: 0 });
+    await idle;
+    expect(updates.map((update) => [update.type, 'text' in update ? update.text : ''])).toEqual([
+      ['started', ''],
+      ['echo', 'ab'],
+      ['chunk', 'c'],
+      ['finished', ''],
+    ]);
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', generatedText: 'c', logprobs: [{ tokenId: 2 }] });
+  });
+
   it('gives logprobs with each chunk and in the result, where they are asked for', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 2, logprobs: 1 });
@@ -203,6 +216,16 @@ describe('a request that a lost worker has begun', () => {
     await idle;
     expect(textsIn(updates)).toEqual(['é', 'f']);
     expect(resultIn(updates)).toMatchObject({ text: 'abcéf', generatedText: 'céf' });
+  });
+
+  it.each([
+    ['has its echo where it had started', BEGUN, []],
+    ['is echoed where it had not started', { tokenIds: [] }, ['ab']],
+  ])('%s', async (_, resumption, echoes) => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4, echo: true }, resumption);
+    await idle;
+    expect(updates.flatMap((update) => (update.type === 'echo' ? [update.text] : []))).toEqual(echoes);
   });
 
   it('goes on inside a stop string: its first characters are held back at the lost worker', async () => {

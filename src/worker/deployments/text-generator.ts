@@ -6,6 +6,7 @@ import type {
   FinishedEvent,
   RequestEvent,
   RequestTimings,
+  StartedEvent,
   StepEvent,
   TokenEvent,
 } from '../../batching/generation/events.ts';
@@ -39,6 +40,7 @@ export interface Submission {
 /** What is kept of an accepted request until it ends. */
 interface ActiveText {
   readonly prompt: string;
+  readonly echo: boolean;
   readonly seed: number;
   readonly continuation: Continuation;
   readonly elapsedMs: number;
@@ -90,7 +92,7 @@ export class TextGenerator {
    */
   submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): number {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
-    const { maxNewTokens, stop, priority, sampling } = resolveOptions(options, this.#model.modelInfo);
+    const { maxNewTokens, stop, echo, priority, sampling } = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
     const resumedTokenIds = resumption?.tokenIds ?? [];
     checkVocabulary(resumedTokenIds, this.#model.modelInfo.vocabSize);
@@ -110,7 +112,7 @@ export class TextGenerator {
       stopsAfter: (tokenId) => continuation.push(tokenId),
       sampling,
     });
-    this.#active.set(requestId, { prompt, seed: sampling.seed, continuation, elapsedMs, resumption });
+    this.#active.set(requestId, { prompt, echo, seed: sampling.seed, continuation, elapsedMs, resumption });
     return promptTokenIds.length;
   }
 
@@ -153,7 +155,7 @@ export class TextGenerator {
     const { requestId } = event;
     switch (event.type) {
       case 'started':
-        return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text) }];
+        return startedUpdates(event, text);
       case 'token':
         return [chunkUpdate(event, text)];
       case 'finished':
@@ -166,6 +168,15 @@ export class TextGenerator {
         return event satisfies never;
     }
   }
+}
+
+/** A tab that a lost worker had told of the start has the echo, too. */
+function startedUpdates({ requestId, queueWaitMs }: StartedEvent, text: ActiveText): RequestUpdate[] {
+  const isEchoDue = text.echo && text.resumption?.queueWaitMs === undefined;
+  return [
+    { type: 'started', requestId, queueWaitMs: wholeQueueWaitMs(queueWaitMs, text) },
+    ...(isEchoDue ? [{ type: 'echo', requestId, text: text.prompt } as const] : []),
+  ];
 }
 
 function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text: ActiveText): RequestUpdate {

@@ -19,6 +19,7 @@ const CHUNK = {
   logprobs: LOGPROBS,
   ttftMs: 30.5,
 };
+const ECHO = { type: 'echo', requestId: 'r', text: 'Hi' };
 const FINISHED = {
   type: 'finished',
   requestId: 'r',
@@ -131,7 +132,7 @@ const ACTIVITY = {
 
 const SERVING = { ...from, type: 'serving' };
 const WELCOME = { ...from, type: 'welcome', status: STATUS, activity: [ACTIVITY], batches: [BATCH] };
-const UPDATES = { ...from, type: 'updates', updates: [STARTED, CHUNK, FINISHED, FAILED] };
+const UPDATES = { ...from, type: 'updates', updates: [STARTED, ECHO, CHUNK, FINISHED, FAILED] };
 const CALL_ANSWERED = { ...from, type: 'call-answered', callId: 1 };
 const CALL_REFUSED = { ...from, type: 'call-refused', callId: 1, error: ERROR };
 
@@ -160,6 +161,7 @@ describe('parseWorkerMessage', () => {
     ['a welcome to a worker that has done nothing yet', { ...WELCOME, activity: [], batches: [] }],
     ['a status that knows nothing yet', withStatus(BARE_STATUS)],
     ['a queue without limit', withStatus({ ...BARE_STATUS, knobs: knobsWithoutLimit() })],
+    ['an echo', withUpdate(ECHO)],
     ['a chunk that is not the first', withUpdate({ type: 'chunk', requestId: 'r', text: '', tokenIds: [3] })],
     ['a chunk of text alone', withUpdate({ type: 'chunk', requestId: 'r', text: '\u{FFFD}', tokenIds: [] })],
     ['an answer of any shape', withUpdate({ ...ANSWERED, result: { at: new Date(0), big: 3n } })],
