@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'v
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { Serve, type Activity, type GenerationResponse } from './client.ts';
+import type { GenerationChunk } from './generation-response.ts';
 import {
   PROTOCOL_VERSION,
   type BatchRecord,
@@ -122,12 +123,16 @@ function createServed() {
 }
 
 function resultOf(generatedText: string): GenerationResult {
-  return {
+  const choice = {
     text: `Hi${generatedText}`,
     generatedText,
     tokenIds: [1],
     finishReason: 'length',
     seed: 7,
+  } as const;
+  return {
+    ...choice,
+    choices: [choice],
     usage: { numPromptTokens: 1, numOutputTokens: 1 },
     timings: { queueWaitMs: 0, ttftMs: 1, e2eMs: 1, tpotMs: 0 },
   };
@@ -164,6 +169,7 @@ const started = (id: RequestId, queueWaitMs = 2): RequestUpdate => ({
 const chunk = (id: RequestId, text: string, tokenIds = [1], ttftMs?: number): RequestUpdate => ({
   type: 'chunk',
   requestId: id,
+  index: 0,
   text,
   tokenIds,
   ...(ttftMs !== undefined && { ttftMs }),
@@ -236,7 +242,7 @@ describe('Serve', () => {
     const { link, generator } = createServed();
     const response = generator.remote('Hi', { echo: true });
     const { requestId: id } = response;
-    link.update(started(id), { type: 'echo', requestId: id, text: 'Hi' });
+    link.update(started(id), { type: 'echo', requestId: id, index: 0, text: 'Hi' });
     link.update(chunk(id, ' there', [3]), finished(id, ' there'));
     const pieces: [string, readonly number[]][] = [];
     for await (const { text, tokenIds } of response) pieces.push([text, tokenIds]);
@@ -245,6 +251,20 @@ describe('Serve', () => {
       [' there', [3]],
     ]);
     expect((await response.result()).text).toBe('Hi there');
+  });
+
+  it('says of each chunk which continuation it belongs to, and with the last why that one ends', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi', { n: 2 });
+    const { requestId: id } = response;
+    const own = { type: 'chunk', requestId: id, text: 'x', tokenIds: [1] } as const;
+    link.update({ ...own, index: 1, finishReason: 'stop' }, { ...own, index: 0 }, finished(id, 'x'));
+    const chunks: GenerationChunk[] = [];
+    for await (const piece of response) chunks.push(piece);
+    expect(chunks).toEqual([
+      { index: 1, text: 'x', tokenIds: [1], finishReason: 'stop' },
+      { index: 0, text: 'x', tokenIds: [1] },
+    ]);
   });
 
   it('publishes what happens to each request, the submission included', () => {
@@ -285,7 +305,7 @@ describe('Serve', () => {
       error: { code: 'MODEL_RUN_FAILED', message: 'The model run failed' },
     });
     const iterator = response[Symbol.asyncIterator]();
-    expect(await iterator.next()).toEqual({ done: false, value: { text: 'a', tokenIds: [1] } });
+    expect(await iterator.next()).toEqual({ done: false, value: { index: 0, text: 'a', tokenIds: [1] } });
     await expect(iterator.next()).rejects.toMatchObject({ code: 'MODEL_RUN_FAILED' });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
@@ -550,12 +570,12 @@ describe('a new worker', () => {
         requestId: begun.requestId,
         input: 'begun',
         elapsedMs: 70,
-        resumption: { tokenIds: [3, 4, 5], queueWaitMs: 5, ttftMs: 18 },
+        resumption: { choices: [{ tokenIds: [3, 4, 5] }], queueWaitMs: 5, ttftMs: 18 },
       },
-      { requestId: waiting.requestId, input: 'waiting', elapsedMs: 70, resumption: { tokenIds: [] } },
+      { requestId: waiting.requestId, input: 'waiting', elapsedMs: 70, resumption: { choices: [] } },
       { requestId: sum.requestId, deployment: 'adder', input: 3 },
     ]);
-    expect(link.submissions()[1]?.resumption).toEqual({ tokenIds: [] });
+    expect(link.submissions()[1]?.resumption).toEqual({ choices: [] });
   });
 
   it('gets nothing that has ended', () => {
@@ -594,7 +614,7 @@ describe('a new worker', () => {
     link.clear();
     link.welcome('C');
     expect(link.submissions()).toMatchObject([
-      { elapsedMs: 30, resumption: { tokenIds: [3, 4], queueWaitMs: 2, ttftMs: 9 } },
+      { elapsedMs: 30, resumption: { choices: [{ tokenIds: [3, 4] }], queueWaitMs: 2, ttftMs: 9 } },
     ]);
   });
 

@@ -13,6 +13,9 @@ export type { ClientId, FinishReason, RequestId } from '../batching/generation/r
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
 export const PROTOCOL_VERSION = 2;
 
+/** Continuations of one request at most. */
+export const MAX_CHOICES = 16;
+
 /** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
@@ -46,7 +49,12 @@ export interface GenerationOptions {
    * 1 to 256 characters.
    */
   readonly stop?: string | readonly string[];
-  /** The stream begins with the prompt, as a chunk without tokens; the result's `text` does in any case. */
+  /**
+   * Continuations of the prompt, each with a seed of its own: the first with `seed`, the others with seeds derived from it.
+   * Integer from 1 to 16.
+   */
+  readonly n?: number;
+  /** The stream of each continuation begins with the prompt, as a chunk without tokens; the result's `text` does in any case. */
   readonly echo?: boolean;
   /**
    * Which waiting request starts first, whichever tab it is from: lower before higher, in turn among equals. What runs is not
@@ -69,7 +77,8 @@ export interface WireError {
   readonly details?: Readonly<Record<string, number>>;
 }
 
-export interface GenerationResult {
+/** One continuation of a prompt. */
+export interface GenerationChoice {
   /** The prompt followed by the continuation. */
   readonly text: string;
   readonly generatedText: string;
@@ -78,9 +87,17 @@ export interface GenerationResult {
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
   readonly finishReason: FinishReason;
-  /** The seed that was used; passing it again repeats the text. */
+  /** The seed that was used; passing it again repeats the text, alone. */
   readonly seed: number;
+}
+
+/** What a request has come to; of several continuations, the first stands here as if it were alone. */
+export interface GenerationResult extends GenerationChoice {
+  /** All continuations, the first included: as many as `n`. */
+  readonly choices: readonly GenerationChoice[];
+  /** The prompt once, the output tokens of all continuations. */
   readonly usage: { readonly numPromptTokens: number; readonly numOutputTokens: number };
+  /** From the first start and the first token to the end of the last continuation; TPOT is that of the longest. */
   readonly timings: RequestTimings;
 }
 
@@ -99,11 +116,13 @@ export type RequestUpdate =
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
-  /** The prompt, which the stream is to begin with; once, when the request starts. */
-  | { readonly type: 'echo'; readonly requestId: RequestId; readonly text: string }
+  /** The prompt, which the stream is to begin with; once for each continuation, when the request starts. */
+  | { readonly type: 'echo'; readonly requestId: RequestId; readonly index: number; readonly text: string }
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
+      /** Which continuation it belongs to, from 0. */
+      readonly index: number;
       /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
       readonly text: string;
       readonly tokenIds: readonly number[];
@@ -111,6 +130,8 @@ export type RequestUpdate =
       readonly logprobs?: readonly TokenLogprobs[];
       /** Received -> first token; on the first chunk only. */
       readonly ttftMs?: number;
+      /** On a continuation's last chunk only. */
+      readonly finishReason?: FinishReason;
     }
   | { readonly type: 'finished'; readonly requestId: RequestId; readonly result: GenerationResult }
   /** By a deployment other than the text generator. */
@@ -254,12 +275,20 @@ export interface RequestActivity {
   readonly numOutputTokens: number;
 }
 
-/** How far a lost worker had come with a request. Durations in ms. */
-export interface Resumption {
+/** How far a lost worker had come with one continuation. */
+export interface ResumedChoice {
   /** All output tokens that its tab has received. */
   readonly tokenIds: readonly number[];
   /** One per token, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
+  /** Of one that had ended. */
+  readonly finishReason?: FinishReason;
+}
+
+/** How far a lost worker had come with a request. Durations in ms. */
+export interface Resumption {
+  /** In order of their index; those after the last one that its tab has heard of are left out. */
+  readonly choices: readonly ResumedChoice[];
   /** As the lost worker measured them, where it came so far. */
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;

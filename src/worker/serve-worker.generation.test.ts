@@ -114,7 +114,7 @@ describe('prompts of several tabs', () => {
 
   it('go on after the tokens of a lost worker, for their tab and for the others', async () => {
     const { worker, submit, updatesOf, toAll } = createWorker();
-    const resumption = { tokenIds: [2, 3], queueWaitMs: 5, ttftMs: 30 };
+    const resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
     submit(A, 'a1', 4, { elapsedMs: 1000, resumption });
     worker.start('http://localhost/', 'auto');
     await work();

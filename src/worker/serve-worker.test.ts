@@ -314,7 +314,7 @@ describe('a request that arrives again', () => {
 
   it('of which a lost worker has generated tokens counts on from them', async () => {
     const { tab, last } = createWorker();
-    const resumption = { tokenIds: [1, 2, 3] };
+    const resumption = { choices: [{ tokenIds: [1, 2] }, { tokenIds: [3] }] };
     tab('a').submit('text-generator', 'Once', { resumption });
     await vi.advanceTimersByTimeAsync(100);
     expect(last('activity')?.activity).toMatchObject([{ state: 'waiting', numOutputTokens: 3 }]);

@@ -176,7 +176,11 @@ export class ServeWorker {
   #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
     const { requestId, clientId, deployment, input, options, elapsedMs, resumption } = message;
     if (!this.#ledger.add(requestId, clientId)) return;
-    this.#activity.recordSubmitted(message, resumption?.tokenIds.length ?? 0);
+    const numResumedTokens = (resumption?.choices ?? []).reduce(
+      (sum, { tokenIds }) => sum + tokenIds.length,
+      0,
+    );
+    this.#activity.recordSubmitted(message, numResumedTokens);
     const batched = this.#batched.get(deployment);
     if (deployment === TEXT_GENERATOR) {
       this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });

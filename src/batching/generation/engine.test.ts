@@ -432,6 +432,36 @@ describe('the batch wait', () => {
   });
 });
 
+describe('submitAll', () => {
+  it('lets requests of one client wait side by side, to start in one batch', async () => {
+    const { engine, steps, listener } = createEngine({ policy: { policy: 'static' } });
+    engine.submitAll([createRequest('a', { maxNewTokens: 2 }), createRequest('b', { maxNewTokens: 2 })]);
+    expect(engine.numWaiting).toBe(2);
+    await settle();
+    expect(steps().at(-1)).toBe('decode a b');
+    expect(listener.of('finished')).toHaveLength(2);
+  });
+
+  it.each([
+    ['there is no room for all', 'abc', 'BACK_PRESSURE'],
+    ['one is bad', 'a!', 'INVALID_OPTION'],
+    ['one has the id of another that is not finished', 'ax', 'INVALID_OPTION'],
+  ])('accepts none where %s', (_, names, code) => {
+    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: 3 } });
+    submit('x');
+    const requests = Array.from(names, (name) => createRequest(name, { maxNewTokens: name === '!' ? 0 : 1 }));
+    expect(() => engine.submitAll(requests)).toThrow(expect.objectContaining({ code }));
+    expect(engine.numWaiting).toBe(1);
+  });
+
+  it('of nothing does nothing', async () => {
+    const { engine, listener } = createEngine();
+    engine.submitAll([]);
+    await settle();
+    expect(listener.log).toEqual([]);
+  });
+});
+
 describe('priority', () => {
   it('decides who starts next, and interrupts nobody who runs', async () => {
     const { submit, steps } = createEngine({ policy: { maxBatchSize: 1 } });
@@ -521,19 +551,36 @@ describe('abort', () => {
   });
 });
 
-describe('fail', () => {
-  it('ends a waiting or running request with the error that it is given, as one that failed', async () => {
+describe('abortAll', () => {
+  it('ends all that are there in one go, and says whether there was one', async () => {
+    const { submit, engine, listener } = createEngine();
+    const onEnded = vi.spyOn(listener, 'onEnded');
+    submit('a');
+    submit('b');
+    expect(engine.abortAll(['a', 'never', 'b'].map(requestId), 'why')).toBe(true);
+    expect(engine.abortAll(['a', 'b'].map(requestId))).toBe(false);
+    expect(onEnded).toHaveBeenCalledOnce();
+    expect(listener.of('failed')).toMatchObject([
+      { requestId: 'a', finishReason: 'abort', error: { cause: 'why' } },
+      { requestId: 'b', finishReason: 'abort' },
+    ]);
+    await settle();
+  });
+});
+
+describe('failAll', () => {
+  it('ends waiting and running requests with the error that it is given, as ones that failed', async () => {
     const { submit, engine, listener } = createEngine({ policy: { maxBatchSize: 1 } });
     submit('a', { maxNewTokens: 50 });
     submit('b', { maxNewTokens: 1 });
     await settle(8);
     const error = new Error('too late');
-    expect([engine.fail(requestId('a'), error), engine.fail(requestId('b'), error)]).toEqual([true, true]);
+    expect(engine.failAll(['a', 'b', 'never'].map(requestId), error)).toBe(true);
     expect(listener.of('failed')).toEqual(
       ['a', 'b'].map((name) => ({ type: 'failed', requestId: name, finishReason: 'error', error })),
     );
     expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
-    expect(engine.fail(requestId('a'), error)).toBe(false);
+    expect(engine.failAll([requestId('a')], error)).toBe(false);
     await settle();
     expect(listener.of('failed')).toHaveLength(2);
   });

@@ -115,6 +115,26 @@ describe('RequestQueue', () => {
     expect(queue.limitFor(clientId('a'), 4)).toBeUndefined();
   });
 
+  it('has room for several at once or for none of them', () => {
+    const { queue } = createQueue('a1', 'a2');
+    expect(queue.limitFor(clientId('a'), 4, 2)).toBeUndefined();
+    expect(queue.limitFor(clientId('a'), 4, 3)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 4 });
+    expect(createQueue().queue.limitFor(clientId('a'), 4, 4)).toBeUndefined();
+    expect(createQueue().queue.limitFor(clientId('a'), 4, 5)).toEqual({
+      numQueuedRequests: 0,
+      maxQueuedRequests: 4,
+    });
+  });
+
+  it('has no place beyond a client’s share for the last of several, though its first one had one', () => {
+    const { queue } = createQueue('a1', 'a2', 'a3', 'a4');
+    expect(queue.limitFor(clientId('b'), 4, 1)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 4, 2)).toEqual({ numQueuedRequests: 4, maxQueuedRequests: 4 });
+    expect(queue.limitFor(clientId('b'), 8, 4)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 9, 5)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 10, 6)).toEqual({ numQueuedRequests: 0, maxQueuedRequests: 5 });
+  });
+
   it('counts a client’s requests of all priorities against its share', () => {
     const { queue } = createQueue('a1:1', 'a2:2', 'b1:3');
     expect(queue.limitFor(clientId('a'), 4)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 2 });

@@ -54,16 +54,21 @@ export class RequestQueue<Request extends Queued> {
   }
 
   /**
-   * The limit that keeps a further request of this client out; undefined where there is room. When several clients
+   * The limit that keeps further requests of this client out; undefined where there is room for all of them. When several clients
    * wait, each has an equal share of `maxQueuedRequests`, and the first request of a client always has a place: one
    * that floods the queue keeps nobody else out of it.
    */
-  limitFor(clientId: ClientId, maxQueuedRequests: number): QueueLimit | undefined {
+  limitFor(clientId: ClientId, maxQueuedRequests: number, numRequests = 1): QueueLimit | undefined {
     const numOwn = this.#numOf.get(clientId) ?? 0;
-    if (numOwn === 0 && this.#numOf.size > 0) return undefined;
-    if (this.length >= maxQueuedRequests) return { numQueuedRequests: this.length, maxQueuedRequests };
-    const share = Math.ceil(maxQueuedRequests / Math.max(1, this.#numOf.size));
-    return numOwn >= share ? { numQueuedRequests: numOwn, maxQueuedRequests: share } : undefined;
+    // The last one is judged: the others are in by then.
+    const numAhead = numRequests - 1;
+    if (numOwn + numAhead === 0 && this.#numOf.size > 0) return undefined;
+    if (this.length + numAhead >= maxQueuedRequests) {
+      return { numQueuedRequests: this.length, maxQueuedRequests };
+    }
+    const numClients = this.#numOf.size + (numOwn === 0 ? 1 : 0);
+    const share = Math.ceil(maxQueuedRequests / numClients);
+    return numOwn + numAhead >= share ? { numQueuedRequests: numOwn, maxQueuedRequests: share } : undefined;
   }
 
   /** The request arrived no earlier than those that wait already. */

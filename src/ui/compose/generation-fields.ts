@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../../worker/protocol.ts';
+import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
 export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'stop'>;
@@ -33,6 +33,7 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   presencePenalty: '',
   frequencyPenalty: '',
   seed: '',
+  n: '',
   priority: '',
   timeoutMs: '',
   stop: '',
@@ -104,6 +105,13 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
     expected: `an integer from 0 to ${MAX_SEED}`,
     accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_SEED,
     whenEmpty: 'random',
+  },
+  {
+    name: 'n',
+    label: 'Continuations',
+    hint: 'side by side, per request',
+    expected: `an integer from 1 to ${MAX_CHOICES}`,
+    accepts: (value) => Number.isInteger(value) && value >= 1 && value <= MAX_CHOICES,
   },
   {
     name: 'priority',

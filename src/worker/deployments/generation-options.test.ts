@@ -17,6 +17,7 @@ const MODEL: ModelInfo = {
     repetitionPenalty: 1.1,
     presencePenalty: 0,
     frequencyPenalty: 0,
+    n: 1,
     stop: ['END'],
   },
 };
@@ -26,6 +27,7 @@ describe('resolveOptions', () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
       stop: ['END'],
+      n: 1,
       echo: false,
       priority: 0,
       sampling: {
@@ -118,6 +120,8 @@ describe('rejects', () => {
     [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
     [{ timeoutMs: 0 }, /`timeoutMs` to be a finite number > 0, got `0`/],
     [{ timeoutMs: Infinity }, /`timeoutMs`/],
+    [{ n: 0 }, /`n` to be an integer >= 1 and <= 16/],
+    [{ n: 17 }, /`n`/],
     [{ echo: 1 }, /`echo` to be true or false, got `1` \(number\)/],
     [{ priority: 0.5 }, /`priority` to be an integer >= -100 and <= 100/],
     [{ priority: 101 }, /`priority`/],
@@ -135,7 +139,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, echo, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, n, echo, priority, timeoutMs.',
       }),
     );
   });

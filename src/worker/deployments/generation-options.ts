@@ -6,7 +6,7 @@ import {
 } from '../../batching/generation/request.ts';
 import { finiteIn, integerIn, isBoolean, parseOptions } from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
-import type { GenerationOptions, ModelInfo } from '../protocol.ts';
+import { MAX_CHOICES, type GenerationOptions, type ModelInfo } from '../protocol.ts';
 import { randomSeed } from '../random-seed.ts';
 import { stopStrings } from './stop-strings.ts';
 
@@ -15,6 +15,8 @@ export interface ResolvedOptions {
   readonly maxNewTokens: number;
   /** The text ends before the first of these. */
   readonly stop: readonly string[];
+  /** How many continuations. */
+  readonly n: number;
   /** The stream begins with the prompt. */
   readonly echo: boolean;
   readonly priority: number;
@@ -48,6 +50,7 @@ export function resolveOptions(
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
     stop: stopStrings,
+    n: integerIn({ from: 1, to: MAX_CHOICES }),
     echo: isBoolean,
     priority: PRIORITY_VALIDATOR,
     timeoutMs,
@@ -56,6 +59,7 @@ export function resolveOptions(
   const {
     maxNewTokens,
     stop,
+    n,
     echo = false,
     priority = 0,
     seed = randomSeed(),
@@ -65,7 +69,7 @@ export function resolveOptions(
     timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
-  return { maxNewTokens, stop, echo, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
+  return { maxNewTokens, stop, n, echo, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
 }
 
 const timeoutMs = finiteIn({ above: 0 });

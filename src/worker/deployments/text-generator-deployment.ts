@@ -116,7 +116,8 @@ export class TextGeneratorDeployment {
 
   #generate(submission: Submission, generator: TextGenerator): void {
     try {
-      this.#stats.recordSubmitted(generator.submit(submission));
+      const { numPromptTokens, numSequences } = generator.submit(submission);
+      this.#stats.recordSubmitted(numPromptTokens, numSequences);
     } catch (error) {
       this.#stats.recordRejected();
       this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: toWireError(error) }]);

@@ -1,8 +1,16 @@
 import * as v from 'valibot';
-import type { ClientId, ClientMessage, Resumption, WorkerInit } from '../protocol.ts';
+import {
+  MAX_CHOICES,
+  type ClientId,
+  type ClientMessage,
+  type ResumedChoice,
+  type Resumption,
+  type WorkerInit,
+} from '../protocol.ts';
 import {
   count,
   duration,
+  finishReason,
   id,
   knobSettings,
   logprobs,
@@ -14,9 +22,17 @@ import {
 
 const from = { version, clientId: id<ClientId>() };
 
-const resumption: v.GenericSchema<unknown, Resumption> = v.object({
+const resumedChoice: v.GenericSchema<unknown, ResumedChoice> = v.object({
   tokenIds,
   logprobs: v.exactOptional(logprobs),
+  finishReason: v.exactOptional(finishReason),
+});
+
+const resumption: v.GenericSchema<unknown, Resumption> = v.object({
+  choices: v.pipe(
+    v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_CHOICES),
+    v.array(resumedChoice),
+  ),
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
 });

@@ -193,6 +193,7 @@ export function createScriptedModel(
         repetitionPenalty: 1,
         presencePenalty: 0,
         frequencyPenalty: 0,
+        n: 1,
         stop: [],
       },
     },
