@@ -10,8 +10,17 @@ const error = { code: 'NO', message: 'no' };
 /** Of each message its required fields: without any one of them, or with one of another type, it is malformed. */
 const VALID: readonly Readonly<Record<string, unknown>>[] = [
   { version, clientId, type: 'hello' },
-  { version, clientId, type: 'submit', requestId, deployment: 'adder', input: 1, options: {} },
-  { version, clientId, type: 'submit', requestId, deployment: 'text-generator', input: 'Hi', options: {} },
+  { version, clientId, type: 'submit', requestId, deployment: 'adder', input: 1, options: {}, elapsedMs: 0 },
+  {
+    version,
+    clientId,
+    type: 'submit',
+    requestId,
+    deployment: 'text-generator',
+    input: 'Hi',
+    options: {},
+    elapsedMs: 0,
+  },
   { version, clientId, type: 'cancel', requestId },
   { version, clientId, type: 'configure', callId: 1, deployment: 'adder', knobs: { maxBatchSize: 1 } },
   { version, clientId, type: 'metrics', callId: 1 },

@@ -80,6 +80,25 @@ export class RequestCancelledError extends Error {
   }
 }
 
+/** Not there in time: `timeoutMs` of a request, which has ended, or of `result()`, whose request goes on. */
+export class RequestTimeoutError extends Error {
+  override readonly name = 'RequestTimeoutError';
+  readonly code = 'REQUEST_TIMEOUT';
+
+  static ofRequest(timeoutMs: number): RequestTimeoutError {
+    return new RequestTimeoutError(
+      `The request did not end within ${timeoutMs} ms of its submission and was ended: ` +
+        'raise timeoutMs, or ask for fewer tokens.',
+    );
+  }
+
+  static ofResult(timeoutMs: number): RequestTimeoutError {
+    return new RequestTimeoutError(
+      `The result did not come within ${timeoutMs} ms: call result() again to wait on, or cancel().`,
+    );
+  }
+}
+
 /** A call after `close()`. */
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';

@@ -1,43 +1,8 @@
-import { useId } from 'react';
 import type { ComponentProps } from 'react';
 
-interface NumberFieldProps extends Omit<ComponentProps<'input'>, 'id' | 'type' | 'className'> {
-  readonly label: string;
-  readonly unit?: string;
-  readonly hint: string;
-  readonly error: string | undefined;
-}
+import { InputField } from './input-field.tsx';
 
-/**
- * A labelled number with its unit, explanation and refusal. A text input on purpose: the number type hides what
- * was typed wrong, and cannot hold Infinity.
- */
-export function NumberField({ label, unit, hint, error, ...input }: NumberFieldProps) {
-  const id = useId();
-  const describedBy = error === undefined ? `${id}-hint` : `${id}-error ${id}-hint`;
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <div className="field-box">
-        <input
-          {...input}
-          id={id}
-          type="text"
-          inputMode="decimal"
-          autoComplete="off"
-          aria-describedby={describedBy}
-          aria-invalid={error !== undefined}
-        />
-        {unit !== undefined && <span className="field-unit">{unit}</span>}
-      </div>
-      {error !== undefined && (
-        <p className="error-line" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
-      <p className="field-hint" id={`${id}-hint`}>
-        {hint}
-      </p>
-    </div>
-  );
+/** A text input on purpose: the number type hides what was typed wrong, and cannot hold Infinity. */
+export function NumberField(props: ComponentProps<typeof InputField>) {
+  return <InputField {...props} inputMode="decimal" />;
 }

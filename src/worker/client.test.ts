@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'v
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../batching/errors.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { Serve, type Activity, type GenerationResponse } from './client.ts';
+import type { GenerationChunk } from './generation-response.ts';
 import {
   PROTOCOL_VERSION,
   type BatchRecord,
@@ -122,12 +123,16 @@ function createServed() {
 }
 
 function resultOf(generatedText: string): GenerationResult {
-  return {
+  const choice = {
     text: `Hi${generatedText}`,
     generatedText,
     tokenIds: [1],
     finishReason: 'length',
     seed: 7,
+  } as const;
+  return {
+    ...choice,
+    choices: [choice],
     usage: { numPromptTokens: 1, numOutputTokens: 1 },
     timings: { queueWaitMs: 0, ttftMs: 1, e2eMs: 1, tpotMs: 0 },
   };
@@ -164,6 +169,7 @@ const started = (id: RequestId, queueWaitMs = 2): RequestUpdate => ({
 const chunk = (id: RequestId, text: string, tokenIds = [1], ttftMs?: number): RequestUpdate => ({
   type: 'chunk',
   requestId: id,
+  index: 0,
   text,
   tokenIds,
   ...(ttftMs !== undefined && { ttftMs }),
@@ -215,6 +221,7 @@ describe('Serve', () => {
         deployment: 'text-generator',
         input: 'Hi',
         options: { maxNewTokens: 3, seed: 7 },
+        elapsedMs: 0,
       },
     ]);
   });
@@ -229,6 +236,35 @@ describe('Serve', () => {
     expect(await textsOf(response)).toEqual([' there', ' you']);
     expect(await response.result()).toBe(await response.result());
     expect((await response.result()).text).toBe('Hi there you');
+  });
+
+  it('begins the stream with the prompt’s echo, which has no tokens', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi', { echo: true });
+    const { requestId: id } = response;
+    link.update(started(id), { type: 'echo', requestId: id, index: 0, text: 'Hi' });
+    link.update(chunk(id, ' there', [3]), finished(id, ' there'));
+    const pieces: [string, readonly number[]][] = [];
+    for await (const { text, tokenIds } of response) pieces.push([text, tokenIds]);
+    expect(pieces).toEqual([
+      ['Hi', []],
+      [' there', [3]],
+    ]);
+    expect((await response.result()).text).toBe('Hi there');
+  });
+
+  it('says of each chunk which continuation it belongs to, and with the last why that one ends', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi', { n: 2 });
+    const { requestId: id } = response;
+    const own = { type: 'chunk', requestId: id, text: 'x', tokenIds: [1] } as const;
+    link.update({ ...own, index: 1, finishReason: 'stop' }, { ...own, index: 0 }, finished(id, 'x'));
+    const chunks: GenerationChunk[] = [];
+    for await (const piece of response) chunks.push(piece);
+    expect(chunks).toEqual([
+      { index: 1, text: 'x', tokenIds: [1], finishReason: 'stop' },
+      { index: 0, text: 'x', tokenIds: [1] },
+    ]);
   });
 
   it('publishes what happens to each request, the submission included', () => {
@@ -269,7 +305,7 @@ describe('Serve', () => {
       error: { code: 'MODEL_RUN_FAILED', message: 'The model run failed' },
     });
     const iterator = response[Symbol.asyncIterator]();
-    expect(await iterator.next()).toEqual({ done: false, value: { text: 'a', tokenIds: [1] } });
+    expect(await iterator.next()).toEqual({ done: false, value: { index: 0, text: 'a', tokenIds: [1] } });
     await expect(iterator.next()).rejects.toMatchObject({ code: 'MODEL_RUN_FAILED' });
     expect(await iterator.next()).toEqual({ done: true, value: undefined });
   });
@@ -533,12 +569,13 @@ describe('a new worker', () => {
       {
         requestId: begun.requestId,
         input: 'begun',
-        resumption: { tokenIds: [3, 4, 5], elapsedMs: 70, queueWaitMs: 5, ttftMs: 18 },
+        elapsedMs: 70,
+        resumption: { choices: [{ tokenIds: [3, 4, 5] }], queueWaitMs: 5, ttftMs: 18 },
       },
-      { requestId: waiting.requestId, input: 'waiting', resumption: { tokenIds: [], elapsedMs: 70 } },
+      { requestId: waiting.requestId, input: 'waiting', elapsedMs: 70, resumption: { choices: [] } },
       { requestId: sum.requestId, deployment: 'adder', input: 3 },
     ]);
-    expect(link.submissions()[1]?.resumption).toEqual({ tokenIds: [], elapsedMs: 70 });
+    expect(link.submissions()[1]?.resumption).toEqual({ choices: [] });
   });
 
   it('gets nothing that has ended', () => {
@@ -576,8 +613,8 @@ describe('a new worker', () => {
     link.updateFrom('B', started(id, 12), chunk(id, 'b', [4]));
     link.clear();
     link.welcome('C');
-    expect(link.submissions().map(({ resumption }) => resumption)).toEqual([
-      { tokenIds: [3, 4], elapsedMs: 30, queueWaitMs: 2, ttftMs: 9 },
+    expect(link.submissions()).toMatchObject([
+      { elapsedMs: 30, resumption: { choices: [{ tokenIds: [3, 4] }], queueWaitMs: 2, ttftMs: 9 } },
     ]);
   });
 

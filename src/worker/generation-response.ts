@@ -1,17 +1,21 @@
 import { Outcome, type ResultOptions } from './outcome.ts';
-import type { GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from './protocol.ts';
+import type { FinishReason, GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from './protocol.ts';
 import { fromWireError } from './wire-errors.ts';
 
-/** A piece of a continuation: whole characters, and the tokens that came with them. */
+/** A piece of a continuation: whole characters, and the tokens that came with them. With `echo` the first is the prompt. */
 export interface GenerationChunk {
+  /** Which continuation it belongs to, from 0: with `n` several come side by side. */
+  readonly index: number;
   readonly text: string;
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
+  /** On a continuation's last chunk only. */
+  readonly finishReason?: FinishReason;
 }
 
 /**
- * A prompt's continuation: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
+ * A prompt's continuation, or several: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
  * times; every iteration sees all chunks from the first.
  */
 export class GenerationResponse implements AsyncIterable<GenerationChunk> {
@@ -57,9 +61,16 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
   apply(update: RequestUpdate, error?: Error): void {
     if (update.type === 'chunk') {
-      const { text, tokenIds, logprobs } = update;
-      this.#chunks.push({ text, tokenIds, ...(logprobs && { logprobs }) });
+      const { index, text, tokenIds, logprobs, finishReason } = update;
+      this.#chunks.push({
+        index,
+        text,
+        tokenIds,
+        ...(logprobs && { logprobs }),
+        ...(finishReason && { finishReason }),
+      });
     }
+    if (update.type === 'echo') this.#chunks.push({ index: update.index, text: update.text, tokenIds: [] });
     if (update.type === 'finished') this.#outcome.resolve(update.result);
     if (update.type === 'failed') this.#outcome.reject(error ?? fromWireError(update.error));
     this.#nextUpdate.resolve();

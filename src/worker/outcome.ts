@@ -1,10 +1,4 @@
-import { InvalidOptionError } from '../batching/errors.ts';
-
-/** `result({ timeoutMs })` gave up waiting; the request itself goes on. */
-class RequestTimeoutError extends Error {
-  override readonly name = 'RequestTimeoutError';
-  readonly code = 'REQUEST_TIMEOUT';
-}
+import { InvalidOptionError, RequestTimeoutError } from '../batching/errors.ts';
 
 export interface ResultOptions {
   /** Rejects with RequestTimeoutError after so many ms, while the request goes on. Finite, >= 0. */
@@ -58,10 +52,7 @@ export class Outcome<Result> {
       throw InvalidOptionError.of('timeoutMs', 'a finite number >= 0', timeoutMs);
     }
     const timeout = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      const message = `The result did not come within ${timeoutMs} ms: call result() again to wait on, or cancel().`;
-      timeout.reject(new RequestTimeoutError(message));
-    }, timeoutMs);
+    const timer = setTimeout(() => timeout.reject(RequestTimeoutError.ofResult(timeoutMs)), timeoutMs);
     try {
       return await Promise.race([this.#settled.promise, timeout.promise]);
     } finally {

@@ -14,9 +14,10 @@ function createRequest(input: unknown = 'Hi', options: object = { seed: 7 }) {
 
 const started = (queueWaitMs: number): RequestUpdate => ({ type: 'started', requestId: ID, queueWaitMs });
 
-const chunk = (tokenIds: number[], ttftMs?: number): RequestUpdate => ({
+const chunk = (tokenIds: number[], ttftMs?: number, index = 0): RequestUpdate => ({
   type: 'chunk',
   requestId: ID,
+  index,
   text: 'x',
   tokenIds,
   ...(ttftMs !== undefined && { ttftMs }),
@@ -32,6 +33,7 @@ describe('OutstandingRequest', () => {
       deployment: 'text-generator',
       input: 'Hi',
       options: { seed: 7 },
+      elapsedMs: 70,
     });
     expect(request.isSent).toBe(true);
   });
@@ -45,7 +47,8 @@ describe('OutstandingRequest', () => {
     expect(request.takeMessage(1070)).toMatchObject({
       input: 'Hi',
       options: { seed: 7 },
-      resumption: { tokenIds: [3, 4, 5], elapsedMs: 70, queueWaitMs: 5, ttftMs: 30 },
+      elapsedMs: 70,
+      resumption: { choices: [{ tokenIds: [3, 4, 5] }], queueWaitMs: 5, ttftMs: 30 },
     });
   });
 
@@ -53,20 +56,32 @@ describe('OutstandingRequest', () => {
     const { request } = createRequest();
     request.takeMessage(1000);
     const logprobs = [{ tokenId: 3, logprob: -1, top: [] }];
-    request.apply({ type: 'chunk', requestId: ID, text: 'x', tokenIds: [3], logprobs });
-    expect(request.takeMessage(1070)).toMatchObject({ resumption: { tokenIds: [3], logprobs } });
+    request.apply({ type: 'chunk', requestId: ID, index: 0, text: 'x', tokenIds: [3], logprobs });
+    expect(request.takeMessage(1070)).toMatchObject({
+      resumption: { choices: [{ tokenIds: [3], logprobs }] },
+    });
+  });
+
+  it('keeps continuations apart, and knows which have ended', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    request.apply(chunk([3], 30, 2));
+    request.apply(chunk([4], undefined, 0));
+    request.apply(chunk([5], undefined, 2));
+    request.apply({ type: 'chunk', requestId: ID, index: 0, text: '', tokenIds: [], finishReason: 'stop' });
+    expect(request.takeMessage(1070)).toMatchObject({
+      resumption: {
+        choices: [{ tokenIds: [4], finishReason: 'stop' }, { tokenIds: [] }, { tokenIds: [3, 5] }],
+      },
+    });
   });
 
   it('has nothing to say of what has not happened yet', () => {
     const { request } = createRequest();
     request.takeMessage(1000);
-    expect(request.takeMessage(1070)).toHaveProperty('resumption', { tokenIds: [], elapsedMs: 70 });
+    expect(request.takeMessage(1070)).toHaveProperty('resumption', { choices: [] });
     request.apply(started(5));
-    expect(request.takeMessage(1080)).toHaveProperty('resumption', {
-      tokenIds: [],
-      elapsedMs: 80,
-      queueWaitMs: 5,
-    });
+    expect(request.takeMessage(1080)).toHaveProperty('resumption', { choices: [], queueWaitMs: 5 });
   });
 
   it('keeps the first wait and the first token’s time, whichever worker goes on', () => {
@@ -77,20 +92,19 @@ describe('OutstandingRequest', () => {
     request.takeMessage(1070);
     request.apply(started(900));
     request.apply(chunk([4], 901));
-    expect(request.takeMessage(2000)).toHaveProperty('resumption', {
-      tokenIds: [3, 4],
+    expect(request.takeMessage(2000)).toMatchObject({
       elapsedMs: 1000,
-      queueWaitMs: 5,
-      ttftMs: 30,
+      resumption: { choices: [{ tokenIds: [3, 4] }], queueWaitMs: 5, ttftMs: 30 },
     });
   });
 
   it('hands out lists that later tokens do not change', () => {
     const { request } = createRequest();
     request.takeMessage(1000);
-    const message = request.takeMessage(1000);
     request.apply(chunk([3]));
-    expect(message).toHaveProperty('resumption.tokenIds', []);
+    const message = request.takeMessage(1000);
+    request.apply(chunk([4]));
+    expect(message).toHaveProperty('resumption.choices', [{ tokenIds: [3] }]);
   });
 
   it('is cut off from its caller’s objects by detach()', () => {

@@ -1,4 +1,11 @@
-import type { RequestId, RequestUpdate, Resumption, TokenLogprobs } from './protocol.ts';
+import type {
+  FinishReason,
+  RequestId,
+  RequestUpdate,
+  ResumedChoice,
+  Resumption,
+  TokenLogprobs,
+} from './protocol.ts';
 import type { Outgoing } from './tabs/link.ts';
 
 /** Whoever waits for a request. */
@@ -13,13 +20,22 @@ export interface Submission {
   readonly options: object;
 }
 
+type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
+
+/** What has come of one continuation. */
+interface ReceivedChoice {
+  readonly tokenIds: number[];
+  readonly logprobs: TokenLogprobs[];
+  finishReason: FinishReason | undefined;
+}
+
 /** A request that is not settled yet, with all that another worker needs to go on with it. */
 export class OutstandingRequest {
   readonly response: Response;
   #submission: Submission;
   readonly #submittedAtMs: number;
-  readonly #tokenIds: number[] = [];
-  readonly #logprobs: TokenLogprobs[] = [];
+  /** By index: the worker alone knows how many there will be. */
+  readonly #choices: ReceivedChoice[] = [];
   #queueWaitMs: number | undefined;
   #ttftMs: number | undefined;
   #isSent = false;
@@ -42,15 +58,14 @@ export class OutstandingRequest {
 
   /** What to send to the worker that serves now. */
   takeMessage(nowMs: number): Outgoing {
-    const message: Outgoing = { type: 'submit', ...this.#submission };
+    const elapsedMs = nowMs - this.#submittedAtMs;
+    const message: Outgoing = { type: 'submit', ...this.#submission, elapsedMs };
     if (!this.#isSent) {
       this.#isSent = true;
       return message;
     }
     const resumption: Resumption = {
-      tokenIds: [...this.#tokenIds],
-      ...(this.#logprobs.length > 0 && { logprobs: [...this.#logprobs] }),
-      elapsedMs: nowMs - this.#submittedAtMs,
+      choices: this.#choices.map(resumedChoiceOf),
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
     };
@@ -59,11 +74,25 @@ export class OutstandingRequest {
 
   apply(update: RequestUpdate): void {
     if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
-    if (update.type === 'chunk') {
-      this.#tokenIds.push(...update.tokenIds);
-      this.#logprobs.push(...(update.logprobs ?? []));
-      this.#ttftMs ??= update.ttftMs;
-    }
+    if (update.type === 'chunk') this.#receive(update);
     this.response.apply(update);
   }
+
+  #receive({ index, tokenIds, logprobs = [], ttftMs, finishReason }: ChunkUpdate): void {
+    while (this.#choices.length <= index)
+      this.#choices.push({ tokenIds: [], logprobs: [], finishReason: undefined });
+    const choice = this.#choices[index];
+    choice?.tokenIds.push(...tokenIds);
+    choice?.logprobs.push(...logprobs);
+    if (choice) choice.finishReason = finishReason;
+    this.#ttftMs ??= ttftMs;
+  }
+}
+
+function resumedChoiceOf({ tokenIds, logprobs, finishReason }: ReceivedChoice): ResumedChoice {
+  return {
+    tokenIds: [...tokenIds],
+    ...(logprobs.length > 0 && { logprobs: [...logprobs] }),
+    ...(finishReason && { finishReason }),
+  };
 }

@@ -13,6 +13,9 @@ export type { ClientId, FinishReason, RequestId } from '../batching/generation/r
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
 export const PROTOCOL_VERSION = 2;
 
+/** Continuations of one request at most. */
+export const MAX_CHOICES = 16;
+
 /** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
@@ -41,6 +44,28 @@ export interface GenerationOptions {
   readonly logitBias?: Readonly<Record<string, number>>;
   /** Logprobs of each output token and of this many of the likeliest. Integer from 0 to 20; none when left out. */
   readonly logprobs?: number;
+  /**
+   * The text ends before the first of these strings, wherever token borders are: a string, or a list of at most 16, each of
+   * 1 to 256 characters.
+   */
+  readonly stop?: string | readonly string[];
+  /**
+   * Continuations of the prompt, each with a seed of its own: the first with `seed`, the others with seeds derived from it.
+   * Integer from 1 to 16.
+   */
+  readonly n?: number;
+  /** The stream of each continuation begins with the prompt, as a chunk without tokens; the result's `text` does in any case. */
+  readonly echo?: boolean;
+  /**
+   * Which waiting request starts first, whichever tab it is from: lower before higher, in turn among equals. What runs is not
+   * interrupted; what has a high number may wait for ever. Integer from -100 to 100; 0 where left out.
+   */
+  readonly priority?: number;
+  /**
+   * The request ends with RequestTimeoutError where it has not ended so many ms after its submission, waiting or running.
+   * Finite, > 0.
+   */
+  readonly timeoutMs?: number;
   /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
   readonly seed?: number;
 }
@@ -52,22 +77,32 @@ export interface WireError {
   readonly details?: Readonly<Record<string, number>>;
 }
 
-export interface GenerationResult {
+/** One continuation of a prompt. */
+export interface GenerationChoice {
   /** The prompt followed by the continuation. */
   readonly text: string;
   readonly generatedText: string;
+  /** All tokens sampled but the end token: those of a stop string too, which the text ends before. */
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
   readonly finishReason: FinishReason;
-  /** The seed that was used; passing it again repeats the text. */
+  /** The seed that was used; passing it again repeats the text, alone. */
   readonly seed: number;
+}
+
+/** What a request has come to; of several continuations, the first stands here as if it were alone. */
+export interface GenerationResult extends GenerationChoice {
+  /** All continuations, the first included: as many as `n`. */
+  readonly choices: readonly GenerationChoice[];
+  /** The prompt once, the output tokens of all continuations. */
   readonly usage: { readonly numPromptTokens: number; readonly numOutputTokens: number };
+  /** From the first start and the first token to the end of the last continuation; TPOT is that of the longest. */
   readonly timings: RequestTimings;
 }
 
 /**
- * What happens to one request, in order: submitted, started, chunk…, then finished, answered or failed. When the worker
+ * What happens to one request, in order: submitted, started, echo where it was asked for, chunk…, then finished, answered or failed. When the worker
  * is lost in between: resubmitted, and it starts again, with the chunks that come after those it has.
  */
 export type RequestUpdate =
@@ -81,16 +116,22 @@ export type RequestUpdate =
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
+  /** The prompt, which the stream is to begin with; once for each continuation, when the request starts. */
+  | { readonly type: 'echo'; readonly requestId: RequestId; readonly index: number; readonly text: string }
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
-      /** Whole characters only; may be empty while a character is incomplete. */
+      /** Which continuation it belongs to, from 0. */
+      readonly index: number;
+      /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
       readonly text: string;
       readonly tokenIds: readonly number[];
       /** One entry per token id, where they were asked for. */
       readonly logprobs?: readonly TokenLogprobs[];
       /** Received -> first token; on the first chunk only. */
       readonly ttftMs?: number;
+      /** On a continuation's last chunk only. */
+      readonly finishReason?: FinishReason;
     }
   | { readonly type: 'finished'; readonly requestId: RequestId; readonly result: GenerationResult }
   /** By a deployment other than the text generator. */
@@ -111,7 +152,11 @@ export interface ModelInfo {
   readonly contextLength: number;
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults. */
-  readonly generationDefaults: Required<Omit<GenerationOptions, 'logitBias' | 'logprobs' | 'seed'>>;
+  readonly generationDefaults: Required<
+    Omit<GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
+  > & {
+    readonly stop: readonly string[];
+  };
 }
 
 export interface BackendInfo {
@@ -230,14 +275,20 @@ export interface RequestActivity {
   readonly numOutputTokens: number;
 }
 
-/** How far a lost worker had come with a request. Durations in ms, on the clock of the tab that waited. */
-export interface Resumption {
+/** How far a lost worker had come with one continuation. */
+export interface ResumedChoice {
   /** All output tokens that its tab has received. */
   readonly tokenIds: readonly number[];
   /** One per token, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
-  /** Submitted -> resubmitted. */
-  readonly elapsedMs: number;
+  /** Of one that had ended. */
+  readonly finishReason?: FinishReason;
+}
+
+/** How far a lost worker had come with a request. Durations in ms. */
+export interface Resumption {
+  /** In order of their index; those after the last one that its tab has heard of are left out. */
+  readonly choices: readonly ResumedChoice[];
   /** As the lost worker measured them, where it came so far. */
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;
@@ -272,6 +323,8 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly deployment: string;
         readonly input: unknown;
         readonly options: unknown;
+        /** Submitted -> sent to this worker, ms, on the clock of the tab that waited. */
+        readonly elapsedMs: number;
         /** What a lost worker has done of it already. */
         readonly resumption?: Resumption;
       }

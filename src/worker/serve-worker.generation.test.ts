@@ -35,6 +35,7 @@ function createWorker() {
       deployment: 'text-generator',
       input: 'ab',
       options: { maxNewTokens },
+      elapsedMs: 0,
       ...given,
     });
   /** What a tab was told of its requests, one list per message. */
@@ -54,6 +55,13 @@ const linesOf = (updates: readonly RequestUpdate[]): string =>
   updates
     .map((update) => `${update.requestId} ${update.type === 'chunk' ? update.text : update.type}`)
     .join(', ');
+
+const within = (timeoutMs: number): Partial<Submission> => ({ options: { maxNewTokens: 250, timeoutMs } });
+const endOf = (updates: readonly (readonly RequestUpdate[])[]) => updates.flat().at(-1);
+const timedOut = (ms: number) => ({
+  type: 'failed',
+  error: { code: 'REQUEST_TIMEOUT', message: expect.stringContaining(`within ${ms} ms`) },
+});
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -106,8 +114,8 @@ describe('prompts of several tabs', () => {
 
   it('go on after the tokens of a lost worker, for their tab and for the others', async () => {
     const { worker, submit, updatesOf, toAll } = createWorker();
-    const resumption = { tokenIds: [2, 3], elapsedMs: 1000, queueWaitMs: 5, ttftMs: 30 };
-    submit(A, 'a1', 4, { resumption });
+    const resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
+    submit(A, 'a1', 4, { elapsedMs: 1000, resumption });
     worker.start('http://localhost/', 'auto');
     await work();
     expect(updatesOf(A).map(linesOf)).toEqual(['a1 started, a1 e', 'a1 f, a1 finished']);
@@ -130,5 +138,73 @@ describe('prompts of several tabs', () => {
       totals: { cancelled: 20, finished: 1 },
     });
     expect(updatesOf(B).flat().at(-1)?.type).toBe('finished');
+  });
+});
+
+describe('a request with timeoutMs', () => {
+  it('ends in time though it runs, and its slot is free', async () => {
+    const { worker, submit, updatesOf, lastStats } = createWorker();
+    worker.start('http://localhost/', 'auto');
+    await work();
+    submit(A, 'a1', 250, within(20));
+    await vi.advanceTimersByTimeAsync(19);
+    expect(endOf(updatesOf(A))?.type).toBe('chunk');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(endOf(updatesOf(A))).toMatchObject(timedOut(20));
+    await work();
+    expect(lastStats()).toMatchObject({ numRunning: 0, totals: { submitted: 1, failed: 1, cancelled: 0 } });
+  });
+
+  it('ends in time though it waits for its turn, and leaves the others alone', async () => {
+    const { worker, send, submit, updatesOf, lastStats } = createWorker();
+    worker.start('http://localhost/', 'auto');
+    await work();
+    send(B, { type: 'configure', callId: 1, deployment: 'text-generator', knobs: { policy: 'off' } });
+    submit(B, 'b1', 50);
+    submit(A, 'a1', 250, within(20));
+    await vi.advanceTimersByTimeAsync(20);
+    expect(updatesOf(A)).toMatchObject([[timedOut(20)]]);
+    await work();
+    expect(endOf(updatesOf(B))?.type).toBe('finished');
+    expect(lastStats()).toMatchObject({ numWaiting: 0, totals: { finished: 1, failed: 1 } });
+  });
+
+  it('ends in time though the model still loads', async () => {
+    const { worker, submit, updatesOf } = createWorker();
+    submit(A, 'a1', 250, within(20));
+    await vi.advanceTimersByTimeAsync(20);
+    expect(updatesOf(A)).toMatchObject([[timedOut(20)]]);
+    worker.start('http://localhost/', 'auto');
+    await work();
+    expect(updatesOf(A)).toHaveLength(1);
+  });
+
+  it('counts what has passed since its submission, at a lost worker or before there was one', async () => {
+    const { worker, submit, updatesOf } = createWorker();
+    submit(A, 'a1', 250, { ...within(1000), elapsedMs: 980 });
+    submit(B, 'b1', 250, { ...within(1000), elapsedMs: 1200 });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(updatesOf(B)).toMatchObject([[timedOut(1000)]]);
+    expect(updatesOf(A)).toEqual([]);
+    worker.start('http://localhost/', 'auto');
+    await vi.advanceTimersByTimeAsync(20);
+    expect(endOf(updatesOf(A))).toMatchObject(timedOut(1000));
+  });
+
+  it('leaves no timer behind when it ends before', async () => {
+    const { worker, send, submit, updatesOf } = createWorker();
+    worker.start('http://localhost/', 'auto');
+    await work();
+    submit(A, 'finished', 3, { options: { maxNewTokens: 3, timeoutMs: 1e9 } });
+    submit(A, 'refused', 3, { options: { maxNewTokens: 0, timeoutMs: 1e9 } });
+    submit(A, 'cancelled', 250, within(1e9));
+    send(A, { type: 'cancel', requestId: requestId('cancelled') });
+    await work();
+    expect(
+      updatesOf(A)
+        .flat()
+        .filter(({ type }) => type === 'failed' || type === 'finished'),
+    ).toHaveLength(3);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });

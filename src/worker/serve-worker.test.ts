@@ -72,7 +72,7 @@ function createWorker() {
       submit(deployment: string, input: unknown, given: { id?: string; resumption?: Resumption } = {}) {
         const { resumption } = given;
         const submitted = given.id === undefined ? createRequestId() : requestId(given.id);
-        const message = { requestId: submitted, deployment, input, options: {} };
+        const message = { requestId: submitted, deployment, input, options: {}, elapsedMs: 0 };
         send({ type: 'submit', ...message, ...(resumption && { resumption }) });
         return submitted;
       },
@@ -314,7 +314,7 @@ describe('a request that arrives again', () => {
 
   it('of which a lost worker has generated tokens counts on from them', async () => {
     const { tab, last } = createWorker();
-    const resumption = { tokenIds: [1, 2, 3], elapsedMs: 70 };
+    const resumption = { choices: [{ tokenIds: [1, 2] }, { tokenIds: [3] }] };
     tab('a').submit('text-generator', 'Once', { resumption });
     await vi.advanceTimersByTimeAsync(100);
     expect(last('activity')?.activity).toMatchObject([{ state: 'waiting', numOutputTokens: 3 }]);

@@ -174,12 +174,16 @@ export class ServeWorker {
   }
 
   #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
-    const { requestId, clientId, deployment, input, options, resumption } = message;
+    const { requestId, clientId, deployment, input, options, elapsedMs, resumption } = message;
     if (!this.#ledger.add(requestId, clientId)) return;
-    this.#activity.recordSubmitted(message, resumption?.tokenIds.length ?? 0);
+    const numResumedTokens = (resumption?.choices ?? []).reduce(
+      (sum, { tokenIds }) => sum + tokenIds.length,
+      0,
+    );
+    this.#activity.recordSubmitted(message, numResumedTokens);
     const batched = this.#batched.get(deployment);
     if (deployment === TEXT_GENERATOR) {
-      this.#textGenerator.submit({ requestId, clientId, prompt: input, options, resumption });
+      this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });
     } else if (batched) {
       batched.submit({ requestId, clientId, input, options });
     } else {

@@ -62,7 +62,7 @@ describe('StatsReporter', () => {
 
   it('sums up latencies, token rate and totals', () => {
     const { clock, sent, reporter, step } = createReporter();
-    reporter.recordSubmitted(7);
+    reporter.recordSubmitted(7, 1);
     reporter.recordRejected();
     const timings = { queueWaitMs: 5, ttftMs: 20, e2eMs: 90, tpotMs: 10 };
     reporter.recordStep(

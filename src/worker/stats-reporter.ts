@@ -38,8 +38,8 @@ export class StatsReporter {
     this.#sink = sink;
   }
 
-  recordSubmitted(numPromptTokens: number): void {
-    this.#totals.submitted += 1;
+  recordSubmitted(numPromptTokens: number, numSequences: number): void {
+    this.#totals.submitted += numSequences;
     this.#totals.promptTokens += numPromptTokens;
     this.#sendSoon();
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BackPressureError, RequestCancelledError } from '../batching/errors.ts';
+import { BackPressureError, RequestCancelledError, RequestTimeoutError } from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError } from './deployments/errors.ts';
 import { ModelFileMissingError } from './model/errors.ts';
 import { NoWebGpuAdapterError } from './runtime/errors.ts';
@@ -10,6 +10,7 @@ describe('the wire', () => {
     EmptyPromptError.of(),
     PromptTooLongError.of(600, 512),
     RequestCancelledError.because('why'),
+    RequestTimeoutError.ofRequest(5),
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),

@@ -5,6 +5,7 @@ import {
   InvalidOptionError,
   ModelRunError,
   RequestCancelledError,
+  RequestTimeoutError,
   UnknownOptionError,
 } from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
@@ -36,6 +37,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
+  REQUEST_TIMEOUT: RequestTimeoutError,
   UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,
   UNSUPPORTED_MODEL: UnsupportedModelError,

@@ -127,6 +127,33 @@ describe('the result', () => {
     );
   });
 
+  it('ends after the token that its request stops after, and its slot is free at once', async () => {
+    const { submit, listener, engine, steps } = createEngine();
+    const slotsInUse: number[] = [];
+    let numTokens = 0;
+    const stopsAfter = () => {
+      numTokens += 1;
+      return numTokens === 2;
+    };
+    submit('a', { maxNewTokens: 9, stopsAfter });
+    submit('b', { maxNewTokens: 3 });
+    vi.spyOn(listener, 'onStep').mockImplementation((event) => {
+      RecordingListener.prototype.onStep.call(listener, event);
+      slotsInUse.push(engine.numSlotsInUse);
+    });
+    await settle();
+    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual([
+      'a started',
+      'a token',
+      'a token',
+      'a finished stop',
+    ]);
+    expect(slotsInUse).toEqual([1, 2, 1, 0]);
+    expect(steps().at(-1)).toBe('decode b, 1→0');
+    const { tokenIds, numOutputTokens } = listener.of('finished')[0] ?? {};
+    expect([tokenIds?.length, numOutputTokens]).toEqual([2, 2]);
+  });
+
   it('counts the end token but neither shows nor streams it', async () => {
     const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
     submit('a', { promptLength: 3 });
@@ -405,6 +432,55 @@ describe('the batch wait', () => {
   });
 });
 
+describe('submitAll', () => {
+  it('lets requests of one client wait side by side, to start in one batch', async () => {
+    const { engine, steps, listener } = createEngine({ policy: { policy: 'static' } });
+    engine.submitAll([createRequest('a', { maxNewTokens: 2 }), createRequest('b', { maxNewTokens: 2 })]);
+    expect(engine.numWaiting).toBe(2);
+    await settle();
+    expect(steps().at(-1)).toBe('decode a b');
+    expect(listener.of('finished')).toHaveLength(2);
+  });
+
+  it.each([
+    ['there is no room for all', 'abc', 'BACK_PRESSURE'],
+    ['one is bad', 'a!', 'INVALID_OPTION'],
+    ['one has the id of another that is not finished', 'ax', 'INVALID_OPTION'],
+  ])('accepts none where %s', (_, names, code) => {
+    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: 3 } });
+    submit('x');
+    const requests = Array.from(names, (name) => createRequest(name, { maxNewTokens: name === '!' ? 0 : 1 }));
+    expect(() => engine.submitAll(requests)).toThrow(expect.objectContaining({ code }));
+    expect(engine.numWaiting).toBe(1);
+  });
+
+  it('of nothing does nothing', async () => {
+    const { engine, listener } = createEngine();
+    engine.submitAll([]);
+    await settle();
+    expect(listener.log).toEqual([]);
+  });
+});
+
+describe('priority', () => {
+  it('decides who starts next, and interrupts nobody who runs', async () => {
+    const { submit, steps } = createEngine({ policy: { maxBatchSize: 1 } });
+    submit('a', { maxNewTokens: 2, priority: 9 });
+    await settle(3);
+    submit('b', { maxNewTokens: 1, priority: 1 });
+    submit('c', { maxNewTokens: 1 });
+    submit('d', { maxNewTokens: 1, priority: -1, client: 'other tab' });
+    await settle();
+    expect(steps()).toEqual([
+      'prefill a 0+3 @0 last',
+      'decode a',
+      'prefill d 0+3 @0 last',
+      'prefill c 0+3 @0 last',
+      'prefill b 0+3 @0 last',
+    ]);
+  });
+});
+
 describe('abort', () => {
   it('ends a waiting request outside any step', async () => {
     const { submit, engine, listener } = createEngine({ policy: { policy: 'off' } });
@@ -472,6 +548,41 @@ describe('abort', () => {
     expect(engine.abort(requestId('a'))).toBe(false);
     expect(engine.abort(requestId('never'))).toBe(false);
     expect(listener.log).toEqual([]);
+  });
+});
+
+describe('abortAll', () => {
+  it('ends all that are there in one go, and says whether there was one', async () => {
+    const { submit, engine, listener } = createEngine();
+    const onEnded = vi.spyOn(listener, 'onEnded');
+    submit('a');
+    submit('b');
+    expect(engine.abortAll(['a', 'never', 'b'].map(requestId), 'why')).toBe(true);
+    expect(engine.abortAll(['a', 'b'].map(requestId))).toBe(false);
+    expect(onEnded).toHaveBeenCalledOnce();
+    expect(listener.of('failed')).toMatchObject([
+      { requestId: 'a', finishReason: 'abort', error: { cause: 'why' } },
+      { requestId: 'b', finishReason: 'abort' },
+    ]);
+    await settle();
+  });
+});
+
+describe('failAll', () => {
+  it('ends waiting and running requests with the error that it is given, as ones that failed', async () => {
+    const { submit, engine, listener } = createEngine({ policy: { maxBatchSize: 1 } });
+    submit('a', { maxNewTokens: 50 });
+    submit('b', { maxNewTokens: 1 });
+    await settle(8);
+    const error = new Error('too late');
+    expect(engine.failAll(['a', 'b', 'never'].map(requestId), error)).toBe(true);
+    expect(listener.of('failed')).toEqual(
+      ['a', 'b'].map((name) => ({ type: 'failed', requestId: name, finishReason: 'error', error })),
+    );
+    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect(engine.failAll([requestId('a')], error)).toBe(false);
+    await settle();
+    expect(listener.of('failed')).toHaveLength(2);
   });
 });
 
@@ -679,6 +790,7 @@ describe('rejects', () => {
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
     ['no token to generate', { maxNewTokens: 0 }, 'Expected `maxNewTokens` to be an integer >= 1, got `0`'],
+    ['a bad priority', { priority: 0.5 }, 'Expected `priority` to be an integer >= -100 and <= 100'],
     [
       'a bad temperature',
       { sampling: { ...GREEDY, temperature: NaN } },

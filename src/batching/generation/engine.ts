@@ -86,19 +86,37 @@ export class Engine {
    * in a microtask, so that what is submitted in one turn can start as one batch.
    */
   submit(request: GenerationRequest): void {
+    this.submitAll([request]);
+  }
+
+  /**
+   * Accepts all of some requests of one client, or none, and throws as `submit`. They wait side by side: continuations of one
+   * prompt hand in the same `promptTokenIds`.
+   */
+  submitAll(requests: readonly GenerationRequest[]): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
-    checkRequest(request, this.#contextLength);
-    if (this.has(request.id))
-      throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
-    this.#scheduler.add(request, this.#clock.now());
+    for (const request of requests) {
+      checkRequest(request, this.#contextLength);
+      if (this.has(request.id))
+        throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
+    }
+    this.#scheduler.addAll(requests, this.#clock.now());
     this.#wake();
   }
 
   /** Ends a request at once; false when it is not there (any more). */
   abort(id: RequestId, reason?: unknown): boolean {
-    const isAborted = this.#scheduler.abort(id);
-    if (isAborted) this.#end([id], RequestCancelledError.because(reason));
-    return isAborted;
+    return this.abortAll([id], reason);
+  }
+
+  /** Ends those of the requests that are there, in one go; false where none was. */
+  abortAll(ids: readonly RequestId[], reason?: unknown): boolean {
+    return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
+  }
+
+  /** As `abortAll`, where it is not the caller who wants it: they end with this error. */
+  failAll(ids: readonly RequestId[], error: Error): boolean {
+    return this.#remove(ids, 'error', error);
   }
 
   /** Turns some knobs for the next scheduling decision; throws and changes nothing where one is bad. */
@@ -112,15 +130,22 @@ export class Engine {
   async close(): Promise<void> {
     this.#isClosed = true;
     const ids = this.#scheduler.abortAll();
-    if (ids.length > 0) this.#end(ids, new ClosedError('The engine was closed: submit the request again.'));
+    const error = new ClosedError('The engine was closed: submit the request again.');
+    if (ids.length > 0) this.#end(ids, 'abort', error);
     await this.#loop;
   }
 
-  #end(requestIds: readonly RequestId[], error: Error): void {
+  #remove(ids: readonly RequestId[], finishReason: FailedEvent['finishReason'], error: Error): boolean {
+    const removed = ids.filter((id) => this.#scheduler.abort(id));
+    if (removed.length > 0) this.#end(removed, finishReason, error);
+    return removed.length > 0;
+  }
+
+  #end(requestIds: readonly RequestId[], finishReason: FailedEvent['finishReason'], error: Error): void {
     const events = requestIds.map((requestId): FailedEvent => ({
       type: 'failed',
       requestId,
-      finishReason: 'abort',
+      finishReason,
       error,
     }));
     this.#emit(() => this.#listener.onEnded(events));

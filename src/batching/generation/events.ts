@@ -49,7 +49,7 @@ export interface FailedEvent {
   readonly type: 'failed';
   readonly requestId: RequestId;
   readonly finishReason: 'abort' | 'error';
-  /** `RequestCancelledError` or `ClosedError` for `abort`, `ModelRunError` for `error`. */
+  /** `RequestCancelledError` or `ClosedError` for `abort`, `ModelRunError` or what the engine was told for `error`. */
   readonly error: Error;
 }
 
@@ -85,6 +85,6 @@ export interface StepEvent {
 export interface EngineListener {
   /** After each step, once. */
   onStep(event: StepEvent): void;
-  /** Requests that end outside a step: aborted, or cut off by `close`. */
+  /** Requests that end outside a step: aborted, failed from outside, or cut off by `close`. */
   onEnded(events: readonly FailedEvent[]): void;
 }

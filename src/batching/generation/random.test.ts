@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { philox2x32, uniform } from './random.ts';
+import { continuationSeed, philox2x32, uniform } from './random.ts';
 
 describe('philox2x32', () => {
   // The known answers that Random123 ships for philox2x32-10.
@@ -36,5 +36,17 @@ describe('uniform', () => {
     const products = draws.slice(1).map((draw, index) => (draw - 0.5) * ((draws[index] ?? 0) - 0.5));
     const correlation = (products.reduce((sum, product) => sum + product, 0) / products.length) * 12;
     expect(Math.abs(correlation)).toBeLessThan(0.013); // 3.3 standard errors
+  });
+});
+
+describe('continuationSeed', () => {
+  it('is the seed itself for the first continuation', () => {
+    expect([0, 7, 2 ** 32 - 1].map((seed) => continuationSeed(seed, 0))).toEqual([0, 7, 2 ** 32 - 1]);
+  });
+
+  it('is another unsigned 32-bit integer for each continuation of each seed', () => {
+    const seeds = Array.from({ length: 16_000 }, (_, index) => continuationSeed(index >> 4, index & 15));
+    expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true);
+    expect(new Set(seeds).size).toBe(seeds.length);
   });
 });

@@ -23,6 +23,15 @@ export function philox2x32(
 }
 
 /**
+ * The seed of one of several continuations of a prompt: the first has the request's own, so that it is what it would be alone.
+ * Unsigned 32-bit integers.
+ */
+export function continuationSeed(seed: number, index: number): number {
+  // `uniform` counts in the low word only: its numbers are not these.
+  return index === 0 ? seed : philox2x32([index, 1], seed)[0];
+}
+
+/**
  * The random number of one position of one sequence: in [0, 1), a multiple of 2^-24, exact in an f32. It hangs on
  * nothing else, so a text does not depend on batch-mates, policy or interruption.
  */

@@ -19,7 +19,7 @@ export function requestEventsOf(progress: readonly Progress[], nowMs: number): r
 
 function sampledEvents(sequence: Sequence, sampled: SampledToken, nowMs: number): readonly RequestEvent[] {
   const { finishReason } = sequence;
-  const events: RequestEvent[] = finishReason === 'stop' ? [] : [tokenEvent(sequence, sampled)];
+  const events: RequestEvent[] = sequence.isAtEndToken ? [] : [tokenEvent(sequence, sampled)];
   if (finishReason === 'stop' || finishReason === 'length') {
     events.push(finishedEvent(sequence, finishReason, nowMs));
   }

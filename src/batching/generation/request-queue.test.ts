@@ -2,10 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { RequestQueue, type Queued } from './request-queue.ts';
 import { clientId, requestId } from './test-support.ts';
 
-/** Names are client and number: `a1` is the first request of client a. */
+/** Names are client, number and priority: `a1` is the first request of client a, `a1:-5` one of priority -5. */
 function createQueue(...names: readonly string[]) {
   const queue = new RequestQueue<Queued>();
-  const add = (name: string): void => queue.add({ id: requestId(name), clientId: clientId(name.charAt(0)) });
+  const add = (name: string): void => {
+    const [, priority] = name.split(':');
+    const urgency = priority === undefined ? {} : { priority: Number(priority) };
+    queue.add({ id: requestId(name), clientId: clientId(name.charAt(0)), ...urgency });
+  };
   names.forEach(add);
   const takeAll = (): string[] => {
     const taken: string[] = [];
@@ -39,6 +43,27 @@ describe('RequestQueue', () => {
     expect([queue.take()?.id, queue.take()?.id, queue.take()?.id]).toEqual(['b1', 'c1', 'a2']);
   });
 
+  it('serves a lower priority first, whoever came first; none is 0', () => {
+    const { takeAll } = createQueue('a1:5', 'b1', 'a2:-3', 'a3:0', 'b2:-3', 'c1:5');
+    expect(takeAll()).toEqual(['a2:-3', 'b2:-3', 'b1', 'a3:0', 'a1:5', 'c1:5']);
+  });
+
+  it('serves clients in turn within a priority', () => {
+    const { takeAll } = createQueue('a1:1', 'a2:1', 'a3:1', 'b1:1', 'b2', 'b3', 'a4');
+    expect(takeAll()).toEqual(['b2', 'a4', 'b3', 'a1:1', 'b1:1', 'a2:1', 'a3:1']);
+  });
+
+  it('looks at the priorities anew with each request', () => {
+    const { queue, add, takeAll } = createQueue('a1:1', 'a2:2');
+    expect(queue.take()?.id).toBe('a1:1');
+    add('a3:-1');
+    add('b1:2');
+    expect(queue.take()?.id).toBe('a3:-1');
+    add('a4:1');
+    queue.remove(requestId('a4:1'));
+    expect(takeAll()).toEqual(['a2:2', 'b1:2']);
+  });
+
   it('leaves out what was removed, at the head, inside and at the end', () => {
     const { queue, takeAll } = createQueue('a1', 'a2', 'a3', 'a4', 'b1');
     for (const name of ['a1', 'a3', 'b1']) expect(queue.remove(requestId(name))?.id).toBe(name);
@@ -50,6 +75,7 @@ describe('RequestQueue', () => {
   it('tells who has waited longest, whatever its turn', () => {
     const { queue } = createQueue('a1', 'a2', 'b1');
     expect(queue.oldest?.id).toBe('a1');
+    expect(createQueue('a1:5', 'b1:-5').queue.oldest?.id).toBe('a1:5');
     queue.remove(requestId('a1'));
     expect(queue.oldest?.id).toBe('a2');
     queue.take();
@@ -86,6 +112,33 @@ describe('RequestQueue', () => {
     expect(queue.limitFor(clientId('a'), 4)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 2 });
     expect(queue.limitFor(clientId('b'), 4)).toBeUndefined();
     queue.remove(requestId('b1'));
+    expect(queue.limitFor(clientId('a'), 4)).toBeUndefined();
+  });
+
+  it('has room for several at once or for none of them', () => {
+    const { queue } = createQueue('a1', 'a2');
+    expect(queue.limitFor(clientId('a'), 4, 2)).toBeUndefined();
+    expect(queue.limitFor(clientId('a'), 4, 3)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 4 });
+    expect(createQueue().queue.limitFor(clientId('a'), 4, 4)).toBeUndefined();
+    expect(createQueue().queue.limitFor(clientId('a'), 4, 5)).toEqual({
+      numQueuedRequests: 0,
+      maxQueuedRequests: 4,
+    });
+  });
+
+  it('has no place beyond a client’s share for the last of several, though its first one had one', () => {
+    const { queue } = createQueue('a1', 'a2', 'a3', 'a4');
+    expect(queue.limitFor(clientId('b'), 4, 1)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 4, 2)).toEqual({ numQueuedRequests: 4, maxQueuedRequests: 4 });
+    expect(queue.limitFor(clientId('b'), 8, 4)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 9, 5)).toBeUndefined();
+    expect(queue.limitFor(clientId('b'), 10, 6)).toEqual({ numQueuedRequests: 0, maxQueuedRequests: 5 });
+  });
+
+  it('counts a client’s requests of all priorities against its share', () => {
+    const { queue } = createQueue('a1:1', 'a2:2', 'b1:3');
+    expect(queue.limitFor(clientId('a'), 4)).toEqual({ numQueuedRequests: 2, maxQueuedRequests: 2 });
+    queue.remove(requestId('a1:1'));
     expect(queue.limitFor(clientId('a'), 4)).toBeUndefined();
   });
 

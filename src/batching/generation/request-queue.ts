@@ -1,3 +1,4 @@
+import { ClientRound, type RoundPlace } from './client-round.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
 import type { ClientId, RequestId } from './request.ts';
 
@@ -5,14 +6,12 @@ import type { ClientId, RequestId } from './request.ts';
 export interface Queued {
   readonly id: RequestId;
   readonly clientId: ClientId;
+  /** Lower goes first; 0 where it is left out. An integer. */
+  readonly priority?: number;
 }
 
-/** What one client waits for, at its place in the round of clients. */
-type Turn<Request> = ListNode<LinkedList<Request>>;
-
-interface Entry<Request> {
-  readonly turn: Turn<Request>;
-  readonly inClient: ListNode<Request>;
+interface Entry<Request extends Queued> {
+  readonly inRound: RoundPlace<Request>;
   readonly inArrivals: ListNode<Request>;
 }
 
@@ -23,14 +22,17 @@ export interface QueueLimit {
 }
 
 /**
- * Waiting requests: round-robin over clients, first come first served within a client.
- * `add`, `take` and `remove` are O(1) however many wait.
+ * Waiting requests: classes of priority, strictly one after the other; within a class round-robin over clients, and first
+ * come first served within a client. `add`, `take` and `remove` are O(1) however many wait, for a given number of classes.
  */
 export class RequestQueue<Request extends Queued> {
   readonly #entries = new Map<RequestId, Entry<Request>>();
-  /** Holds a client exactly while it waits for something. */
-  readonly #turns = new Map<ClientId, Turn<Request>>();
-  readonly #round = new LinkedList<LinkedList<Request>>();
+  /** By priority. Holds a class exactly while something waits in it. */
+  readonly #rounds = new Map<number, ClientRound<Request>>();
+  /** Of the rounds, ascending. */
+  readonly #priorities: number[] = [];
+  /** How many requests each client has here, whatever their class. */
+  readonly #numOf = new Map<ClientId, number>();
   readonly #arrivals = new LinkedList<Request>();
 
   get length(): number {
@@ -52,53 +54,67 @@ export class RequestQueue<Request extends Queued> {
   }
 
   /**
-   * The limit that keeps a further request of this client out; undefined where there is room. When several clients
+   * The limit that keeps further requests of this client out; undefined where there is room for all of them. When several clients
    * wait, each has an equal share of `maxQueuedRequests`, and the first request of a client always has a place: one
    * that floods the queue keeps nobody else out of it.
    */
-  limitFor(clientId: ClientId, maxQueuedRequests: number): QueueLimit | undefined {
-    const numOwn = this.#turns.get(clientId)?.value.length ?? 0;
-    if (numOwn === 0 && this.#turns.size > 0) return undefined;
-    if (this.length >= maxQueuedRequests) return { numQueuedRequests: this.length, maxQueuedRequests };
-    const share = Math.ceil(maxQueuedRequests / Math.max(1, this.#turns.size));
-    return numOwn >= share ? { numQueuedRequests: numOwn, maxQueuedRequests: share } : undefined;
+  limitFor(clientId: ClientId, maxQueuedRequests: number, numRequests = 1): QueueLimit | undefined {
+    const numOwn = this.#numOf.get(clientId) ?? 0;
+    // The last one is judged: the others are in by then.
+    const numAhead = numRequests - 1;
+    if (numOwn + numAhead === 0 && this.#numOf.size > 0) return undefined;
+    if (this.length + numAhead >= maxQueuedRequests) {
+      return { numQueuedRequests: this.length, maxQueuedRequests };
+    }
+    const numClients = this.#numOf.size + (numOwn === 0 ? 1 : 0);
+    const share = Math.ceil(maxQueuedRequests / numClients);
+    return numOwn + numAhead >= share ? { numQueuedRequests: numOwn, maxQueuedRequests: share } : undefined;
   }
 
   /** The request arrived no earlier than those that wait already. */
   add(request: Request): void {
-    const turn = this.#turns.get(request.clientId) ?? this.#joinRound(request.clientId);
-    const inClient = turn.value.append(request);
-    this.#entries.set(request.id, { turn, inClient, inArrivals: this.#arrivals.append(request) });
+    const { id, clientId, priority = 0 } = request;
+    const round = this.#rounds.get(priority) ?? this.#openRound(priority);
+    this.#numOf.set(clientId, (this.#numOf.get(clientId) ?? 0) + 1);
+    this.#entries.set(id, { inRound: round.add(request), inArrivals: this.#arrivals.append(request) });
   }
 
-  /** The next in turn; its client goes to the end of the round. */
+  /** The next in turn of the first class; its client goes to the end of that round. */
   take(): Request | undefined {
-    const turn = this.#round.first;
-    const request = turn?.value.first?.value;
-    if (!turn || !request) return undefined;
-    this.#round.moveToEnd(turn);
+    const [priority = 0] = this.#priorities;
+    const round = this.#rounds.get(priority);
+    const request = round?.first;
+    if (!round || !request) return undefined;
+    round.passTurn();
     return this.remove(request.id);
   }
 
   remove(id: RequestId): Request | undefined {
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
-    const { turn, inClient, inArrivals } = entry;
+    const { inRound, inArrivals } = entry;
+    const { clientId, priority = 0 } = inArrivals.value;
     this.#entries.delete(id);
     this.#arrivals.remove(inArrivals);
-    turn.value.remove(inClient);
-    if (turn.value.length === 0) this.#leaveRound(turn, inClient.value.clientId);
-    return inClient.value;
+    const numLeft = (this.#numOf.get(clientId) ?? 0) - 1;
+    if (numLeft > 0) this.#numOf.set(clientId, numLeft);
+    else this.#numOf.delete(clientId);
+    const round = this.#rounds.get(priority);
+    round?.remove(inRound);
+    if (round?.isEmpty) this.#closeRound(priority);
+    return inArrivals.value;
   }
 
-  #joinRound(clientId: ClientId): Turn<Request> {
-    const turn = this.#round.append(new LinkedList<Request>());
-    this.#turns.set(clientId, turn);
-    return turn;
+  #openRound(priority: number): ClientRound<Request> {
+    const round = new ClientRound<Request>();
+    this.#rounds.set(priority, round);
+    const index = this.#priorities.findIndex((other) => other > priority);
+    this.#priorities.splice(index === -1 ? this.#priorities.length : index, 0, priority);
+    return round;
   }
 
-  #leaveRound(turn: Turn<Request>, clientId: ClientId): void {
-    this.#round.remove(turn);
-    this.#turns.delete(clientId);
+  #closeRound(priority: number): void {
+    this.#rounds.delete(priority);
+    this.#priorities.splice(this.#priorities.indexOf(priority), 1);
   }
 }

@@ -47,14 +47,24 @@ export interface GenerationRequest {
   readonly resumedTokenIds?: readonly number[];
   /** Tokens to generate at most; the context length may end a sequence earlier. Integer >= 1. */
   readonly maxNewTokens: number;
+  /**
+   * Called once with each token sampled, in order, the end token excepted: true ends the sequence after it with `stop`.
+   * Must not throw.
+   */
+  readonly stopsAfter?: (tokenId: number) => boolean;
+  /** Which waiting request starts first: lower before higher, in turn among equals. Integer from -100 to 100; 0 where left out. */
+  readonly priority?: number;
   readonly sampling: SamplingParams;
 }
 
-/** `stop`: the end token; `length`: `maxNewTokens` or the context is used up. */
+/** `stop`: the end token, or the request stopped after a token; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 /** Alternatives that can be had with each token. */
 export const MAX_LOGPROBS = 20;
+
+/** A class of its own for each value: few enough to keep the queue fast. */
+export const PRIORITY_VALIDATOR = integerIn({ from: -100, to: 100 });
 
 /**
  * What each sampling parameter may be; options that come from outside are checked with the same table, and biases
@@ -75,10 +85,11 @@ export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
 
 /** Throws `InvalidOptionError` for a request that can never run to its end. */
 export function checkRequest(request: GenerationRequest, contextLength: number): void {
-  const { promptTokenIds, resumedTokenIds = [], maxNewTokens } = request;
+  const { promptTokenIds, resumedTokenIds = [], maxNewTokens, priority = 0 } = request;
   integerIn({ from: 1, to: contextLength - 1 })('promptTokenIds.length', promptTokenIds.length);
   integerIn({ from: 1 })('maxNewTokens', maxNewTokens);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: maxResumed })('resumedTokenIds.length', resumedTokenIds.length);
+  PRIORITY_VALIDATOR('priority', priority);
   parseOptions('sampling', SAMPLING_VALIDATORS, request.sampling);
 }

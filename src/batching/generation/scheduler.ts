@@ -77,9 +77,16 @@ export class Scheduler {
 
   /** `nowMs` never runs backwards: the queue is kept in order of arrival. */
   add(request: GenerationRequest, nowMs: number): void {
-    const limit = this.#waiting.limitFor(request.clientId, this.#policy.maxQueuedRequests);
+    this.addAll([request], nowMs);
+  }
+
+  /** All or none of some requests of one client. */
+  addAll(requests: readonly GenerationRequest[], nowMs: number): void {
+    const [first] = requests;
+    if (!first) return;
+    const limit = this.#waiting.limitFor(first.clientId, this.#policy.maxQueuedRequests, requests.length);
     if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
-    this.#waiting.add(new Sequence(request, nowMs));
+    for (const request of requests) this.#waiting.add(new Sequence(request, nowMs));
   }
 
   /** Ends a waiting or running sequence at once; a step in flight drops its row in `update`. */

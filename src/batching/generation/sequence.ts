@@ -26,10 +26,11 @@ export class Sequence {
   itlMs = 0;
   #lastTokenAtMs = 0;
   #slot: KvSlot | undefined;
-  /** Without the end token: it stops the text and is no part of it. */
+  /** Without the end token. */
   readonly #outputTokenIds: number[];
   /** The prompt, and what a lost engine has generated of it. */
   readonly #prefillTokenIds: readonly number[];
+  #isAtEndToken = false;
   #tokenCounts: Map<number, number> | undefined;
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
@@ -46,6 +47,10 @@ export class Sequence {
 
   get clientId(): ClientId {
     return this.request.clientId;
+  }
+
+  get priority(): number {
+    return this.request.priority ?? 0;
   }
 
   get status(): SequenceStatus {
@@ -84,9 +89,14 @@ export class Sequence {
     return this.#prefillTokenIds.length;
   }
 
+  /** The end token was sampled: it stops the text and is no part of it. */
+  get isAtEndToken(): boolean {
+    return this.#isAtEndToken;
+  }
+
   /** Tokens generated, those resumed with and the end token included. */
   get numOutputTokens(): number {
-    return this.#outputTokenIds.length + (this.finishReason === 'stop' ? 1 : 0);
+    return this.#outputTokenIds.length + (this.#isAtEndToken ? 1 : 0);
   }
 
   /** Of these, the ones that were sampled here. */
@@ -121,12 +131,14 @@ export class Sequence {
     else this.itlMs = nowMs - this.#lastTokenAtMs;
     this.#lastTokenAtMs = nowMs;
     if (limits.eosTokenIds.has(tokenId)) {
+      this.#isAtEndToken = true;
       this.finish('stop');
       return;
     }
     this.#outputTokenIds.push(tokenId);
     if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
-    if (this.#isOutOfRoom(limits)) this.finish('length');
+    if (this.request.stopsAfter?.(tokenId)) this.finish('stop');
+    else if (this.#isOutOfRoom(limits)) this.finish('length');
   }
 
   /** Whether the next token ends it, whichever it is. */

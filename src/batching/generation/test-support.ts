@@ -38,6 +38,8 @@ export interface RequestOverrides {
   readonly promptTokenIds?: readonly number[];
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
+  readonly priority?: number;
+  readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;
 }
 
@@ -49,11 +51,22 @@ export function createRequest(
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
     resumedTokenIds = [],
     maxNewTokens = 4,
+    priority = 0,
+    stopsAfter,
     sampling = GREEDY,
   }: RequestOverrides = {},
 ): GenerationRequest {
   const id = requestId(name);
-  return { id, clientId: clientId(client), promptTokenIds, resumedTokenIds, maxNewTokens, sampling };
+  return {
+    id,
+    clientId: clientId(client),
+    promptTokenIds,
+    resumedTokenIds,
+    maxNewTokens,
+    priority,
+    ...(stopsAfter && { stopsAfter }),
+    sampling,
+  };
 }
 
 export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingPolicy {

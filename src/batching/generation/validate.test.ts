@@ -4,6 +4,7 @@ import {
   finiteIn,
   integerIn,
   integerOrInfinityIn,
+  isBoolean,
   oneOf,
   parseOptions,
   type Validators,
@@ -24,6 +25,7 @@ describe('validators', () => {
     ['integerOrInfinityIn from 1', integerOrInfinityIn({ from: 1 }), [1, Infinity], [0, 1.5, -Infinity, NaN]],
     ['finiteIn above 0 to 1', finiteIn({ above: 0, to: 1 }), [1e-9, 1], [0, 1.1, NaN, true]],
     ['finiteIn({})', finiteIn({}), [-1.5, 0], [Infinity, NaN, undefined]],
+    ['isBoolean', isBoolean, [true, false], [1, 'true', null]],
     ['oneOf a, b', oneOf('a', 'b'), ['a', 'b'], ['c', '', 0]],
   ])('%s', (_, validate, good, bad) => {
     for (const value of good) expect(validate('option', value)).toBe(value);
@@ -35,6 +37,7 @@ describe('validators', () => {
     [integerIn({ from: 1, to: 64 }), 'Expected `x` to be an integer >= 1 and <= 64, got'],
     [finiteIn({ above: 0, to: 1 }), 'Expected `x` to be a finite number > 0 and <= 1, got'],
     [integerOrInfinityIn({ from: 1 }), 'Expected `x` to be an integer >= 1 or Infinity, got'],
+    [isBoolean, 'Expected `x` to be true or false, got'],
     [oneOf('on', 'off'), 'Expected `x` to be one of on, off, got'],
   ])('say what they expect', (validate, message) => {
     expect(() => validate('x', {})).toThrow(message);

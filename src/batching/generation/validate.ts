@@ -31,6 +31,11 @@ export function finiteIn(range: Range): Validate<number> {
   );
 }
 
+export const isBoolean: Validate<boolean> = (option, value) => {
+  if (typeof value === 'boolean') return value;
+  throw InvalidOptionError.of(option, 'true or false', value);
+};
+
 export function oneOf<const Value extends string>(...values: readonly Value[]): Validate<Value> {
   return (option, value) => {
     const match = values.find((candidate) => candidate === value);

@@ -18,6 +18,10 @@ describe('generation options', () => {
       presencePenalty: '-2',
       frequencyPenalty: '0.5',
       seed: '4294967295',
+      n: '16',
+      priority: '-100',
+      timeoutMs: '1500.5',
+      stop: ' the end',
     };
     expect(parseGeneration(texts)).toEqual({
       options: {
@@ -30,9 +34,24 @@ describe('generation options', () => {
         presencePenalty: -2,
         frequencyPenalty: 0.5,
         seed: 4_294_967_295,
+        n: 16,
+        priority: -100,
+        timeoutMs: 1500.5,
+        stop: ' the end',
       },
       errors: {},
     });
+  });
+
+  it('reads \\n in the stop string as a line break', () => {
+    const { options } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: String.raw`.\n` });
+    expect(options).toEqual({ stop: '.\n' });
+  });
+
+  it('refuses a stop string that is too long, naming its length', () => {
+    const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: 'x'.repeat(257) });
+    expect(options).toEqual({});
+    expect(errors).toEqual({ stop: 'Expected stop to be at most 256 characters, got 257.' });
   });
 
   it.each([
@@ -44,6 +63,9 @@ describe('generation options', () => {
     ['repetitionPenalty', ['0', '-1', '101', 'Infinity']],
     ['presencePenalty', ['-2.1', '3', 'NaN']],
     ['frequencyPenalty', ['-2.1', '3', 'some']],
+    ['n', ['0', '17', '1.5', 'two']],
+    ['priority', ['0.5', '-101', '101', 'high']],
+    ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
     for (const text of wrongTexts) {

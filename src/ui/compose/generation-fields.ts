@@ -1,7 +1,9 @@
-import type { GenerationOptions } from '../../worker/protocol.ts';
+import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
-export type GenerationField = Exclude<keyof GenerationOptions, 'logitBias' | 'logprobs'>;
+export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'stop'>;
+
+export type GenerationField = NumberOption | 'stop';
 
 /** What is typed, by field; an empty text leaves the option out, so that its default applies. */
 export type GenerationTexts = Readonly<Record<GenerationField, string>>;
@@ -9,14 +11,17 @@ export type GenerationTexts = Readonly<Record<GenerationField, string>>;
 export type GenerationErrors = Readonly<Partial<Record<GenerationField, string | undefined>>>;
 
 interface FieldRule {
-  readonly name: GenerationField;
+  readonly name: NumberOption;
   readonly label: string;
   readonly hint: string;
   readonly expected: string;
   readonly accepts: (value: number) => boolean;
+  /** What leaving it empty means, where the model has no default for it. */
+  readonly whenEmpty?: string;
 }
 
 const MAX_SEED = 2 ** 32 - 1;
+const MAX_PRIORITY = 100;
 
 export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   maxNewTokens: '',
@@ -28,7 +33,13 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   presencePenalty: '',
   frequencyPenalty: '',
   seed: '',
+  n: '',
+  priority: '',
+  timeoutMs: '',
+  stop: '',
 };
+
+const MAX_STOP_LENGTH = 256;
 
 export const GENERATION_FIELDS: readonly FieldRule[] = [
   {
@@ -90,9 +101,33 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
   {
     name: 'seed',
     label: 'Seed',
-    hint: 'empty = chosen for you',
+    hint: 'same seed, same text',
     expected: `an integer from 0 to ${MAX_SEED}`,
     accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_SEED,
+    whenEmpty: 'random',
+  },
+  {
+    name: 'n',
+    label: 'Continuations',
+    hint: 'side by side, per request',
+    expected: `an integer from 1 to ${MAX_CHOICES}`,
+    accepts: (value) => Number.isInteger(value) && value >= 1 && value <= MAX_CHOICES,
+  },
+  {
+    name: 'priority',
+    label: 'Priority',
+    hint: 'lower starts first',
+    expected: `an integer from -${MAX_PRIORITY} to ${MAX_PRIORITY}`,
+    accepts: (value) => Number.isInteger(value) && Math.abs(value) <= MAX_PRIORITY,
+    whenEmpty: '0',
+  },
+  {
+    name: 'timeoutMs',
+    label: 'Timeout',
+    hint: 'ms from sending it on',
+    expected: 'a finite number above 0',
+    accepts: (value) => Number.isFinite(value) && value > 0,
+    whenEmpty: 'none',
   },
 ];
 
@@ -106,7 +141,7 @@ interface ParsedGeneration {
  * (the context length) is the worker's to judge.
  */
 export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
-  const options: { -readonly [Field in GenerationField]?: number } = {};
+  const options: { -readonly [Field in NumberOption]?: number } & { stop?: string } = {};
   const errors: { -readonly [Field in GenerationField]?: string } = {};
   for (const { name, expected, accepts } of GENERATION_FIELDS) {
     const text = texts[name].trim();
@@ -115,5 +150,9 @@ export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
     if (accepts(value)) options[name] = value;
     else errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
   }
+  const stop = texts.stop.replaceAll(String.raw`\n`, '\n');
+  if (stop.length > MAX_STOP_LENGTH)
+    errors.stop = `Expected stop to be at most ${MAX_STOP_LENGTH} characters, got ${stop.length}.`;
+  else if (stop !== '') options.stop = stop;
   return { options, errors };
 }

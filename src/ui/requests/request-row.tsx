@@ -29,7 +29,7 @@ export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
       <RowHead request={request} />
       <RequestText
         prompt={request.prompt}
-        generatedText={request.generatedText}
+        generatedTexts={request.generatedTexts}
         isRunning={status === 'running'}
       >
         {request.clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}

@@ -3,17 +3,18 @@ import type { ReactNode, RefObject } from 'react';
 
 interface RequestTextProps {
   readonly prompt: string;
-  readonly generatedText: string;
+  /** One for each continuation. */
+  readonly generatedTexts: readonly string[];
   readonly isRunning: boolean;
   /** Shown under the text, in the same box. */
   readonly children: ReactNode;
 }
 
 /**
- * Prompt and continuation as one text. The box keeps its height while text streams, so that nothing below it moves,
+ * Prompt and continuation as one text, each continuation in turn. The box keeps its height while text streams, so that nothing below it moves,
  * and shows the end of a text that is longer; the reader may open it.
  */
-export function RequestText({ prompt, generatedText, isRunning, children }: RequestTextProps) {
+export function RequestText({ prompt, generatedTexts, isRunning, children }: RequestTextProps) {
   const boxId = useId();
   const boxRef = useRef<HTMLDivElement>(null);
   const [isOpen, setIsOpen] = useState(false);
@@ -22,10 +23,12 @@ export function RequestText({ prompt, generatedText, isRunning, children }: Requ
     <div className="request-text" data-open={isOpen} data-clipped={isClipped} data-running={isRunning}>
       <div className="request-text-box" id={boxId} ref={boxRef}>
         <div className="request-text-content">
-          <p data-testid="request-text">
-            {prompt}
-            <mark>{generatedText}</mark>
-          </p>
+          {generatedTexts.map((generatedText, index) => (
+            <p key={index} data-testid="request-text">
+              {prompt}
+              <mark>{generatedText}</mark>
+            </p>
+          ))}
           {children}
         </div>
       </div>

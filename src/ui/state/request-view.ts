@@ -19,7 +19,8 @@ export interface RequestView {
   readonly clientId?: ClientId;
   readonly status: RequestStatus;
   readonly prompt: string;
-  readonly generatedText: string;
+  /** One for each continuation that this tab has heard of; at least one. */
+  readonly generatedTexts: readonly string[];
   readonly numOutputTokens: number;
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;
@@ -47,7 +48,7 @@ export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal
   // What is no text is refused by the worker; its row shows what it was.
   const whole = typeof input === 'string' ? input : formatJson(input);
   const prompt = whole.length > MAX_SHOWN_LENGTH ? `${whole.slice(0, MAX_SHOWN_LENGTH)}…` : whole;
-  return { id: requestId, ordinal, status: 'waiting', prompt, generatedText: '', numOutputTokens: 0 };
+  return { id: requestId, ordinal, status: 'waiting', prompt, generatedTexts: [''], numOutputTokens: 0 };
 }
 
 export function updateRequestView(
@@ -66,6 +67,9 @@ export function updateRequestView(
       return withResult(view, update);
     case 'failed':
       return withError(view, update);
+    case 'echo':
+      // Its row shows the prompt as it is.
+      return view;
     case 'answered':
       // By other deployments only.
       return view;
@@ -82,7 +86,7 @@ export function foreignRequestView(activity: RequestActivity): RequestView {
     clientId,
     status: state,
     prompt: inputPreview,
-    generatedText: '',
+    generatedTexts: [''],
     numOutputTokens,
   };
 }
@@ -94,7 +98,7 @@ function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number):
   return {
     ...view,
     status: 'running',
-    generatedText: view.generatedText + chunk.text,
+    generatedTexts: appendText(view.generatedTexts, chunk),
     numOutputTokens,
     firstChunk,
     ...(chunk.ttftMs !== undefined && { ttftMs: chunk.ttftMs }),
@@ -102,12 +106,17 @@ function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number):
   };
 }
 
+function appendText(texts: readonly string[], { index, text }: ChunkUpdate): readonly string[] {
+  const numTexts = Math.max(texts.length, index + 1);
+  return Array.from({ length: numTexts }, (_, other) => (texts[other] ?? '') + (other === index ? text : ''));
+}
+
 function withResult(view: RequestView, { result }: FinishedUpdate): RequestView {
   const { queueWaitMs, ttftMs, tpotMs } = result.timings;
   return {
     ...view,
     status: 'finished',
-    generatedText: result.generatedText,
+    generatedTexts: result.choices.map(({ generatedText }) => generatedText),
     numOutputTokens: result.usage.numOutputTokens,
     finishReason: result.finishReason,
     seed: result.seed,

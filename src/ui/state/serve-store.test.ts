@@ -53,8 +53,15 @@ function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
   return { deployment, batchIndex, reason: 'full', outcome: 'ok', ...sizes, ...durations };
 }
 
-function chunk(name: string, text: string, ttftMs?: number): RequestUpdate {
-  return { type: 'chunk', requestId: id(name), text, tokenIds: [1], ...(ttftMs !== undefined && { ttftMs }) };
+function chunk(name: string, text: string, ttftMs?: number, index = 0): RequestUpdate {
+  return {
+    type: 'chunk',
+    requestId: id(name),
+    index,
+    text,
+    tokenIds: [1],
+    ...(ttftMs !== undefined && { ttftMs }),
+  };
 }
 
 function failed(name: string, code: string): RequestUpdate {
@@ -65,15 +72,8 @@ function finished(name: string, generatedText: string): RequestUpdate {
   const timings = { queueWaitMs: 5, ttftMs: 50, e2eMs: 150, tpotMs: 20 };
   const usage = { numPromptTokens: 2, numOutputTokens: 6 };
   const text = `${name}:${generatedText}`;
-  const result = {
-    text,
-    generatedText,
-    tokenIds: [],
-    finishReason: 'length',
-    seed: 7,
-    usage,
-    timings,
-  } as const;
+  const choice = { text, generatedText, tokenIds: [], finishReason: 'length', seed: 7 } as const;
+  const result = { ...choice, choices: [choice], usage, timings };
   return { type: 'finished', requestId: id(name), result };
 }
 
@@ -168,7 +168,7 @@ describe('events of one frame', () => {
     ]);
     expect(countChanges()).toBe(1);
     expect(store.getState().status.state).toBe('ready');
-    expect(rowOf(store, 'a')?.generatedText).toBe(' x');
+    expect(rowOf(store, 'a')?.generatedTexts).toEqual([' x']);
   });
 
   it('change the status alone when nothing happened to a request', () => {
@@ -183,18 +183,26 @@ describe('events of one frame', () => {
 });
 
 describe('requests', () => {
+  it('of several continuations show each, as far as it has come', () => {
+    const { store } = createStore();
+    receive(store, [submitted('a'), chunk('a', ' z', undefined, 2), chunk('a', ' x')]);
+    expect(rowOf(store, 'a')).toMatchObject({ generatedTexts: [' x', '', ' z'], numOutputTokens: 2 });
+    receive(store, [chunk('a', '!', undefined, 2)]);
+    expect(rowOf(store, 'a')?.generatedTexts).toEqual([' x', '', ' z!']);
+  });
+
   it('go from waiting through running to finished, with the numbers of the worker', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'waiting', prompt: 'a:', ordinal: 1 });
     receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4 }]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'running', queueWaitMs: 4 });
-    receive(store, [chunk('a', ' x', 48)]);
-    expect(rowOf(store, 'a')).toMatchObject({ ttftMs: 48, numOutputTokens: 1 });
+    receive(store, [{ type: 'echo', requestId: id('a'), index: 0, text: 'a:' }, chunk('a', ' x', 48)]);
+    expect(rowOf(store, 'a')).toMatchObject({ generatedTexts: [' x'], ttftMs: 48, numOutputTokens: 1 });
     receive(store, [finished('a', ' x y')]);
     expect(rowOf(store, 'a')).toMatchObject({
       status: 'finished',
-      generatedText: ' x y',
+      generatedTexts: [' x y'],
       finishReason: 'length',
       seed: 7,
       numOutputTokens: 6,
@@ -225,7 +233,7 @@ describe('requests', () => {
     const { store } = createStore();
     receive(store, [submitted('a'), submitted('b'), chunk('a', ' x')]);
     receive(store, [failed('a', 'REQUEST_CANCELLED'), failed('b', 'PROMPT_TOO_LONG')]);
-    expect(rowOf(store, 'a')).toMatchObject({ status: 'cancelled', generatedText: ' x' });
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'cancelled', generatedTexts: [' x'] });
     expect(rowOf(store, 'a')?.error).toBeUndefined();
     expect(rowOf(store, 'b')).toMatchObject({ status: 'failed', error: { code: 'PROMPT_TOO_LONG' } });
   });
@@ -255,12 +263,12 @@ describe('a resubmitted request', () => {
     receive(store, [{ type: 'resubmitted', requestId: id('a') }]);
     expect(rowOf(store, 'a')).toMatchObject({
       status: 'waiting',
-      generatedText: ' x y',
+      generatedTexts: [' x y'],
       numOutputTokens: 2,
       ttftMs: 48,
     });
     receive(store, [chunk('a', ' z')], 20);
-    expect(rowOf(store, 'a')).toMatchObject({ status: 'running', generatedText: ' x y z', ttftMs: 48 });
+    expect(rowOf(store, 'a')).toMatchObject({ status: 'running', generatedTexts: [' x y z'], ttftMs: 48 });
   });
 });
 
@@ -273,7 +281,7 @@ describe('requests of other tabs', () => {
       clientId: 'other tab',
       status: 'running',
       prompt: 'f:',
-      generatedText: '',
+      generatedTexts: [''],
       numOutputTokens: 3,
     });
     receive(store, [submitted('a')]);

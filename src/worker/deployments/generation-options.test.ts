@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '../protocol.ts';
-import { resolveOptions } from './generation-options.ts';
+import { resolveOptions, timeoutMsOf } from './generation-options.ts';
 
 const MODEL: ModelInfo = {
   id: 'test',
@@ -17,6 +17,8 @@ const MODEL: ModelInfo = {
     repetitionPenalty: 1.1,
     presencePenalty: 0,
     frequencyPenalty: 0,
+    n: 1,
+    stop: ['END'],
   },
 };
 
@@ -24,6 +26,10 @@ describe('resolveOptions', () => {
   it("fills in the model's defaults and leaves given options alone", () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
+      stop: ['END'],
+      n: 1,
+      echo: false,
+      priority: 0,
       sampling: {
         temperature: 0,
         topK: 40,
@@ -49,6 +55,17 @@ describe('resolveOptions', () => {
     });
   });
 
+  it.each([
+    ['END', ['END']],
+    [
+      ['.', '\n'],
+      ['.', '\n'],
+    ],
+    [[], []],
+  ])('takes stop strings in place of those of the model: %o', (stop, expected) => {
+    expect(resolveOptions({ stop }, MODEL).stop).toEqual(expected);
+  });
+
   it('takes undefined for left out', () => {
     expect(resolveOptions({ topK: undefined, seed: 1 }, MODEL).sampling.topK).toBe(40);
   });
@@ -57,6 +74,18 @@ describe('resolveOptions', () => {
     const seeds = Array.from({ length: 8 }, () => resolveOptions({}, MODEL).sampling.seed);
     expect(seeds.every((seed) => Number.isInteger(seed) && seed >= 0 && seed < 2 ** 32)).toBe(true);
     expect(new Set(seeds).size).toBeGreaterThan(1);
+  });
+});
+
+describe('timeoutMsOf', () => {
+  it.each([
+    [{ timeoutMs: 0.5, seed: 'bad' }, 0.5],
+    [{}, undefined],
+    [{ timeoutMs: 0 }, undefined],
+    [{ timeoutMs: '5' }, undefined],
+    [null, undefined],
+  ])('finds what counts in %o, which is not checked yet', (options, expected) => {
+    expect(timeoutMsOf(options)).toBe(expected);
   });
 });
 
@@ -79,6 +108,23 @@ describe('rejects', () => {
     [{ logitBias: { 2048: 1 } }, /`logitBias` to be .* by token id below 2048, got `token id 2048`/],
     [{ logprobs: 21 }, /`logprobs` to be an integer >= 0 and <= 20/],
     [{ logprobs: true }, /`logprobs`/],
+    [
+      { stop: '' },
+      /`stop` to be a string of 1 to 256 characters, or a list of at most 16 .* `an empty string`/,
+    ],
+    [{ stop: ['.', ''] }, /got `an empty string`/],
+    [{ stop: 'x'.repeat(257) }, /got `257 characters`/],
+    [{ stop: Array.from({ length: 17 }, String) }, /got `17 strings`/],
+    [{ stop: ['.', 7] }, /got `7` \(number\)/],
+    [{ stop: null }, /got `null`/],
+    [{ stop: '\u{1F600}'.slice(0, 1) }, /got `half a character`/],
+    [{ timeoutMs: 0 }, /`timeoutMs` to be a finite number > 0, got `0`/],
+    [{ timeoutMs: Infinity }, /`timeoutMs`/],
+    [{ n: 0 }, /`n` to be an integer >= 1 and <= 16/],
+    [{ n: 17 }, /`n`/],
+    [{ echo: 1 }, /`echo` to be true or false, got `1` \(number\)/],
+    [{ priority: 0.5 }, /`priority` to be an integer >= -100 and <= 100/],
+    [{ priority: 101 }, /`priority`/],
     [{ seed: 2 ** 32 }, /`seed`/],
     [{ seed: -1 }, /`seed`/],
   ])('%o', (options, message) => {
@@ -93,7 +139,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, n, echo, priority, timeoutMs.',
       }),
     );
   });

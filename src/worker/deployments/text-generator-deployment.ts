@@ -1,9 +1,12 @@
-import { RequestCancelledError } from '../../batching/errors.ts';
+import { systemClock } from '../../batching/clock.ts';
+import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { RequestId, RequestUpdate, WireError } from '../protocol.ts';
 import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
+import { Deadlines } from './deadlines.ts';
+import { timeoutMsOf } from './generation-options.ts';
 import { TextGenerator, type Submission } from './text-generator.ts';
 
 type ModelState =
@@ -17,12 +20,18 @@ export class TextGeneratorDeployment {
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submitted before the model is ready, in order. */
   readonly #early = new Map<RequestId, Submission>();
+  readonly #deadlines = new Deadlines(systemClock);
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
 
   constructor(stats: StatsReporter, onUpdates: (updates: readonly RequestUpdate[]) => void) {
     this.#stats = stats;
-    this.#onUpdates = onUpdates;
+    this.#onUpdates = (updates) => {
+      for (const { type, requestId } of updates) {
+        if (type === 'finished' || type === 'failed') this.#deadlines.clear(requestId);
+      }
+      onUpdates(updates);
+    };
   }
 
   get policy(): BatchingPolicy {
@@ -54,6 +63,41 @@ export class TextGeneratorDeployment {
 
   /** Never throws: the outcome is told as updates. */
   submit(submission: Submission): void {
+    const { requestId, options, elapsedMs } = submission;
+    const timeoutMs = timeoutMsOf(options);
+    if (timeoutMs !== undefined) {
+      const error = RequestTimeoutError.ofRequest(timeoutMs);
+      this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => this.#fail(requestId, error));
+    }
+    this.#start(submission);
+  }
+
+  /** Does nothing where the request has ended already. */
+  cancel(requestId: RequestId): void {
+    this.#failEarly(requestId, RequestCancelledError.because(undefined));
+    if (this.#model.type === 'ready') this.#model.generator.cancel(requestId);
+  }
+
+  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
+  configure(knobs: unknown): BatchingPolicy {
+    this.#policy =
+      this.#model.type === 'ready'
+        ? this.#model.generator.configure(knobs)
+        : updatePolicy(this.#policy, knobs);
+    return this.#policy;
+  }
+
+  #fail(requestId: RequestId, error: Error): void {
+    this.#failEarly(requestId, error);
+    if (this.#model.type === 'ready') this.#model.generator.fail(requestId, error);
+  }
+
+  #failEarly(requestId: RequestId, error: Error): void {
+    if (!this.#early.delete(requestId)) return;
+    this.#onUpdates([{ type: 'failed', requestId, error: toWireError(error) }]);
+  }
+
+  #start(submission: Submission): void {
     const { requestId } = submission;
     switch (this.#model.type) {
       case 'loading':
@@ -70,27 +114,10 @@ export class TextGeneratorDeployment {
     }
   }
 
-  /** Does nothing where the request has ended already. */
-  cancel(requestId: RequestId): void {
-    if (this.#early.delete(requestId)) {
-      const error = toWireError(RequestCancelledError.because(undefined));
-      this.#onUpdates([{ type: 'failed', requestId, error }]);
-    }
-    if (this.#model.type === 'ready') this.#model.generator.cancel(requestId);
-  }
-
-  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
-  configure(knobs: unknown): BatchingPolicy {
-    this.#policy =
-      this.#model.type === 'ready'
-        ? this.#model.generator.configure(knobs)
-        : updatePolicy(this.#policy, knobs);
-    return this.#policy;
-  }
-
   #generate(submission: Submission, generator: TextGenerator): void {
     try {
-      this.#stats.recordSubmitted(generator.submit(submission));
+      const { numPromptTokens, numSequences } = generator.submit(submission);
+      this.#stats.recordSubmitted(numPromptTokens, numSequences);
     } catch (error) {
       this.#stats.recordRejected();
       this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: toWireError(error) }]);
@@ -101,6 +128,6 @@ export class TextGeneratorDeployment {
     this.#model = model;
     const waiting = [...this.#early.values()];
     this.#early.clear();
-    for (const submission of waiting) this.submit(submission);
+    for (const submission of waiting) this.#start(submission);
   }
 }

@@ -1,7 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
+import { RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { createClientId, createRequestId } from '../ids.ts';
-import type { GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
+import type {
+  GenerationChoice,
+  GenerationResult,
+  RequestId,
+  RequestUpdate,
+  ResumedChoice,
+  Resumption,
+} from '../protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../tabs/test-support.ts';
 import { TextGenerator } from './text-generator.ts';
@@ -22,10 +30,12 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
   });
   const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();
-    generator.submit({ requestId, clientId: createClientId(), prompt, options, resumption });
+    // A lost worker, and the search for the next one, took a second.
+    const elapsedMs = resumption ? 1000 : 0;
+    generator.submit({ requestId, clientId: createClientId(), prompt, options, elapsedMs, resumption });
     return requestId;
   };
-  return { generator, model, batches, updates, submit, idle: idle.promise };
+  return { generator, backend, model, batches, updates, submit, idle: idle.promise };
 }
 
 describe('TextGenerator', () => {
@@ -67,6 +77,62 @@ describe('TextGenerator', () => {
     });
   });
 
+  it('ends before a stop string, which no chunk shows, though its tokens were sampled', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 9, stop: ['x', 'ef'] });
+    await idle;
+    expect(textsIn(updates)).toEqual(['c', 'd', '', '']);
+    expect(resultIn(updates)).toMatchObject({
+      text: 'abcd',
+      generatedText: 'cd',
+      tokenIds: [2, 3, 4, 5],
+      finishReason: 'stop',
+      usage: { numOutputTokens: 4 },
+    });
+  });
+
+  it('ends with stop where its last token completes a stop string', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 2, stop: 'd' });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', finishReason: 'stop' });
+  });
+
+  it('shows with its last chunk what was held back for a stop string that did not come', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 3, stop: 'efg' });
+    await idle;
+    expect(textsIn(updates)).toEqual(['c', 'd', 'e']);
+    expect(resultIn(updates)).toMatchObject({ text: 'abcde', finishReason: 'length' });
+  });
+
+  it('stops for what a broken character becomes', async () => {
+    const { submit, updates, idle } = createGenerator(new Map([[3, Uint8Array.of(0xc3)]]));
+    submit('ab', { maxNewTokens: 2, stop: '\u{FFFD}' });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', finishReason: 'stop' });
+  });
+
+  it('does not look for stop strings in the prompt, nor across its end', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { stop: ['ab', 'bc'] });
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abcde', finishReason: 'length' });
+  });
+
+  it('begins the stream with the prompt where its echo is asked for', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { echo: true, maxNewTokens: 1, logprobs: 0 });
+    await idle;
+    expect(updates.map((update) => [update.type, 'text' in update ? update.text : ''])).toEqual([
+      ['started', ''],
+      ['echo', 'ab'],
+      ['chunk', 'c'],
+      ['finished', ''],
+    ]);
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', generatedText: 'c', logprobs: [{ tokenId: 2 }] });
+  });
+
   it('gives logprobs with each chunk and in the result, where they are asked for', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 2, logprobs: 1 });
@@ -100,6 +166,18 @@ describe('TextGenerator', () => {
     ]);
   });
 
+  it('fails a request with the error that it is told, and does nothing where it has ended', async () => {
+    const { generator, submit, updates, idle } = createGenerator();
+    const [kept, failed] = [submit('a'), submit('b')];
+    generator.fail(failed, RequestTimeoutError.ofRequest(5));
+    generator.fail(failed, RequestTimeoutError.ofRequest(6));
+    await idle;
+    expect(updates.filter(({ type }) => type === 'finished' || type === 'failed')).toMatchObject([
+      { requestId: failed, error: { code: 'REQUEST_TIMEOUT', message: expect.stringContaining('5 ms') } },
+      { requestId: kept },
+    ]);
+  });
+
   it('tells all that one step brought in one go', async () => {
     const { submit, batches, idle } = createGenerator();
     submit('a', { maxNewTokens: 2 });
@@ -118,14 +196,160 @@ describe('TextGenerator', () => {
   });
 });
 
+describe('a request for several continuations', () => {
+  const SAMPLED = { temperature: 1, seed: 7, maxNewTokens: 6, logprobs: 0 };
+
+  it('has as many choices, each of which its own seed yields alone, and the first at the top', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { ...SAMPLED, n: 3 });
+    await idle;
+    const { choices, usage, ...result } = resultIn(updates);
+    expect(choices).toHaveLength(3);
+    expect(result).toMatchObject({ ...choices[0], seed: 7 });
+    expect(new Set(choices.map(({ text }) => text)).size).toBe(3);
+    const numTokens = choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+    const numEnds = choices.filter(({ finishReason }) => finishReason === 'stop').length;
+    expect(usage).toEqual({ numPromptTokens: 2, numOutputTokens: numTokens + numEnds });
+    for (const choice of choices) {
+      const alone = createGenerator();
+      alone.submit('ab', { ...SAMPLED, seed: choice.seed });
+      await alone.idle;
+      expect(resultIn(alone.updates).choices).toEqual([choice]);
+    }
+  });
+
+  it('is one life: one start, chunks of each continuation up to its end, one result', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { n: 2, maxNewTokens: 2, echo: true });
+    await idle;
+    expect(updates.map(describeUpdate)).toEqual([
+      'started',
+      'echo 0 ab',
+      'echo 1 ab',
+      'chunk 0 c',
+      'chunk 1 c',
+      'chunk 0 d length',
+      'chunk 1 d length',
+      'finished',
+    ]);
+    expect(updates.filter((update) => 'ttftMs' in update)).toHaveLength(1);
+    const [first] = updates;
+    const { timings } = resultIn(updates);
+    expect(first).toMatchObject({ queueWaitMs: timings.queueWaitMs });
+    expect(timings.e2eMs).toBeGreaterThan(timings.ttftMs);
+  });
+
+  it('costs the prompt once and as many sequences as there are continuations', () => {
+    const { generator } = createGenerator();
+    const submission = { prompt: 'ab', options: { n: 3 }, elapsedMs: 0 };
+    const cost = generator.submit({
+      requestId: createRequestId(),
+      clientId: createClientId(),
+      ...submission,
+    });
+    expect(cost).toEqual({ numPromptTokens: 2, numSequences: 3 });
+    expect(generator.numWaiting).toBe(3);
+  });
+
+  it('waits altogether or is refused altogether', () => {
+    const { generator, submit } = createGenerator();
+    generator.configure({ maxQueuedRequests: 3 });
+    submit('ab');
+    expect(() => submit('ab', { n: 3 })).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE' }));
+    expect(generator.numWaiting).toBe(1);
+    submit('ab', { n: 2 });
+    expect(generator.numWaiting).toBe(3);
+  });
+
+  it('stops each continuation at its own stop string', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { ...SAMPLED, n: 2 });
+    await idle;
+    const [first, second] = resultIn(updates).choices;
+    const stop = second?.generatedText.charAt(2) ?? '';
+    expect(first?.generatedText).not.toContain(stop);
+    const stopping = createGenerator();
+    stopping.submit('ab', { ...SAMPLED, n: 2, stop });
+    await stopping.idle;
+    expect(resultIn(stopping.updates).choices).toMatchObject([
+      { generatedText: first?.generatedText },
+      { generatedText: second?.generatedText.slice(0, 2), finishReason: 'stop' },
+    ]);
+  });
+
+  it('is cancelled with all its continuations, those that wait and those that run', async () => {
+    const { generator, submit, updates, idle } = createGenerator();
+    generator.configure({ maxBatchSize: 2 });
+    const cancelled = submit('ab', { n: 3, maxNewTokens: 50 });
+    await vi.waitFor(() => expect(generator.numRunning).toBe(2));
+    generator.cancel(cancelled);
+    expect([generator.numRunning, generator.numWaiting]).toEqual([0, 0]);
+    await idle;
+    expect(updates.filter(({ type }) => type === 'failed')).toMatchObject([
+      { requestId: cancelled, error: { code: 'REQUEST_CANCELLED' } },
+    ]);
+  });
+
+  it('fails as a whole, at once, where one of its continuations fails', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { ...SAMPLED, n: 3 });
+    await idle;
+    const [, second] = resultIn(updates).choices;
+    const failing = createGenerator();
+    failing.backend.poison = second?.tokenIds[0];
+    failing.submit('ab', { ...SAMPLED, n: 3 });
+    await failing.idle;
+    expect(failing.updates.at(-1)).toMatchObject({ type: 'failed', error: { code: 'MODEL_RUN_FAILED' } });
+    expect(failing.updates.filter(({ type }) => type === 'failed' || type === 'finished')).toHaveLength(1);
+    expect([failing.generator.numRunning, failing.generator.numWaiting]).toEqual([0, 0]);
+  });
+
+  it('goes on at another worker, each continuation where it was, those that have ended as they are', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { ...SAMPLED, n: 3 });
+    await idle;
+    const whole = resultIn(updates);
+    const [first, second, third] = whole.choices;
+    const next = createGenerator();
+    next.submit(
+      'ab',
+      { ...SAMPLED, n: 3 },
+      {
+        choices: [resumed(first, 6), resumed(second, 2)],
+        queueWaitMs: 5,
+        ttftMs: 30,
+      },
+    );
+    await next.idle;
+    expect(resultIn(next.updates)).toMatchObject({
+      choices: whole.choices,
+      usage: whole.usage,
+      timings: { queueWaitMs: 5, ttftMs: 30 },
+    });
+    expect(textOf(next.updates, 0)).toBe('');
+    expect(textOf(next.updates, 1)).toBe(second?.generatedText.slice(2));
+    expect(textOf(next.updates, 2)).toBe(third?.generatedText);
+  });
+
+  it('counts the end token of a continuation that ended at a lost worker', async () => {
+    const { submit, updates, idle } = createGenerator();
+    const ended = { tokenIds: [60, 61, 62], finishReason: 'stop' } as const;
+    submit('7', { n: 2, maxNewTokens: 9 }, { choices: [ended] });
+    await idle;
+    const { choices, usage } = resultIn(updates);
+    expect(choices.map(({ text }) => text)).toEqual(['789', '789']);
+    expect(usage).toEqual({ numPromptTokens: 1, numOutputTokens: 8 });
+  });
+});
+
 describe('a request that a lost worker has begun', () => {
-  const BEGUN: Resumption = { tokenIds: [2, 3], elapsedMs: 1000, queueWaitMs: 5, ttftMs: 30 };
+  const BEGUN: Resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
 
   it('goes on after its tokens, and its result has them all', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 4 }, BEGUN);
     await idle;
-    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['e', 'f']);
+    expect(textsIn(updates)).toEqual(['e', 'f']);
     expect(resultIn(updates)).toMatchObject({
       text: 'abcdef',
       generatedText: 'cdef',
@@ -141,10 +365,41 @@ describe('a request that a lost worker has begun', () => {
       [second, Uint8Array.of(0xa9)],
     ]);
     const { submit, updates, idle } = createGenerator(bytes);
-    submit('ab', { maxNewTokens: 4 }, { ...BEGUN, tokenIds: [2, first] });
+    submit('ab', { maxNewTokens: 4 }, { ...BEGUN, choices: [{ tokenIds: [2, first] }] });
     await idle;
-    expect(updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []))).toEqual(['é', 'f']);
+    expect(textsIn(updates)).toEqual(['é', 'f']);
     expect(resultIn(updates)).toMatchObject({ text: 'abcéf', generatedText: 'céf' });
+  });
+
+  it.each([
+    ['has its echo where it had started', BEGUN, []],
+    ['is echoed where it had not started', { choices: [] }, ['ab']],
+  ])('%s', async (_, resumption, echoes) => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4, echo: true }, resumption);
+    await idle;
+    expect(updates.flatMap((update) => (update.type === 'echo' ? [update.text] : []))).toEqual(echoes);
+  });
+
+  it('goes on inside a stop string: its first characters are held back at the lost worker', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 9, stop: 'def' }, { ...BEGUN, choices: [{ tokenIds: [2, 3, 4] }] });
+    await idle;
+    expect(textsIn(updates)).toEqual(['']);
+    expect(resultIn(updates)).toMatchObject({
+      generatedText: 'c',
+      tokenIds: [2, 3, 4, 5],
+      finishReason: 'stop',
+      usage: { numOutputTokens: 4 },
+    });
+  });
+
+  it('shows what the lost worker held back for a stop string that does not come', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 4, stop: 'dx' }, BEGUN);
+    await idle;
+    expect(textsIn(updates)).toEqual(['de', 'f']);
+    expect(resultIn(updates).generatedText).toBe('cdef');
   });
 
   it('has the times of its whole life: the first wait, the first token, all that has passed', async () => {
@@ -166,7 +421,7 @@ describe('a request that a lost worker has begun', () => {
 
   it('has waited all the time where it had not got its first token', async () => {
     const { submit, updates, idle } = createGenerator();
-    submit('ab', { maxNewTokens: 2 }, { tokenIds: [], elapsedMs: 1000 });
+    submit('ab', { maxNewTokens: 2 }, { choices: [] });
     await idle;
     const { queueWaitMs, ttftMs } = resultIn(updates).timings;
     expect(queueWaitMs).toBeGreaterThanOrEqual(1000);
@@ -177,7 +432,7 @@ describe('a request that a lost worker has begun', () => {
 
   it.each([
     ['had started', BEGUN],
-    ['had not started', { tokenIds: [], elapsedMs: 1000 }],
+    ['had not started', { choices: [] }],
   ])('says the same of its wait at its start and at its end, where it %s', async (_, resumption) => {
     const { submit, updates, idle } = createGenerator();
     submit('ab', { maxNewTokens: 4 }, resumption);
@@ -185,11 +440,20 @@ describe('a request that a lost worker has begun', () => {
     expect(updates[0]).toMatchObject({ type: 'started', queueWaitMs: resultIn(updates).timings.queueWaitMs });
   });
 
+  it('is refused where all its continuations had ended: its tab had the result', async () => {
+    const { generator, submit } = createGenerator();
+    const ended = { tokenIds: [2, 3, 4], finishReason: 'length' } as const;
+    expect(() => submit('ab', { n: 2 }, { choices: [ended, ended] })).toThrow(
+      expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining('`resumption`') }),
+    );
+    expect(generator.numWaiting).toBe(0);
+  });
+
   it('is refused with tokens that its model has not, and disturbs nothing that runs', async () => {
     const { submit, updates, idle } = createGenerator();
     const { vocabSize } = ScriptedBackend.config;
     submit('a');
-    expect(() => submit('b', {}, { ...BEGUN, tokenIds: [2, vocabSize] })).toThrow(
+    expect(() => submit('b', {}, { ...BEGUN, choices: [{ tokenIds: [2, vocabSize] }] })).toThrow(
       expect.objectContaining({
         code: 'INVALID_OPTION',
         message: expect.stringMatching(/64 tokens.*got `64`/),
@@ -227,6 +491,37 @@ describe('rejects', () => {
     expect(encode).not.toHaveBeenCalled();
   });
 });
+
+/** `chunk 1 d length`: type, continuation, text and end of an update, as far as it has them. */
+function describeUpdate(update: RequestUpdate): string {
+  const { type } = update;
+  if (type === 'echo') return `echo ${update.index} ${update.text}`;
+  if (type !== 'chunk') return type;
+  return ['chunk', update.index, update.text, update.finishReason].join(' ').trim();
+}
+
+/** What the tab of a lost worker has of a continuation after its first tokens. */
+function resumed(choice: GenerationChoice | undefined, numTokens: number): ResumedChoice {
+  if (!choice) throw new Error('There is no such continuation.');
+  const { tokenIds, logprobs = [], finishReason } = choice;
+  return {
+    tokenIds: tokenIds.slice(0, numTokens),
+    logprobs: logprobs.slice(0, numTokens),
+    ...(tokenIds.length <= numTokens && { finishReason }),
+  };
+}
+
+/** All that was streamed of one continuation. */
+function textOf(updates: readonly RequestUpdate[], index: number): string {
+  return updates
+    .flatMap((update) => (update.type === 'chunk' && update.index === index ? [update.text] : []))
+    .join('');
+}
+
+/** Of each chunk. */
+function textsIn(updates: readonly RequestUpdate[]): string[] {
+  return updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []));
+}
 
 function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
   const finished = updates.find((update) => update.type === 'finished');

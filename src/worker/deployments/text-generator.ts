@@ -1,29 +1,17 @@
 import { systemClock } from '../../batching/clock.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
-import type {
-  FailedEvent,
-  FinishedEvent,
-  RequestEvent,
-  RequestTimings,
-  StepEvent,
-  TokenEvent,
-} from '../../batching/generation/events.ts';
+import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import { continuationSeed } from '../../batching/generation/random.ts';
 import type { LoadedModel } from '../load-model.ts';
-import type { TextStream } from '../model/text-stream.ts';
-import type {
-  ClientId,
-  GenerationResult,
-  RequestId,
-  RequestUpdate,
-  Resumption,
-  TokenLogprobs,
-} from '../protocol.ts';
+import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
 import { toWireError } from '../wire-errors.ts';
+import { ActiveRequest, pushEnd } from './active-request.ts';
+import { Continuation } from './continuation.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
-import { resolveOptions } from './generation-options.ts';
+import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 
 export interface TextGeneratorListener {
   /** All that one step (or one cancellation) brought. */
@@ -37,19 +25,23 @@ export interface Submission {
   readonly clientId: ClientId;
   readonly prompt: unknown;
   readonly options: unknown;
+  /** Submitted -> received here, as far as its tab knows, ms. */
+  readonly elapsedMs: number;
   /** What a lost worker has done of it already. */
   readonly resumption?: Resumption | undefined;
 }
 
-/** What is kept of an accepted request until it ends. */
-interface ActiveText {
-  readonly prompt: string;
-  readonly seed: number;
-  readonly stream: TextStream;
-  readonly resumption: Resumption | undefined;
-  generatedText: string;
-  /** Where they were asked for. */
-  readonly logprobs?: TokenLogprobs[];
+/** What an accepted submission costs. */
+export interface Accepted {
+  readonly numPromptTokens: number;
+  /** That wait in the engine now: one for each continuation. */
+  readonly numSequences: number;
+}
+
+/** Whose sequence it is. */
+interface ActiveSequence {
+  readonly request: ActiveRequest;
+  readonly continuation: Continuation;
 }
 
 /** The deployment that continues prompts: text in, text out, over the engine's token ids. */
@@ -57,7 +49,9 @@ export class TextGenerator {
   readonly #model: LoadedModel;
   readonly #engine: Engine;
   readonly #listener: TextGeneratorListener;
-  readonly #active = new Map<RequestId, ActiveText>();
+  readonly #requests = new Map<RequestId, ActiveRequest>();
+  /** Of these, by their name in the engine. */
+  readonly #sequences = new Map<RequestId, ActiveSequence>();
 
   constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener) {
     this.#model = model;
@@ -93,39 +87,51 @@ export class TextGenerator {
    * Accepts a request. What becomes of it is told to the listener.
    *
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
-   * @returns The number of prompt tokens.
    */
-  submit({ requestId, clientId, prompt, options, resumption }: Submission): number {
+  submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): Accepted {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
-    const { maxNewTokens, sampling } = resolveOptions(options, this.#model.modelInfo);
+    const resolved = resolveOptions(options, this.#model.modelInfo);
     const promptTokenIds = this.#tokenize(prompt);
-    const resumedTokenIds = resumption?.tokenIds ?? [];
-    checkVocabulary(resumedTokenIds, this.#model.modelInfo.vocabSize);
-    this.#engine.submit({
-      id: requestId,
-      clientId,
-      promptTokenIds,
-      resumedTokenIds,
-      maxNewTokens,
-      sampling,
-    });
-    const stream = this.#model.tokenizer.createTextStream();
-    // Its tab has this text; pushing it leaves the stream where the lost one was, inside a character perhaps.
-    const generatedText = resumedTokenIds.map((tokenId) => stream.push(tokenId)).join('');
-    this.#active.set(requestId, {
+    const { echo, maxNewTokens, priority, sampling } = resolved;
+    const continuations = this.#createContinuations(requestId, resolved, resumption);
+    const numPromptTokens = promptTokenIds.length;
+    const request = new ActiveRequest({
+      requestId,
       prompt,
-      seed: sampling.seed,
-      stream,
+      numPromptTokens,
+      echo,
+      elapsedMs,
       resumption,
-      generatedText,
-      ...(sampling.numLogprobs !== undefined && { logprobs: [...(resumption?.logprobs ?? [])] }),
+      continuations,
     });
-    return promptTokenIds.length;
+    const live = request.liveContinuations;
+    if (live.length === 0)
+      throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    this.#engine.submitAll(
+      live.map((continuation) => ({
+        id: continuation.sequenceId,
+        clientId,
+        promptTokenIds,
+        resumedTokenIds: resumption?.choices[continuation.index]?.tokenIds ?? [],
+        maxNewTokens,
+        priority,
+        stopsAfter: (tokenId) => continuation.push(tokenId),
+        sampling: { ...sampling, seed: continuation.seed },
+      })),
+    );
+    this.#requests.set(requestId, request);
+    for (const continuation of live) this.#sequences.set(continuation.sequenceId, { request, continuation });
+    return { numPromptTokens, numSequences: live.length };
   }
 
   /** Ends a request with RequestCancelledError; does nothing where it has ended already. */
   cancel(requestId: RequestId): void {
-    this.#engine.abort(requestId);
+    this.#engine.abortAll(this.#requests.get(requestId)?.liveIds ?? []);
+  }
+
+  /** Ends a request with this error; does nothing where it has ended already. */
+  fail(requestId: RequestId, error: Error): void {
+    this.#engine.failAll(this.#requests.get(requestId)?.liveIds ?? [], error);
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
@@ -146,88 +152,75 @@ export class TextGenerator {
     return promptTokenIds;
   }
 
-  #updatesOf(events: readonly RequestEvent[]): RequestUpdate[] {
-    return events.flatMap((event) => {
-      const text = this.#active.get(event.requestId);
-      return text ? this.#updatesOfOne(event, text) : [];
+  #createContinuations(
+    requestId: RequestId,
+    { n, sampling, stop }: ResolvedOptions,
+    resumption: Resumption | undefined,
+  ): readonly Continuation[] {
+    return Array.from({ length: n }, (_, index) => {
+      const continuation = new Continuation({
+        index,
+        sequenceId: sequenceIdOf(requestId, index),
+        seed: continuationSeed(sampling.seed, index),
+        stream: this.#model.tokenizer.createTextStream(),
+        stopStrings: stop,
+        hasLogprobs: sampling.numLogprobs !== undefined,
+      });
+      const resumed = resumption?.choices[index];
+      if (resumed) {
+        checkVocabulary(resumed.tokenIds, this.#model.modelInfo.vocabSize);
+        continuation.resume(resumed);
+      }
+      return continuation;
     });
   }
 
-  #updatesOfOne(event: RequestEvent, text: ActiveText): RequestUpdate[] {
-    const { requestId } = event;
+  #updatesOf(events: readonly RequestEvent[]): readonly RequestUpdate[] {
+    const updates: RequestUpdate[] = [];
+    for (const event of events) {
+      // None of a request that has ended: its other sequences were ended with it.
+      const sequence = this.#sequences.get(event.requestId);
+      if (sequence) this.#tell(event, sequence, updates);
+    }
+    return updates;
+  }
+
+  #tell(event: RequestEvent, { request, continuation }: ActiveSequence, updates: RequestUpdate[]): void {
+    const { requestId } = request;
     switch (event.type) {
       case 'started':
-        return [{ ...event, queueWaitMs: wholeQueueWaitMs(event.queueWaitMs, text.resumption) }];
+        updates.push(...request.start(event));
+        break;
       case 'token':
-        return [chunkUpdate(event, text)];
+        updates.push(request.addToken(continuation, event));
+        break;
       case 'finished':
-        this.#active.delete(requestId);
-        return finishedUpdates(event, text);
+        pushEnd(updates, request.end(continuation, event));
+        if (request.liveIds.length > 0) break;
+        this.#forget(request);
+        updates.push({ type: 'finished', requestId, result: request.toResult() });
+        break;
       case 'failed':
-        this.#active.delete(requestId);
-        return [{ type: 'failed', requestId, error: toWireError(event.error) }];
+        this.#forget(request);
+        // One that fails takes the others along: its caller gets the error, and nobody their texts.
+        this.#engine.failAll(request.liveIds, event.error);
+        updates.push({ type: 'failed', requestId, error: toWireError(event.error) });
+        break;
       default:
-        return event satisfies never;
+        event satisfies never;
     }
+  }
+
+  #forget(request: ActiveRequest): void {
+    this.#requests.delete(request.requestId);
+    for (const sequenceId of request.sequenceIds) this.#sequences.delete(sequenceId);
   }
 }
 
-function chunkUpdate({ requestId, tokenId, logprobs, ttftMs }: TokenEvent, text: ActiveText): RequestUpdate {
-  const { resumption } = text;
-  const isFirst = ttftMs !== undefined && resumption?.ttftMs === undefined;
-  const tokenText = text.stream.push(tokenId);
-  text.generatedText += tokenText;
-  if (logprobs) text.logprobs?.push(logprobs);
-  return {
-    type: 'chunk',
-    requestId,
-    text: tokenText,
-    tokenIds: [tokenId],
-    ...(logprobs && { logprobs: [logprobs] }),
-    ...(isFirst && { ttftMs: ttftMs + (resumption?.elapsedMs ?? 0) }),
-  };
-}
-
-/** The result, after a last chunk where the text ended inside a character. */
-function finishedUpdates(event: FinishedEvent, text: ActiveText): RequestUpdate[] {
-  const { requestId } = event;
-  const rest = text.stream.end();
-  const generatedText = text.generatedText + rest;
-  const result: GenerationResult = {
-    text: text.prompt + generatedText,
-    generatedText,
-    tokenIds: event.tokenIds,
-    ...(text.logprobs && { logprobs: text.logprobs }),
-    finishReason: event.finishReason,
-    seed: text.seed,
-    usage: { numPromptTokens: event.numPromptTokens, numOutputTokens: event.numOutputTokens },
-    timings: wholeTimings(event, text.resumption),
-  };
-  const lastChunk: RequestUpdate[] =
-    rest === '' ? [] : [{ type: 'chunk', requestId, text: rest, tokenIds: [] }];
-  return [...lastChunk, { type: 'finished', requestId, result }];
-}
-
-/** As the caller has waited: from the first submission on, whichever worker it went to. */
-function wholeTimings(
-  { timings, numOutputTokens }: FinishedEvent,
-  resumption: Resumption | undefined,
-): RequestTimings {
-  if (!resumption) return timings;
-  const { elapsedMs } = resumption;
-  const queueWaitMs = wholeQueueWaitMs(timings.queueWaitMs, resumption);
-  const ttftMs = resumption.ttftMs ?? timings.ttftMs + elapsedMs;
-  const e2eMs = timings.e2eMs + elapsedMs;
-  return {
-    queueWaitMs,
-    ttftMs,
-    e2eMs,
-    tpotMs: numOutputTokens > 1 ? (e2eMs - ttftMs) / (numOutputTokens - 1) : 0,
-  };
-}
-
-function wholeQueueWaitMs(queueWaitMs: number, resumption: Resumption | undefined): number {
-  return resumption?.queueWaitMs ?? queueWaitMs + (resumption?.elapsedMs ?? 0);
+/** The first continuation goes by the name of its request. */
+function sequenceIdOf(requestId: RequestId, index: number): RequestId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return index === 0 ? requestId : (`${requestId}#${index}` as RequestId);
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {

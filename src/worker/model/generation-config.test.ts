@@ -11,6 +11,8 @@ describe('readGenerationDefaults', () => {
       min_p: 0.05,
       repetition_penalty: 1.2,
       max_new_tokens: 20,
+      num_return_sequences: 3,
+      stop_strings: ['END', '', 7],
     };
     expect(readGenerationDefaults(config, 512)).toEqual({
       maxNewTokens: 20,
@@ -21,7 +23,21 @@ describe('readGenerationDefaults', () => {
       repetitionPenalty: 1.2,
       presencePenalty: 0,
       frequencyPenalty: 0,
+      n: 3,
+      stop: ['END'],
     });
+  });
+
+  it.each([
+    [0, 1],
+    [2.5, 2],
+    [1000, 16],
+  ])('counts %d return sequences as %d, which a request may have', (given, n) => {
+    expect(readGenerationDefaults({ num_return_sequences: given }, 512).n).toBe(n);
+  });
+
+  it('takes one stop string for a list of one', () => {
+    expect(readGenerationDefaults({ stop_strings: 'END' }, 512).stop).toEqual(['END']);
   });
 
   it('is greedy where the model does not ask for sampling', () => {
@@ -38,6 +54,8 @@ describe('readGenerationDefaults', () => {
       repetitionPenalty: 1,
       presencePenalty: 0,
       frequencyPenalty: 0,
+      n: 1,
+      stop: [],
     });
   });
 

@@ -1,5 +1,5 @@
 import { isRecord } from '../is-record.ts';
-import type { ModelInfo } from '../protocol.ts';
+import { MAX_CHOICES, type ModelInfo } from '../protocol.ts';
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
 
@@ -23,5 +23,15 @@ export function readGenerationDefaults(generationConfig: unknown, contextLength:
     // The hub's format has neither of these.
     presencePenalty: 0,
     frequencyPenalty: 0,
+    n: Math.min(Math.max(1, Math.floor(numberOr('num_return_sequences', 1))), MAX_CHOICES),
+    stop: stopStringsOf(fields['stop_strings']),
   };
+}
+
+/** The hub allows one string or a list. */
+function stopStringsOf(value: unknown): readonly string[] {
+  const given: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return given.filter(
+    (entry): entry is string => typeof entry === 'string' && entry !== '' && entry.isWellFormed(),
+  );
 }

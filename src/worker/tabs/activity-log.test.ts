@@ -26,6 +26,7 @@ const started = (id = A): RequestUpdate => ({ type: 'started', requestId: id, qu
 const chunk = (tokenIds: number[], id = A): RequestUpdate => ({
   type: 'chunk',
   requestId: id,
+  index: 0,
   text: 'x',
   tokenIds,
 });

@@ -66,6 +66,7 @@ function changeOf(
     case 'resubmitted':
       return { state: 'waiting' };
     case 'started':
+    case 'echo':
       return { state: 'running' };
     case 'chunk':
       return { state: 'running', numOutputTokens: numOutputTokens + update.tokenIds.length };

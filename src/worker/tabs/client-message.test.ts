@@ -13,15 +13,26 @@ const ANYTHING = undefined;
 const DEPLOYMENTS = [
   { name: 'adder', knobs: { maxBatchSize: 4, batchWaitTimeoutMs: 1.5, maxConcurrentBatches: 1 } },
 ];
-const RESUMPTION = {
+const CHOICE = {
   tokenIds: [1, 2],
   logprobs: [{ tokenId: 1, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.25 }] }],
-  elapsedMs: 70.5,
+  finishReason: 'length',
+};
+const RESUMPTION = {
+  choices: [CHOICE],
   queueWaitMs: 1,
   ttftMs: 30.25,
 };
 const HELLO = { version, clientId, type: 'hello', knobs: createKnobs({ deployments: DEPLOYMENTS }) };
-const SUBMIT = { version, clientId, type: 'submit', requestId: 'r', deployment: 'd', resumption: RESUMPTION };
+const SUBMIT = {
+  version,
+  clientId,
+  type: 'submit',
+  requestId: 'r',
+  deployment: 'd',
+  elapsedMs: 70.5,
+  resumption: RESUMPTION,
+};
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
 const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
 const METRICS = { version, clientId, type: 'metrics', callId: 1 };
@@ -49,6 +60,8 @@ const withResumption = (resumption: object) => ({
   resumption: { ...RESUMPTION, ...resumption },
 });
 
+const withTokenIds = (tokenIds: unknown) => withResumption({ choices: [{ tokenIds }] });
+
 describe('parseClientMessage', () => {
   it.each([
     ['a first hello', FIRST_HELLO],
@@ -57,7 +70,11 @@ describe('parseClientMessage', () => {
     ['a submission', { ...FIRST_SUBMIT, input: { any: [3n, new Date(0)] }, options: { seed: 7 } }],
     ['a submission of nothing', { ...FIRST_SUBMIT, input: undefined, options: null }],
     ['a resubmission', { ...SUBMIT, input: 'Hi', options: {} }],
-    ['a resubmission of what had not begun', withResumption({ tokenIds: [] })],
+    ['a resubmission of what had not begun', withResumption({ choices: [] })],
+    [
+      'a resubmission of 16 continuations',
+      withResumption({ choices: Array.from({ length: 16 }, () => CHOICE) }),
+    ],
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
     ['a call for metrics', METRICS],
@@ -91,11 +108,13 @@ describe('parseClientMessage', () => {
     ['a wait without end', withPolicy({ batchWaitTimeoutMs: Infinity })],
     ['a fractional revision', { ...HELLO, knobs: createKnobs({ revision: 0.5 }) }],
     ['knobs set to undefined', { ...HELLO, knobs: undefined }],
-    ['token ids that are no list', withResumption({ tokenIds: '1,2' })],
-    ['a negative token id', withResumption({ tokenIds: [1, -2] })],
-    ['a fractional token id', withResumption({ tokenIds: [1.5] })],
-    ['a hole among the token ids', withResumption({ tokenIds: Array.from({ length: 2 }) })],
-    ['a negative duration', withResumption({ elapsedMs: -1 })],
+    ['token ids that are no list', withTokenIds('1,2')],
+    ['a negative token id', withTokenIds([1, -2])],
+    ['a fractional token id', withTokenIds([1.5])],
+    ['a hole among the token ids', withTokenIds(Array.from({ length: 2 }))],
+    ['a negative duration', { ...SUBMIT, input: 'Hi', options: {}, elapsedMs: -1 }],
+    ['an end for no known reason', withResumption({ choices: [{ ...CHOICE, finishReason: '' }] })],
+    ['more than 16 continuations', withResumption({ choices: Array.from({ length: 17 }, () => CHOICE) })],
     ['an infinite duration', withResumption({ ttftMs: Infinity })],
   ])('drops %s', (_, data) => {
     expect(parseClientMessage(data)).toBeUndefined();
@@ -113,9 +132,9 @@ describe('parseClientMessage', () => {
           },
         },
       );
-    expect(parseClientMessage(withResumption({ tokenIds: tokenIds(65_537) }))).toBeUndefined();
+    expect(parseClientMessage(withTokenIds(tokenIds(65_537)))).toBeUndefined();
     expect(numReads).toBe(0);
-    expect(parseClientMessage(withResumption({ tokenIds: tokenIds(65_536) }))).toBeDefined();
+    expect(parseClientMessage(withTokenIds(tokenIds(65_536)))).toBeDefined();
   });
 
   it('leaves out what does not belong to a message', () => {

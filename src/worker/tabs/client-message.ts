@@ -1,8 +1,16 @@
 import * as v from 'valibot';
-import type { ClientId, ClientMessage, Resumption, WorkerInit } from '../protocol.ts';
+import {
+  MAX_CHOICES,
+  type ClientId,
+  type ClientMessage,
+  type ResumedChoice,
+  type Resumption,
+  type WorkerInit,
+} from '../protocol.ts';
 import {
   count,
   duration,
+  finishReason,
   id,
   knobSettings,
   logprobs,
@@ -14,10 +22,17 @@ import {
 
 const from = { version, clientId: id<ClientId>() };
 
-const resumption: v.GenericSchema<unknown, Resumption> = v.object({
+const resumedChoice: v.GenericSchema<unknown, ResumedChoice> = v.object({
   tokenIds,
   logprobs: v.exactOptional(logprobs),
-  elapsedMs: duration,
+  finishReason: v.exactOptional(finishReason),
+});
+
+const resumption: v.GenericSchema<unknown, Resumption> = v.object({
+  choices: v.pipe(
+    v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_CHOICES),
+    v.array(resumedChoice),
+  ),
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
 });
@@ -31,6 +46,7 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
     deployment: name,
     input: v.unknown(),
     options: v.unknown(),
+    elapsedMs: duration,
     resumption: v.exactOptional(resumption),
   }),
   v.object({ ...from, type: v.literal('cancel'), requestId }),

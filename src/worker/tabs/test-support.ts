@@ -193,6 +193,8 @@ export function createScriptedModel(
         repetitionPenalty: 1,
         presencePenalty: 0,
         frequencyPenalty: 0,
+        n: 1,
+        stop: [],
       },
     },
     backendInfo: {

@@ -4,6 +4,7 @@ import type {
   BatchingPolicy,
   DeploymentInfo,
   KnobSettings,
+  FinishReason,
   RequestId,
   TokenLogprobs,
 } from '../protocol.ts';
@@ -39,6 +40,13 @@ export const tokenIds = v.pipe(
   v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_TOKEN_IDS),
   v.array(count),
 );
+
+export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
+  'stop',
+  'length',
+  'abort',
+  'error',
+]);
 
 const logprob = v.object({ tokenId: count, logprob: v.number() });
 

@@ -14,21 +14,28 @@ const LOGPROBS = [{ tokenId: 3, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.2
 const CHUNK = {
   type: 'chunk',
   requestId: 'r',
+  index: 1,
   text: ' there',
   tokenIds: [3],
   logprobs: LOGPROBS,
   ttftMs: 30.5,
+  finishReason: 'stop',
+};
+const ECHO = { type: 'echo', requestId: 'r', index: 0, text: 'Hi' };
+const CHOICE = {
+  text: 'Hi there',
+  generatedText: ' there',
+  tokenIds: [3],
+  logprobs: LOGPROBS,
+  finishReason: 'stop',
+  seed: 2 ** 32 - 1,
 };
 const FINISHED = {
   type: 'finished',
   requestId: 'r',
   result: {
-    text: 'Hi there',
-    generatedText: ' there',
-    tokenIds: [3],
-    logprobs: LOGPROBS,
-    finishReason: 'stop',
-    seed: 2 ** 32 - 1,
+    ...CHOICE,
+    choices: [CHOICE, CHOICE],
     usage: { numPromptTokens: 1, numOutputTokens: 2 },
     timings: { queueWaitMs: 0, ttftMs: 1.5, e2eMs: 2.5, tpotMs: 1 },
   },
@@ -60,6 +67,8 @@ const STATUS = {
       repetitionPenalty: 1.1,
       presencePenalty: 0.5,
       frequencyPenalty: -0.5,
+      n: 2,
+      stop: ['END'],
     },
   },
   backend: {
@@ -130,7 +139,7 @@ const ACTIVITY = {
 
 const SERVING = { ...from, type: 'serving' };
 const WELCOME = { ...from, type: 'welcome', status: STATUS, activity: [ACTIVITY], batches: [BATCH] };
-const UPDATES = { ...from, type: 'updates', updates: [STARTED, CHUNK, FINISHED, FAILED] };
+const UPDATES = { ...from, type: 'updates', updates: [STARTED, ECHO, CHUNK, FINISHED, FAILED] };
 const CALL_ANSWERED = { ...from, type: 'call-answered', callId: 1 };
 const CALL_REFUSED = { ...from, type: 'call-refused', callId: 1, error: ERROR };
 
@@ -159,8 +168,15 @@ describe('parseWorkerMessage', () => {
     ['a welcome to a worker that has done nothing yet', { ...WELCOME, activity: [], batches: [] }],
     ['a status that knows nothing yet', withStatus(BARE_STATUS)],
     ['a queue without limit', withStatus({ ...BARE_STATUS, knobs: knobsWithoutLimit() })],
-    ['a chunk that is not the first', withUpdate({ type: 'chunk', requestId: 'r', text: '', tokenIds: [3] })],
-    ['a chunk of text alone', withUpdate({ type: 'chunk', requestId: 'r', text: '\u{FFFD}', tokenIds: [] })],
+    ['an echo', withUpdate(ECHO)],
+    [
+      'a chunk that is not the first',
+      withUpdate({ type: 'chunk', requestId: 'r', index: 0, text: '', tokenIds: [3] }),
+    ],
+    [
+      'a chunk of text alone',
+      withUpdate({ type: 'chunk', requestId: 'r', index: 0, text: '\u{FFFD}', tokenIds: [] }),
+    ],
     ['an answer of any shape', withUpdate({ ...ANSWERED, result: { at: new Date(0), big: 3n } })],
     ['an answer that is undefined', withUpdate({ ...ANSWERED, result: undefined })],
     ['an error without details', withUpdate({ ...FAILED, error: BARE_ERROR })],
@@ -186,6 +202,8 @@ describe('parseWorkerMessage', () => {
     ['an update that only tabs make', withUpdate({ type: 'resubmitted', requestId: 'r' })],
     ['an update of no request', withUpdate({ ...STARTED, requestId: undefined })],
     ['one bad update among good ones', { ...UPDATES, updates: [STARTED, { ...CHUNK, text: 3 }] }],
+    ['a chunk of no continuation', withUpdate({ ...CHUNK, index: undefined })],
+    ['a result without its choices', withUpdate({ ...FINISHED, result: CHOICE })],
     ['an answer without a result', withUpdate(ANSWERED)],
     [
       'an end for no known reason',

@@ -19,6 +19,7 @@ import {
 import {
   count,
   duration,
+  finishReason,
   id,
   knobSettings,
   logprobs,
@@ -34,26 +35,34 @@ const wireError: v.GenericSchema<unknown, WireError> = v.object({
   details: v.exactOptional(v.record(v.string(), v.number())),
 });
 
-const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
+const generationChoice = v.object({
   text: v.string(),
   generatedText: v.string(),
   tokenIds,
   logprobs: v.exactOptional(logprobs),
-  finishReason: v.picklist(['stop', 'length', 'abort', 'error']),
+  finishReason,
   seed: count,
+});
+
+const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
+  ...generationChoice.entries,
+  choices: v.array(generationChoice),
   usage: v.object({ numPromptTokens: count, numOutputTokens: count }),
   timings: v.object({ queueWaitMs: duration, ttftMs: duration, e2eMs: duration, tpotMs: duration }),
 });
 
 const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type', [
   v.object({ type: v.literal('started'), requestId, queueWaitMs: duration }),
+  v.object({ type: v.literal('echo'), requestId, index: count, text: v.string() }),
   v.object({
     type: v.literal('chunk'),
     requestId,
+    index: count,
     text: v.string(),
     tokenIds,
     logprobs: v.exactOptional(logprobs),
     ttftMs: v.exactOptional(duration),
+    finishReason: v.exactOptional(finishReason),
   }),
   v.object({ type: v.literal('finished'), requestId, result: generationResult }),
   v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
@@ -75,6 +84,8 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
     repetitionPenalty: v.number(),
     presencePenalty: v.number(),
     frequencyPenalty: v.number(),
+    n: count,
+    stop: v.array(v.string()),
   }),
 });
 

@@ -1,0 +1,119 @@
+import type { GenerationChunk } from '../src/worker/generation-response.ts';
+import type { GenerationOptions, GenerationResult } from '../src/worker/protocol.ts';
+import type { Tab } from './support/tab.ts';
+import { expect, test } from './support/test.ts';
+
+const PROMPT = 'Once upon a time,';
+const END_TOKEN = 2047;
+
+interface Stream {
+  readonly chunks: readonly GenerationChunk[];
+  readonly result: GenerationResult;
+}
+
+/** One request, read as it streams. */
+function stream(tab: Tab, options: GenerationOptions): Promise<Stream> {
+  return tab.page.evaluate(
+    async ([prompt, given]) => {
+      const response = window.tabserve.getHandle('text-generator').remote(prompt, given);
+      const chunks: GenerationChunk[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return { chunks, result: await response.result() };
+    },
+    [PROMPT, options] as const,
+  );
+}
+
+/** All that was streamed of one continuation. */
+function textOf(chunks: readonly GenerationChunk[], index = 0): string {
+  return chunks.flatMap((chunk) => (chunk.index === index ? [chunk.text] : [])).join('');
+}
+
+test('a text ends before a stop string that lies across tokens, and no chunk shows any of it', async ({
+  tab,
+}) => {
+  const greedy: GenerationOptions = { temperature: 0, maxNewTokens: 16 };
+  const whole = await stream(tab, greedy);
+  const [before = '', after = ''] = whole.chunks.slice(7, 9).map(({ text }) => text);
+  const stop = before.slice(-2) + after.slice(0, 2);
+  const { chunks, result } = await stream(tab, { ...greedy, stop: ['\n\n', stop] });
+  const expected = whole.result.generatedText.split(stop)[0];
+  expect(result.generatedText).toBe(expected);
+  expect(textOf(chunks)).toBe(expected);
+  expect(result.finishReason).toBe('stop');
+  expect(result.tokenIds).toEqual(whole.result.tokenIds.slice(0, result.tokenIds.length));
+  expect(result.usage.numOutputTokens).toBe(result.tokenIds.length);
+  expect(result.usage.numOutputTokens, 'it stopped at once').toBeLessThan(10);
+});
+
+test('n continuations run in one batch, and each is what its seed yields alone', async ({ tab }) => {
+  const options: GenerationOptions = { temperature: 1, topK: 0, seed: 7, maxNewTokens: 8 };
+  const { chunks, result } = await stream(tab, { ...options, n: 3 });
+  const steps = await tab.steps('decode');
+  expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(3);
+  expect(result.choices).toHaveLength(3);
+  expect(result).toMatchObject({ ...result.choices[0], seed: 7 });
+  expect(result.choices.map((_, index) => textOf(chunks, index))).toEqual(
+    result.choices.map(({ generatedText }) => generatedText),
+  );
+  expect(chunks.flatMap(({ finishReason }) => finishReason ?? [])).toHaveLength(3);
+  const alone = await tab.generateAll(
+    result.choices.map(({ seed }) => ({ prompt: PROMPT, options: { ...options, seed } })),
+  );
+  expect(alone.map(({ choices: [only] }) => only)).toEqual(result.choices);
+});
+
+test('an echo makes the stream the whole text, without tokens or logprobs for the prompt', async ({
+  tab,
+}) => {
+  const { chunks, result } = await stream(tab, { echo: true, logprobs: 1, maxNewTokens: 4 });
+  expect(chunks[0]).toEqual({ index: 0, text: PROMPT, tokenIds: [] });
+  expect(textOf(chunks)).toBe(result.text);
+  expect(chunks.flatMap(({ tokenIds }) => tokenIds)).toEqual(result.tokenIds);
+  expect(result.logprobs).toHaveLength(result.tokenIds.length);
+});
+
+test('a request out of time fails, whether it runs or waits, and leaves its slot to others', async ({
+  tab,
+  backend,
+}) => {
+  // Long enough for a first token, too short for the last.
+  const timeoutMs = backend === 'wasm' ? 150 : 3000;
+  const endless: GenerationOptions = { maxNewTokens: 500, logitBias: { [END_TOKEN]: -100 } };
+  await tab.configure({ maxBatchSize: 1 });
+  const [running, waiting, patient] = await tab.outcomesOf([
+    { prompt: PROMPT, options: { ...endless, timeoutMs } },
+    { prompt: PROMPT, options: { ...endless, timeoutMs: timeoutMs / 2 } },
+    { prompt: PROMPT, options: { maxNewTokens: 2 } },
+  ]);
+  expect(running).toMatchObject({
+    code: 'REQUEST_TIMEOUT',
+    message: expect.stringContaining(`${timeoutMs} ms`),
+  });
+  expect(waiting).toMatchObject({ code: 'REQUEST_TIMEOUT' });
+  expect(patient?.value?.usage.numOutputTokens).toBe(2);
+  const lives = Map.groupBy(await tab.updates(), ({ requestId }) => requestId);
+  const [first = [], second = []] = lives.values();
+  const typesOf = (life: typeof first) => new Set(life.map(({ type }) => type));
+  expect(typesOf(first)).toEqual(new Set(['submitted', 'started', 'chunk', 'failed']));
+  expect(typesOf(second)).toEqual(new Set(['submitted', 'failed']));
+});
+
+test('of the requests that wait the lowest priority starts first, and what runs is not interrupted', async ({
+  tab,
+}) => {
+  await tab.configure({ policy: 'off' });
+  const results = await tab.generateAll(
+    [0, 5, 0, -5, 5].map((priority, index) => ({
+      prompt: PROMPT,
+      options: { priority, maxNewTokens: index === 0 ? 12 : 2, temperature: 0 },
+    })),
+  );
+  expect(new Set(results.map(({ finishReason }) => finishReason))).toEqual(new Set(['length']));
+  const updates = await tab.updates();
+  const idsOf = (wanted: string) =>
+    updates.filter(({ type }) => type === wanted).map(({ requestId }) => requestId);
+  const submitted = idsOf('submitted');
+  expect(idsOf('started').map((id) => submitted.indexOf(id))).toEqual([0, 3, 2, 1, 4]);
+  expect(idsOf('finished')).toEqual(idsOf('started'));
+});

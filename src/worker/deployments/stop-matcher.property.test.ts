@@ -1,0 +1,59 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { StopMatcher } from './stop-matcher.ts';
+
+/** Few letters, so that stop strings come about, overlap and contain each other. */
+const letters = fc.constantFrom('a', 'b', 'é', '\u{1F600}');
+const text = fc.string({ unit: letters, maxLength: 40 });
+const stopStrings = fc.array(fc.string({ unit: letters, minLength: 1, maxLength: 5 }), { maxLength: 4 });
+const pieces = fc.array(fc.string({ unit: letters, maxLength: 6 }), { maxLength: 12 });
+
+/** Looks at every beginning of the text in turn: where one ends in stop strings, the text ends before the longest. */
+function textBeforeStop(whole: string, stops: readonly string[]): string | undefined {
+  for (let end = 0; end <= whole.length; end++) {
+    const beginning = whole.slice(0, end);
+    const lengths = stops.filter((stop) => beginning.endsWith(stop)).map(({ length }) => length);
+    if (lengths.length > 0) return beginning.slice(0, end - Math.max(...lengths));
+  }
+  return undefined;
+}
+
+/** All that no stop string can hold any more. */
+function textShownOf(whole: string, stops: readonly string[]): string {
+  for (let index = 0; index < whole.length; index++) {
+    const end = whole.slice(index);
+    if (stops.some((stop) => stop.startsWith(end))) return whole.slice(0, index);
+  }
+  return whole;
+}
+
+describe('a text with stop strings', () => {
+  it('is at each piece what a look at the whole text so far would show', () => {
+    fc.assert(
+      fc.property(pieces, stopStrings, (parts, stops) => {
+        const matcher = new StopMatcher(stops);
+        let [whole, shown] = ['', ''];
+        for (const part of parts) {
+          whole += part;
+          shown += matcher.push(part);
+          const stopped = textBeforeStop(whole, stops);
+          expect(matcher.isStopped).toBe(stopped !== undefined);
+          expect(shown).toBe(stopped ?? textShownOf(whole, stops));
+        }
+        expect(shown + matcher.end()).toBe(textBeforeStop(whole, stops) ?? whole);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is the same however it is cut', () => {
+    fc.assert(
+      fc.property(text, stopStrings, (whole, stops) => {
+        const [atOnce, oneByOne] = [new StopMatcher(stops), new StopMatcher(stops)];
+        const shown = Array.from(whole, (character) => oneByOne.push(character)).join('');
+        expect(shown + oneByOne.end()).toBe(atOnce.push(whole) + atOnce.end());
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
