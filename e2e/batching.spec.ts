@@ -145,7 +145,8 @@ test.describe('a knob turned while requests run', () => {
   });
 
   test('lets running requests end when maxBatchSize shrinks', async ({ tab }) => {
-    await tab.configure({ maxBatchSize: 3 });
+    // The third fills the batch, so that all three start in one.
+    await tab.configure({ maxBatchSize: 3, batchWaitTimeoutMs: 3_600_000 });
     await tab.page.evaluate(configureOnceRunning, {
       requests: requestsOf(12, 12, 12, 2),
       runningIndex: 2,
