@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'bridge/**/*.test.ts'],
+    include: ['{src,bridge,tools}/**/*.test.ts'],
     restoreMocks: true,
     unstubGlobals: true,
     coverage: {

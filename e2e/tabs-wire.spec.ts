@@ -4,33 +4,37 @@ import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const NUM_MESSAGES = 10_000;
 
-test('10,000 malformed messages throw in no tab, and none reaches a deployment', async ({ site }) => {
-  const [first, second] = await site.openReady(2);
-  if (!first || !second) throw new Error('There are no two tabs.');
-  const before = await first.page.evaluate(() => window.tabserve.metrics());
-  const messages = malformedMessages(runSeed(), NUM_MESSAGES);
-  const stranger = await site.context.newPage();
-  await stranger.goto('/models/storyteller/config.json');
-  await stranger.evaluate(async (data) => {
-    const held = (await navigator.locks.query()).held ?? [];
-    // To everybody on the shared channel, and into each tab's own.
-    const names = ['tabserve', ...held.flatMap(({ name }) => (name?.includes('client') ? [name] : []))];
-    const channels = names.map((name) => new BroadcastChannel(name));
-    for (const [index, message] of data.entries()) channels[index % channels.length]?.postMessage(message);
-    // What came before it on the same channels has been delivered once this is answered.
-    for (const channel of channels) channel.close();
-  }, messages);
+test(
+  '10,000 malformed messages throw in no tab, and none reaches a deployment',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('There are no two tabs.');
+    const before = await first.page.evaluate(() => window.tabserve.metrics());
+    const messages = malformedMessages(runSeed(), NUM_MESSAGES);
+    const stranger = await site.context.newPage();
+    await stranger.goto('/models/storyteller/config.json');
+    await stranger.evaluate(async (data) => {
+      const held = (await navigator.locks.query()).held ?? [];
+      // To everybody on the shared channel, and into each tab's own.
+      const names = ['tabserve', ...held.flatMap(({ name }) => (name?.includes('client') ? [name] : []))];
+      const channels = names.map((name) => new BroadcastChannel(name));
+      for (const [index, message] of data.entries()) channels[index % channels.length]?.postMessage(message);
+      // What came before it on the same channels has been delivered once this is answered.
+      for (const channel of channels) channel.close();
+    }, messages);
 
-  for (const tab of [first, second]) {
-    expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
-    expect((await tab.status()).state).toBe('ready');
-  }
-  expect(await first.page.evaluate(() => window.tabserve.metrics())).toBe(before);
-  expect(await first.page.evaluate(() => window.tabserve.batches('adder'))).toEqual([]);
-  const { numTabs } = await first.status();
-  expect(numTabs, 'tabs, none of which is a stranger').toBe(2);
-  expect(site.numWorkers).toBe(1);
-});
+    for (const tab of [first, second]) {
+      expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
+      expect((await tab.status()).state).toBe('ready');
+    }
+    expect(await first.page.evaluate(() => window.tabserve.metrics())).toBe(before);
+    expect(await first.page.evaluate(() => window.tabserve.batches('adder'))).toEqual([]);
+    const { numTabs } = await first.status();
+    expect(numTabs, 'tabs, none of which is a stranger').toBe(2);
+    expect(site.numWorkers).toBe(1);
+  },
+);
 
 test('a request whose message is replayed runs once', { tag: ANY_BACKEND }, async ({ site }) => {
   const [tab] = await site.openReady(1);

@@ -37,37 +37,38 @@ test('tabs that open at the same time agree on one leader', { tag: ANY_BACKEND }
   for (const tab of tabs) await expect.poll(async () => (await tab.status()).numTabs).toBe(5);
 });
 
-test('a tab that floods lets the request of another tab in within two admissions', async ({
-  site,
-  backend,
-}) => {
-  const [flooding, other] = await site.openReady(2);
-  if (!flooding || !other) throw new Error('There are no two tabs.');
-  // One at a time: an admission is a prefill. On WASM a short request would be over before the other tab can send.
-  await flooding.configure({ policy: 'off' });
-  const maxNewTokens = backend === 'wasm' ? 60 : 2;
-  const flood = Array.from({ length: 500 }, (): TextRequest => ({
-    prompt: 'Once',
-    options: { maxNewTokens },
-  }));
-  await other.page.evaluate(recordStats);
-  await other.forget();
-  await flooding.begin(flood);
-  await other.page.waitForFunction(() => window.statsSeen.at(-1)?.totals.submitted === 500);
-  await other.generate('In a galaxy far far away', { maxNewTokens: 2 });
-  await flooding.page.evaluate(() => window.begun?.forEach((response) => response.cancel()));
-  await other.page.waitForFunction(() => window.statsSeen.at(-1)?.numRunning === 0);
+test(
+  'a tab that floods lets the request of another tab in within two admissions',
+  { tag: ANY_BACKEND },
+  async ({ site, backend }) => {
+    const [flooding, other] = await site.openReady(2);
+    if (!flooding || !other) throw new Error('There are no two tabs.');
+    // One at a time: an admission is a prefill. On WASM a short request would be over before the other tab can send.
+    await flooding.configure({ policy: 'off' });
+    const maxNewTokens = backend === 'wasm' ? 60 : 2;
+    const flood = Array.from({ length: 500 }, (): TextRequest => ({
+      prompt: 'Once',
+      options: { maxNewTokens },
+    }));
+    await other.page.evaluate(recordStats);
+    await other.forget();
+    await flooding.begin(flood);
+    await other.page.waitForFunction(() => window.statsSeen.at(-1)?.totals.submitted === 500);
+    await other.generate('In a galaxy far far away', { maxNewTokens: 2 });
+    await flooding.page.evaluate(() => window.begun?.forEach((response) => response.cancel()));
+    await other.page.waitForFunction(() => window.statsSeen.at(-1)?.numRunning === 0);
 
-  const prefills = (await other.steps('prefill')).filter(({ queueLength }) => queueLength > 0);
-  const admitted = prefills.findIndex(({ numTokens }) => numTokens > 1);
-  // Every admission takes one from the queue, but where the other request has joined it in between.
-  const arrived = prefills.findIndex(
-    ({ queueLength }, index) =>
-      index > 0 && index <= admitted && queueLength === prefills[index - 1]?.queueLength,
-  );
-  expect(arrived, 'the first prefill after its arrival').toBeGreaterThan(0);
-  expect(admitted - arrived + 1, 'admissions until its own').toBeLessThanOrEqual(2);
-});
+    const prefills = (await other.steps('prefill')).filter(({ queueLength }) => queueLength > 0);
+    const admitted = prefills.findIndex(({ numTokens }) => numTokens > 1);
+    // Every admission takes one from the queue, but where the other request has joined it in between.
+    const arrived = prefills.findIndex(
+      ({ queueLength }, index) =>
+        index > 0 && index <= admitted && queueLength === prefills[index - 1]?.queueLength,
+    );
+    expect(arrived, 'the first prefill after its arrival').toBeGreaterThan(0);
+    expect(admitted - arrived + 1, 'admissions until its own').toBeLessThanOrEqual(2);
+  },
+);
 
 test(
   'a tab that floods a full queue leaves a place for the first request of another tab',
@@ -88,20 +89,24 @@ test(
   },
 );
 
-test('the requests of a tab that closes are cancelled, and its slots are free', async ({ site }) => {
-  const [first, second] = await site.openReady(2);
-  if (!first || !second) throw new Error('There are no two tabs.');
-  const follower = (await site.leader()) === first ? second : first;
-  const stays = follower === first ? second : first;
-  await stays.configure({ maxBatchSize: 2 });
-  await follower.begin(sampledRequests(4, 0, 200));
-  await follower.whenStreamed(2);
-  await stays.page.evaluate(recordCounts);
-  await site.close(follower);
-  await stays.page.waitForFunction(() => window.counts === '0 running, 0 waiting');
-  await expect.poll(async () => (await stays.status()).numTabs).toBe(1);
-  expect((await stays.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
-});
+test(
+  'the requests of a tab that closes are cancelled, and its slots are free',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('There are no two tabs.');
+    const follower = (await site.leader()) === first ? second : first;
+    const stays = follower === first ? second : first;
+    await stays.configure({ maxBatchSize: 2 });
+    await follower.begin(sampledRequests(4, 0, 200));
+    await follower.whenStreamed(2);
+    await stays.page.evaluate(recordCounts);
+    await site.close(follower);
+    await stays.page.waitForFunction(() => window.counts === '0 running, 0 waiting');
+    await expect.poll(async () => (await stays.status()).numTabs).toBe(1);
+    expect((await stays.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
+  },
+);
 
 test(
   'a tab that closes right after it has sent leaves nothing behind',

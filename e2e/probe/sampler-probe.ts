@@ -28,14 +28,15 @@ class SamplerProbe {
 
   static async create({ vocabSize, workgroupSize, maxRows = 16 }: SamplerShape): Promise<SamplerProbe> {
     const { device } = await requestGpuDevice();
-    return new SamplerProbe(device, vocabSize, maxRows, workgroupSize);
+    const sampler = await GpuSampler.create(device, vocabSize, workgroupSize);
+    return new SamplerProbe(device, sampler, vocabSize, maxRows);
   }
 
-  private constructor(device: GPUDevice, vocabSize: number, maxRows: number, workgroupSize: number) {
+  private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number, maxRows: number) {
     this.#device = device;
     this.#vocabSize = vocabSize;
     this.#maxRows = maxRows;
-    this.sampler = new GpuSampler(device, vocabSize, workgroupSize);
+    this.sampler = sampler;
     const create = (numWords: number): GPUBuffer =>
       device.createBuffer({ size: 4 * numWords, usage: TENSOR_USAGE });
     this.#logits = create(maxRows * vocabSize);

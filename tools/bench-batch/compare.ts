@@ -1,7 +1,7 @@
 import { CONTENDERS } from './contenders.ts';
 import type { CancelMeasurement, Measurement } from './measure.ts';
 
-const NUM_RUNS = 7;
+const NUM_RUNS = 15;
 const CANCEL_SIZES = [1e5, 1e6];
 
 /** Where measurements are made: each in a process of its own, so that nobody pays for another's garbage or heats its code. */

@@ -1,4 +1,3 @@
-import { availableParallelism, cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { chromium, type Page } from 'playwright';
 import { build } from 'vite';
@@ -7,6 +6,7 @@ import { startServer } from '../../bridge/server.ts';
 import type { ServeStatus } from '../../src/worker/protocol.ts';
 import { findBrowser } from '../browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { describeMachine } from './machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
 import { reportOf } from './report.ts';
@@ -103,11 +103,7 @@ function describeConditions({ backend, model }: ServeStatus, chosen: BenchOption
   const { rounds, maxNewTokens } = chosen;
   return {
     command: `npm run bench -- --backend ${chosen.backend} --rounds ${rounds} --max-new-tokens ${maxNewTokens}`,
-    machine: {
-      cpu: cpus()[0]?.model ?? 'unknown CPU',
-      numCores: availableParallelism(),
-      memoryGiB: Math.round(totalmem() / 2 ** 30),
-    },
+    machine: describeMachine(),
     backend,
     model: { id, numParameters, numLayers, contextLength },
     settings: { rounds, maxNewTokens },

@@ -33,12 +33,12 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   };
 }
 
-function parseBackend(text: string): 'webgpu' | 'wasm' {
+export function parseBackend(text: string): 'webgpu' | 'wasm' {
   if (text === 'webgpu' || text === 'wasm') return text;
   throw new Error(`Expected \`--backend\` to be webgpu or wasm, got \`${text}\` (string)`);
 }
 
-function parseCount(option: string, text: string): number {
+export function parseCount(option: string, text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;
   throw new Error(`Expected \`${option}\` to be an integer >= 1, got \`${text}\` (string)`);

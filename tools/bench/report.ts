@@ -1,15 +1,12 @@
+import { markdownTable } from './markdown-table.ts';
 import type { BenchRun, Percentiles, ScenarioResult, Spread } from './results.ts';
 
 const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTFT p50 / p95', 'overhead'];
 
 /** The run as Markdown, which a terminal shows as well: conditions, table, ratios. */
 export function reportOf(run: BenchRun): string {
-  const rows = [COLUMNS, COLUMNS.map(() => '---'), ...run.scenarios.map(cellsOf)];
-  const widths = COLUMNS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map(
-    (row) => `| ${row.map((cell, column) => pad(cell, widths[column] ?? 0)).join(' | ')} |`,
-  );
-  return [conditionsOf(run), '', ...lines, '', ratiosOf(run)].join('\n');
+  const table = markdownTable(COLUMNS, run.scenarios.map(cellsOf));
+  return [conditionsOf(run), '', ...table, '', ratiosOf(run)].join('\n');
 }
 
 function conditionsOf({ machine, browser, backend, model, settings, command }: BenchRun): string {
@@ -44,9 +41,4 @@ function cellsOf(result: ScenarioResult): string[] {
 
 function percentiles({ p50, p95 }: Percentiles): string {
   return `${p50.toFixed(1)} / ${p95.toFixed(1)} ms`;
-}
-
-/** The rule under the header is as wide as its column. */
-function pad(cell: string, width: number): string {
-  return cell === '---' ? '-'.repeat(width) : cell.padEnd(width);
 }

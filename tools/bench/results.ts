@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { BackendInfo, ModelInfo, PolicyName } from '../../src/worker/protocol.ts';
+import type { Machine } from './machine.ts';
 
 /** The schema of `bench/results.json`: the last run of each backend. Durations in ms. */
 export interface BenchResults {
@@ -16,7 +17,7 @@ export interface BenchRun {
   readonly startedAt: string;
   /** Repeats the run. */
   readonly command: string;
-  readonly machine: { readonly cpu: string; readonly numCores: number; readonly memoryGiB: number };
+  readonly machine: Machine;
   /** As it names itself. */
   readonly browser: string;
   readonly backend: BackendInfo;

@@ -3,19 +3,24 @@ import { fileURLToPath } from 'node:url';
 
 import { reportOf } from '../bench/report.ts';
 import { readResults, type BenchResults } from '../bench/results.ts';
+import { peersReportOf } from '../bench-peers/report.ts';
+import { readPeerResults, type PeerResults } from '../bench-peers/results.ts';
+import { formatTabs } from '../bench-tabs/report.ts';
+import { readTabs, type TabsResults } from '../bench-tabs/results.ts';
 
-// The figures in the README are those of bench/results.json, between these markers. `--write` brings them up to date.
+// The figures in the README are those of bench/*.json, between markers. `--write` brings them up to date.
 
 const README = fileURLToPath(new URL('../../README.md', import.meta.url));
 
 const readme = await readFile(README, 'utf8');
-const upToDate = withFigures(readme, await readResults());
+const withBench = withTabs(withFigures(readme, await readResults()), await readTabs());
+const upToDate = withPeers(withBench, await readPeerResults());
 if (process.argv.includes('--write')) {
   await writeFile(README, upToDate);
 } else if (normalize(readme) === normalize(upToDate)) {
-  console.log('README: its figures are those of bench/results.json.');
+  console.log('README: its figures are those of bench/*.json.');
 } else {
-  console.error('README: figures differ from bench/results.json. Run `npm run bench:readme`.');
+  console.error('README: figures differ from bench/*.json. Run `npm run bench:readme`.');
   process.exitCode = 1;
 }
 
@@ -27,6 +32,17 @@ function withFigures(text: string, { runs }: BenchResults): string {
   const withHeadline = replaceBetween(text, '<!-- ratio -->', '<!-- /ratio -->', ratio);
   const tables = `\n\n${reportOf(webgpu)}\n\n${reportOf(wasm)}\n\n`;
   return replaceBetween(withHeadline, '<!-- bench -->', '<!-- /bench -->', tables);
+}
+
+function withTabs(text: string, { runs }: TabsResults): string {
+  const reports = Object.values(runs).map((run) => `\n\n${formatTabs(run)}`);
+  return replaceBetween(text, '<!-- tabs -->', '<!-- /tabs -->', `${reports.join('')}\n\n`);
+}
+
+/** What is recorded, which may be one backend alone: a full run takes a quarter of an hour on an idle machine. */
+function withPeers(text: string, { runs }: PeerResults): string {
+  const tables = Object.values(runs).map((run) => `\n\n${peersReportOf(run)}`);
+  return replaceBetween(text, '<!-- peers -->', '<!-- /peers -->', `${tables.join('')}\n\n`);
 }
 
 /** The formatter may pad tables and wrap lines. */

@@ -41,9 +41,13 @@ export function isActive(status: RequestStatus): boolean {
   return status === 'waiting' || status === 'running';
 }
 
+/** More than any model's context, and what a page can lay out without a pause. */
+const MAX_SHOWN_LENGTH = 20_000;
+
 export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal: number): RequestView {
   // What is no text is refused by the worker; its row shows what it was.
-  const prompt = typeof input === 'string' ? input : formatJson(input);
+  const whole = typeof input === 'string' ? input : formatJson(input);
+  const prompt = whole.length > MAX_SHOWN_LENGTH ? `${whole.slice(0, MAX_SHOWN_LENGTH)}…` : whole;
   return { id: requestId, ordinal, status: 'waiting', prompt, generatedTexts: [''], numOutputTokens: 0 };
 }
 

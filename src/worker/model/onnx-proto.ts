@@ -1,7 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
 /** The few ONNX data types that the graph uses, with `TensorProto.DataType`'s numbers. */
-const ONNX_TYPE = { float32: 1, int32: 6, float16: 10 } as const;
+const ONNX_TYPE = { float32: 1, int32: 6, int64: 7, float16: 10 } as const;
 
 export type OnnxType = keyof typeof ONNX_TYPE;
 
@@ -15,7 +15,10 @@ export interface OnnxNode {
   readonly attributes?: Readonly<Record<string, OnnxAttribute>>;
 }
 
-export type OnnxAttribute = { readonly int: number } | { readonly float: number };
+export type OnnxAttribute =
+  | { readonly int: number }
+  | { readonly float: number }
+  | { readonly ints: readonly number[] };
 
 export interface OnnxValue {
   readonly name: string;
@@ -47,6 +50,7 @@ const OPSETS = [
 ] as const;
 const ATTRIBUTE_FLOAT = 1;
 const ATTRIBUTE_INT = 2;
+const ATTRIBUTE_INTS = 7;
 const DATA_LOCATION_EXTERNAL = 1;
 
 /** Encodes a graph as an ONNX `ModelProto`. Field numbers are those of onnx.proto (onnx/onnx, IR version 10). */
@@ -86,9 +90,16 @@ function writeNode(out: BinaryWriter, node: OnnxNode): void {
 
 function writeAttribute(out: BinaryWriter, name: string, value: OnnxAttribute): void {
   text(out, 1, name);
-  if ('int' in value) int(out, 3, value.int);
-  else out.tag(2, WireType.Bit32).float(value.float);
-  int(out, 20, 'int' in value ? ATTRIBUTE_INT : ATTRIBUTE_FLOAT);
+  if ('int' in value) {
+    int(out, 3, value.int);
+    int(out, 20, ATTRIBUTE_INT);
+  } else if ('float' in value) {
+    out.tag(2, WireType.Bit32).float(value.float);
+    int(out, 20, ATTRIBUTE_FLOAT);
+  } else {
+    for (const element of value.ints) int(out, 8, element);
+    int(out, 20, ATTRIBUTE_INTS);
+  }
 }
 
 function writeInitializer(out: BinaryWriter, { name, type, dims, data }: OnnxInitializer): void {

@@ -33,6 +33,8 @@ export interface SampleOutput {
 export interface Gpt2Backend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
+  /** What to reserve for rows of this many tokens: more than they need, where growing is dear. */
+  capacityFor(length: number): number;
   /** Grows the cache to at least this size and keeps what is in it; never shrinks. `capacity` is tokens per row. */
   reserve(numSlots: number, capacity: number): void;
   /** Resolves once the pass is launched; `sample`, `readLogits` or `finish` waits for it. */

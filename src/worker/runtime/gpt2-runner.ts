@@ -10,9 +10,6 @@ import type {
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
 
-/** Cached tokens per row grow in these steps, so that memory follows use and not the longest possible context. */
-const SMALLEST_CAPACITY = 128;
-
 /** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
 export class Gpt2Runner implements ModelRunner {
   readonly #backend: Gpt2Backend;
@@ -75,7 +72,7 @@ export class Gpt2Runner implements ModelRunner {
   }
 
   #capacityFor(length: number): number {
-    return Math.min(this.#config.contextLength, Math.max(SMALLEST_CAPACITY, nextPowerOfTwo(length)));
+    return Math.min(this.#config.contextLength, this.#backend.capacityFor(length));
   }
 }
 

@@ -31,6 +31,10 @@ export class ScriptedBackend implements Gpt2Backend {
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();
 
+  capacityFor(length: number): number {
+    return Math.max(128, 2 ** Math.ceil(Math.log2(length)));
+  }
+
   reserve(numSlots: number, capacity: number): void {
     this.calls.push(`reserve ${numSlots}x${capacity}`);
   }

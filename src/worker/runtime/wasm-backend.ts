@@ -22,6 +22,9 @@ interface WasmBackendOptions {
 /** K and V of all layers, in turn, each [rows, heads, capacity, headSize]. */
 type KvArrays = Float32Array[];
 
+/** Tokens by which rows grow. */
+const CAPACITY_STEP = 32;
+
 /** GPT-2 on onnxruntime-web's CPU kernels: the same graph, its K/V held as arrays that are fed in and copied back. */
 export class WasmBackend implements Gpt2Backend {
   /** The CPU that would prepare the next pass is the one that computes this one. */
@@ -58,6 +61,11 @@ export class WasmBackend implements Gpt2Backend {
   /** CPU threads that the kernels use. */
   get numThreads(): number {
     return this.#ort.env.wasm.numThreads ?? 1;
+  }
+
+  /** The whole capacity goes into a run and comes out again: what is not needed costs time in every step. */
+  capacityFor(length: number): number {
+    return CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP);
   }
 
   reserve(numSlots: number, capacity: number): void {

@@ -19,6 +19,9 @@ interface WebGpuBackendOptions {
   readonly precision: Precision;
 }
 
+/** Cached tokens per row grow in powers of two from here: memory follows use, and buffers are seldom made anew. */
+const SMALLEST_CAPACITY = 128;
+
 /** onnxruntime-web rounds its copies up to this many bytes. */
 const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
@@ -48,7 +51,9 @@ export class WebGpuBackend implements Gpt2Backend {
 
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
-    const { gpu, model, weights } = options;
+    const { gpu, config, model, weights } = options;
+    const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
+    const sampler = GpuSampler.create(gpu.device, config.vocabSize, workgroupSize);
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(model, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
@@ -56,12 +61,13 @@ export class WebGpuBackend implements Gpt2Backend {
         externalData: [{ path: weights.location, data: weights.data }],
       }),
     );
-    return new WebGpuBackend(ort, session, options);
+    return new WebGpuBackend(ort, session, await sampler, options);
   }
 
   private constructor(
     ort: OrtModule,
     session: InferenceSession,
+    sampler: GpuSampler,
     { gpu, config, precision }: WebGpuBackendOptions,
   ) {
     const { device } = gpu;
@@ -71,12 +77,15 @@ export class WebGpuBackend implements Gpt2Backend {
     this.#config = config;
     this.#precision = precision;
     this.#cache = new GpuKvCache(device, config, precision === 'float16' ? 2 : BYTES_PER_FLOAT32);
-    const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
-    this.#sampler = new GpuSampler(device, config.vocabSize, workgroupSize);
+    this.#sampler = sampler;
     device.addEventListener('uncapturederror', ({ error }) => {
       this.#deviceError = new Error(`WebGPU error: ${error.message}`);
     });
     void this.#watchForLoss();
+  }
+
+  capacityFor(length: number): number {
+    return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
   }
 
   reserve(numSlots: number, capacity: number): void {

@@ -44,10 +44,16 @@ export class GpuSampler {
   readonly #states: Readonly<Record<SampleSource, SourceState>>;
   #results: GPUBuffer;
 
-  constructor(device: GPUDevice, vocabSize: number, workgroupSize: number) {
-    this.#device = device;
+  /** Compiles on a thread of the browser's, so that others can work meanwhile: a software adapter takes seconds. */
+  static async create(device: GPUDevice, vocabSize: number, workgroupSize: number): Promise<GpuSampler> {
     const module = device.createShaderModule({ code: samplerShader(vocabSize, workgroupSize) });
-    this.#pipeline = device.createComputePipeline({ layout: 'auto', compute: { module } });
+    const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
+    return new GpuSampler(device, pipeline, vocabSize);
+  }
+
+  private constructor(device: GPUDevice, pipeline: GPUComputePipeline, vocabSize: number) {
+    this.#device = device;
+    this.#pipeline = pipeline;
     this.#adjustments = new AdjustmentRows(device, vocabSize);
     this.#ring = new ReadbackRing(device);
     this.#states = { staging: this.#createState(), slots: this.#createState() };

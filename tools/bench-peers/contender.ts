@@ -1,0 +1,37 @@
+/** Who takes part, with what the tables call them. */
+export const CONTENDERS = {
+  tabserve: 'Tabserve',
+  'pipeline-one': 'transformers.js, one by one',
+  'pipeline-list': 'transformers.js, lists of prompts',
+  wllama: 'wllama, 8 slots',
+} as const;
+
+export type ContenderName = keyof typeof CONTENDERS;
+
+export type BackendName = 'webgpu' | 'wasm';
+
+/** How many requests a case has, and slots wllama is given: it never answers a request beyond its slots. */
+export const MAX_CONCURRENT = 8;
+
+export interface PeerRequest {
+  readonly prompt: string;
+  /** Tokens to generate, greedily; no text of the reference ends before. */
+  readonly maxNewTokens: number;
+}
+
+/** A continuation without its prompt, as token ids or, where the library tells none, as text. */
+export type Continuation =
+  | { readonly tokenIds: readonly number[] }
+  | { readonly text: string; readonly numTokens: number };
+
+/** A library with its model loaded, in the page. */
+export interface Contender {
+  /** Where it computes, as far as can be told: adapter or threads, and precision. */
+  readonly runsOn: string;
+  /** May be called again before the first has ended; what that means is the contender's business. */
+  generate(request: PeerRequest, onFirstToken: () => void): Promise<Continuation>;
+}
+
+export function describeCpu(numThreads: number): string {
+  return `CPU, ${numThreads} ${numThreads === 1 ? 'thread' : 'threads'}`;
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { chromium } from 'playwright';
+
+import { startServer } from '../../bridge/server.ts';
+import { describeMachine } from '../bench/machine.ts';
+import { findBrowser } from '../browser/find-browser.ts';
+import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { buildPage } from './build-page.ts';
+import { loadEntrants, measureAll } from './measure.ts';
+import { parseOptions, USAGE, type PeerOptions } from './options.ts';
+import { peersReportOf } from './report.ts';
+import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
+import { summarize } from './summarize.ts';
+
+const options = readOptions();
+if (options?.isMarkdown) await printRecorded();
+else if (options) await measureAndRecord(options);
+
+function readOptions(): PeerOptions | undefined {
+  try {
+    return parseOptions(process.argv.slice(2));
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
+    process.exitCode = 1;
+    return undefined;
+  }
+}
+
+async function printRecorded(): Promise<void> {
+  const { runs } = await readPeerResults();
+  const reports = Object.values(runs).map(peersReportOf);
+  console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench:peers` first.');
+}
+
+async function measureAndRecord(chosen: PeerOptions): Promise<void> {
+  const [loadAverage = 0] = loadavg();
+  const run = { ...(await measureInBrowser(chosen, await buildPage())), loadAverage };
+  console.log(`\n${peersReportOf(run)}\n\nRecorded in ${await recordPeerRun(run)}`);
+}
+
+async function measureInBrowser(
+  { backend, rounds }: PeerOptions,
+  root: string,
+): Promise<Omit<PeerRun, 'loadAverage'>> {
+  const found = await findBrowser();
+  const server = await startServer({ host: 'localhost', port: 0, root });
+  const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
+  try {
+    const entrants = await loadEntrants(browser, server.url, backend);
+    const startedAt = new Date().toISOString();
+    const measured = await measureAll(entrants, rounds);
+    return {
+      startedAt,
+      command: `npm run bench:peers -- --backend ${backend} --rounds ${rounds}`,
+      machine: describeMachine(),
+      browser: found.version,
+      backend,
+      model: 'storyteller',
+      versions: await peerVersions(),
+      numRounds: rounds,
+      cases: summarize(measured),
+    };
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+async function peerVersions(): Promise<Record<string, string>> {
+  const packages = ['@huggingface/transformers', '@wllama/wllama', 'onnxruntime-web'];
+  const versions = await Promise.all(packages.map(versionOf));
+  return Object.fromEntries(packages.map((name, index) => [name, versions[index] ?? '']));
+}
+
+/** Its manifest is read as a file: not every package exports it. */
+async function versionOf(name: string): Promise<string> {
+  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
+  const manifest: { readonly version: string } = JSON.parse(await readFile(file, 'utf8'));
+  return manifest.version;
+}

@@ -1,0 +1,28 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { readCheckpoint, STORYTELLER } from './checkpoint.ts';
+import { buildExportedModel } from './exported-graph.ts';
+import { encodeGpt2Gguf } from './gpt2-gguf.ts';
+
+/** Files that transformers.js reads as they are. */
+const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
+
+/** Writes Storyteller once more in the formats of the other libraries, into the `models` folder of the built page. */
+export async function writePeerModels(modelsFolder: string): Promise<void> {
+  const checkpoint = readCheckpoint(STORYTELLER);
+  const onnxFolder = join(modelsFolder, 'storyteller-onnx');
+  await mkdir(join(onnxFolder, 'onnx'), { recursive: true });
+  await writeFile(join(onnxFolder, 'onnx', 'model.onnx'), buildExportedModel(checkpoint));
+  await writeFile(join(onnxFolder, 'tokenizer_config.json'), await tokenizerConfigWithPadding());
+  for (const name of COPIED) await copyFile(new URL(name, STORYTELLER), join(onnxFolder, name));
+  await writeFile(join(modelsFolder, 'storyteller.gguf'), encodeGpt2Gguf(checkpoint));
+}
+
+/** GPT-2 has no token for padding, and a list of prompts needs one: its end token, as is customary. */
+async function tokenizerConfigWithPadding(): Promise<string> {
+  const text = await readFile(fileURLToPath(new URL('tokenizer_config.json', STORYTELLER)), 'utf8');
+  const config: { readonly eos_token: string } = JSON.parse(text);
+  return JSON.stringify({ ...config, pad_token: config.eos_token });
+}

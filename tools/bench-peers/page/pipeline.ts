@@ -1,0 +1,119 @@
+import { env, pipeline, TextStreamer, type TextGenerationPipeline } from '@huggingface/transformers';
+import ortFactoryUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs?url';
+import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
+
+import {
+  describeCpu,
+  MAX_CONCURRENT,
+  type BackendName,
+  type Contender,
+  type PeerRequest,
+} from '../contender.ts';
+
+/** The exported model of the bench's own server. */
+const MODEL = 'storyteller-onnx';
+
+interface Waiting {
+  readonly request: PeerRequest;
+  readonly onFirstToken: () => void;
+  readonly answer: PromiseWithResolvers<{ readonly tokenIds: readonly number[] }>;
+}
+
+/**
+ * The `text-generation` pipeline behind a queue: it must not be called again while it runs. Each call takes what waits,
+ * `listSize` prompts at most, as one list; that is what a user of the library can do about requests that come as they please.
+ */
+export async function loadPipeline(
+  backend: BackendName,
+  listSize: 1 | typeof MAX_CONCURRENT,
+): Promise<Contender> {
+  const generator = await createPipeline(backend);
+  const waiting: Waiting[] = [];
+  let isRunning = false;
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    // A turn of the event loop lets in what has arrived: the pipeline holds the page's thread until it has ended.
+    for (await nextTurn(); waiting.length > 0; await nextTurn()) {
+      await generateList(generator, waiting.splice(0, listSize));
+    }
+    isRunning = false;
+  }
+
+  return {
+    runsOn: `${await describeDevice(backend)}, fp32`,
+    generate(request, onFirstToken) {
+      const answer: Waiting['answer'] = Promise.withResolvers();
+      waiting.push({ request, onFirstToken, answer });
+      if (!isRunning) void run();
+      return answer.promise;
+    },
+  };
+}
+
+function createPipeline(backend: BackendName): Promise<TextGenerationPipeline> {
+  env.allowRemoteModels = false;
+  env.allowLocalModels = true;
+  env.localModelPath = '/models/'; // a path: with a whole URL the library finds no tokenizer
+  env.useBrowserCache = false;
+  env.useWasmCache = false;
+  // The library points these at a CDN.
+  if (env.backends.onnx.wasm) env.backends.onnx.wasm.wasmPaths = { mjs: ortFactoryUrl, wasm: ortWasmUrl };
+  return pipeline('text-generation', MODEL, { device: backend, dtype: 'fp32' });
+}
+
+/** One list, as long as its longest member: the library has one `max_new_tokens` for all, so the others are cut off. */
+async function generateList(generator: TextGenerationPipeline, list: readonly Waiting[]): Promise<void> {
+  const streamer = new RowStreamer(generator, () => {
+    for (const { onFirstToken } of list) onFirstToken();
+  });
+  try {
+    await generator(
+      list.map(({ request }) => request.prompt),
+      {
+        max_new_tokens: Math.max(...list.map(({ request }) => request.maxNewTokens)),
+        do_sample: false,
+        streamer,
+      },
+    );
+    for (const [row, { request, answer }] of list.entries()) {
+      answer.resolve({ tokenIds: (streamer.rows[row] ?? []).slice(0, request.maxNewTokens) });
+    }
+  } catch (error) {
+    for (const { answer } of list) answer.reject(error);
+  }
+}
+
+/** Collects each row's new tokens, and no text: the library's own streamer takes one row only. */
+class RowStreamer extends TextStreamer {
+  readonly rows: number[][] = [];
+  readonly #onFirstTokens: () => void;
+  #numPuts = 0;
+
+  constructor({ tokenizer }: TextGenerationPipeline, onFirstTokens: () => void) {
+    super(tokenizer);
+    this.#onFirstTokens = onFirstTokens;
+  }
+
+  /** The first call brings the prompts. */
+  override put(rows: bigint[][]): void {
+    const numPuts = this.#numPuts++;
+    if (numPuts === 0) return;
+    if (numPuts === 1) this.#onFirstTokens();
+    for (const [row, ids] of rows.entries()) (this.rows[row] ??= []).push(...ids.map(Number));
+  }
+
+  override end(): void {}
+}
+
+async function describeDevice(backend: BackendName): Promise<string> {
+  if (backend === 'wasm') return describeCpu(env.backends.onnx.wasm?.numThreads ?? 1);
+  const adapter = await navigator.gpu.requestAdapter();
+  return `${adapter?.info.vendor} ${adapter?.info.architecture}`;
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve);
+  });
+}

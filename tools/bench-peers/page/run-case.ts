@@ -1,0 +1,46 @@
+import type { Contender, Continuation, PeerRequest } from '../contender.ts';
+
+export interface TimedRequest extends PeerRequest {
+  /** After the first request of the case, in ms. */
+  readonly arrivalMs: number;
+}
+
+export interface TimedAnswer {
+  readonly continuation: Continuation;
+  /** From when the request was due, so that a blocked page counts, to its first token. */
+  readonly ttftMs: number;
+  /** Likewise to its last. */
+  readonly latencyMs: number;
+}
+
+export interface CaseRun {
+  /** From the first request to the last answer. */
+  readonly wallMs: number;
+  /** In the order of the requests. */
+  readonly answers: readonly TimedAnswer[];
+}
+
+/** Sends each request when it is due; those that are due at once go out in one turn. */
+export async function runCase(contender: Contender, requests: readonly TimedRequest[]): Promise<CaseRun> {
+  const startedAtMs = performance.now();
+  const answers = await Promise.all(requests.map((request) => answer(contender, request, startedAtMs)));
+  return { wallMs: performance.now() - startedAtMs, answers };
+}
+
+async function answer(
+  contender: Contender,
+  request: TimedRequest,
+  startedAtMs: number,
+): Promise<TimedAnswer> {
+  const dueAtMs = startedAtMs + request.arrivalMs;
+  if (request.arrivalMs > 0) await timePassed(request.arrivalMs);
+  let ttftMs = NaN;
+  const continuation = await contender.generate(request, () => (ttftMs = performance.now() - dueAtMs));
+  return { continuation, ttftMs, latencyMs: performance.now() - dueAtMs };
+}
+
+function timePassed(durationMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, durationMs);
+  });
+}

@@ -1,0 +1,53 @@
+import { Wllama } from '@wllama/wllama/esm/index.js';
+import wasmUrl from '@wllama/wllama/esm/wasm/wllama.wasm?url';
+
+import { describeCpu, MAX_CONCURRENT, type BackendName, type Contender } from '../contender.ts';
+
+/** Its context is shared out among the slots: each gets the model's whole one, as a sequence of the others has. */
+const CONTEXT_LENGTH = 512;
+
+/** wllama with as many slots as there are requests; a cache of its own for each slot is the faster of its two layouts. */
+export async function loadWllama(backend: BackendName): Promise<Contender> {
+  const log: string[] = [];
+  const keep = (...parts: readonly unknown[]): void => void log.push(parts.map(String).join(' '));
+  const wllama = new Wllama(
+    { default: wasmUrl },
+    { logger: { debug: keep, log: keep, warn: keep, error: keep } },
+  );
+  const file = await fetch('models/storyteller.gguf');
+  await wllama.loadModel([await file.blob()], {
+    n_parallel: MAX_CONCURRENT,
+    n_ctx: MAX_CONCURRENT * CONTEXT_LENGTH,
+    kv_unified: false,
+    ...(backend === 'wasm' && { n_gpu_layers: 0 }),
+  });
+  return {
+    runsOn: await describeDevices(log, wllama.getNumThreads(), backend),
+    async generate({ prompt, maxNewTokens }, onFirstToken) {
+      const request = { prompt, max_tokens: maxNewTokens, temperature: 0, stream: true } as const;
+      let text = '';
+      let numTokens = 0;
+      for await (const { choices, usage } of await wllama.createCompletion(request)) {
+        if (text === '') onFirstToken();
+        text += choices[0]?.text ?? '';
+        numTokens = usage?.completion_tokens ?? numTokens;
+      }
+      return { text, numTokens };
+    },
+  };
+}
+
+/** Only its log tells whether a GPU holds the weights: without `shader-f16` it takes the CPU and reports no error. */
+async function describeDevices(
+  log: readonly string[],
+  numThreads: number,
+  backend: BackendName,
+): Promise<string> {
+  const devices = log.flatMap((line) => /load_tensors:\s+(\S+) model buffer size/.exec(line)?.[1] ?? []);
+  if (devices.some((device) => device !== 'CPU')) return devices.join(' and ');
+  const cpu = describeCpu(numThreads);
+  if (backend === 'wasm') return cpu;
+  const adapter = await navigator.gpu.requestAdapter();
+  const reason = adapter?.features.has('shader-f16') ? 'it took no GPU' : 'the adapter has no shader-f16';
+  return `${cpu}: ${reason}`;
+}

@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+
+import fixture from '../../e2e/fixtures/bench-peers-reference.json' with { type: 'json' };
+import { ByteTextStream, readTokenBytes } from '../../src/worker/model/text-stream.ts';
+import type { Continuation, PeerRequest } from './contender.ts';
+import { STORYTELLER } from './models/checkpoint.ts';
+
+/** What PyTorch generates greedily in fp64: 64 tokens for each prompt, none of them the end. */
+export const referencePrompts: readonly {
+  readonly prompt: string;
+  readonly greedyTokenIds: readonly number[];
+}[] = fixture.prompts;
+
+const bytesOfToken = readTokenBytes(JSON.parse(readFileSync(new URL('tokenizer.json', STORYTELLER), 'utf8')));
+
+/** Whether a continuation is the reference's, token by token, or as text where the library tells no tokens. */
+export function isAsReference({ prompt, maxNewTokens }: PeerRequest, continuation: Continuation): boolean {
+  const entry = referencePrompts.find((candidate) => candidate.prompt === prompt);
+  if (!entry) throw new Error(`The reference has no prompt “${prompt}”`);
+  const expected = entry.greedyTokenIds.slice(0, maxNewTokens);
+  return 'tokenIds' in continuation
+    ? continuation.tokenIds.join() === expected.join()
+    : continuation.text === textOf(expected);
+}
+
+function textOf(tokenIds: readonly number[]): string {
+  const stream = new ByteTextStream(bytesOfToken);
+  return tokenIds.map((id) => stream.push(id)).join('') + stream.end();
+}
