@@ -117,3 +117,19 @@ test('of the requests that wait the lowest priority starts first, and what runs 
   expect(idsOf('started').map((id) => submitted.indexOf(id))).toEqual([0, 3, 2, 1, 4]);
   expect(idsOf('finished')).toEqual(idsOf('started'));
 });
+
+test('the page sends what its form says, and shows each continuation up to the stop string', async ({
+  tab,
+}) => {
+  const { page } = tab;
+  const fields = { 'Max new tokens': '12', Temperature: '1', Seed: '7', Continuations: '2', Stop: 'e' };
+  for (const [name, value] of Object.entries(fields)) await page.getByRole('textbox', { name }).fill(value);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const row = page.locator('[data-request-id][data-status=finished]');
+  await expect(row).toHaveCount(1);
+  const texts = await row.getByTestId('request-text').locator('mark').allTextContents();
+  expect(texts).toHaveLength(2);
+  expect(texts.join('')).not.toContain('e');
+  await expect(row).toContainText('stop');
+  for (const name of Object.keys(fields)) await page.getByRole('textbox', { name }).fill('');
+});
