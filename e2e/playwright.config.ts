@@ -32,6 +32,6 @@ export default defineConfig<BackendOption>({
   },
   projects: [
     { name: 'webgpu', use: { backend: 'webgpu' }, ...(isWhole ? {} : { grepInvert: /@any-backend/ }) },
-    { name: 'wasm', use: { backend: 'wasm' }, testIgnore: 'no-adapter.spec.ts' },
+    { name: 'wasm', use: { backend: 'wasm' }, testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts'] },
   ],
 });

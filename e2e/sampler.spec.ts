@@ -19,8 +19,7 @@ const PLAIN: SamplingParams = {
   seed: 7,
 };
 
-test.beforeEach(async ({ page, backend }) => {
-  test.skip(backend !== 'webgpu', 'WASM samples with the reference itself.');
+test.beforeEach(async ({ page }) => {
   await page.goto(requireEnvironment().probeUrl);
   await page.waitForFunction(() => 'samplerProbe' in window);
 });

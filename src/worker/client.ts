@@ -7,6 +7,7 @@ import { createClientId, createRequestId } from './ids.ts';
 import { Outcome } from './outcome.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
+  END_TYPES,
   PROTOCOL_VERSION,
   type BackendChoice,
   type BatchingPolicy,
@@ -99,8 +100,6 @@ interface PendingCall extends PromiseWithResolvers<unknown> {
 }
 
 const TEXT_GENERATOR = 'text-generator';
-
-const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
 
 const INITIAL_STATUS: ServeStatus = {
   state: 'loading',

@@ -138,6 +138,9 @@ export type RequestUpdate =
   | { readonly type: 'answered'; readonly requestId: RequestId; readonly result: unknown }
   | { readonly type: 'failed'; readonly requestId: RequestId; readonly error: WireError };
 
+/** What no update of the request comes after. */
+export const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
+
 export interface LoadProgress {
   readonly phase: 'download' | 'prepare' | 'compile';
   /** Bytes for `download`, steps otherwise. */

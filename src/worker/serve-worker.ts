@@ -9,6 +9,7 @@ import { TextGeneratorDeployment } from './deployments/text-generator-deployment
 import { createWorkerId } from './ids.ts';
 import { loadModel } from './load-model.ts';
 import {
+  END_TYPES,
   PROTOCOL_VERSION,
   type BackendChoice,
   type ClientId,
@@ -38,8 +39,6 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'ITEM_TOO_LARGE',
   'UNKNOWN_OPTION',
 ]);
-
-const END_TYPES: ReadonlySet<RequestUpdate['type']> = new Set(['finished', 'answered', 'failed']);
 
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {

@@ -1,5 +1,6 @@
 import type { Serve } from '../../worker/client.ts';
-import type { BatchingPolicy, BatchKnobs } from '../../worker/protocol.ts';
+import { END_TYPES } from '../../worker/protocol.ts';
+import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';
 import type { FrameSource } from './frame-queue.ts';
@@ -11,12 +12,20 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
   const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events), frames);
   serve.subscribe('status', (status) => push({ type: 'status', status }));
-  serve.subscribe('stats', (stats) => push({ type: 'stats', stats, receivedAtMs: performance.now() }));
-  serve.subscribe('batch', (batch) => push({ type: 'batch', batch, receivedAtMs: performance.now() }));
-  serve.subscribe('requests', (updates) =>
-    push({ type: 'requests', updates, receivedAtMs: performance.now() }),
+  /** Requests of this tab that have not ended: without any, what the others do can wait. */
+  const own = new Set<RequestId>();
+  serve.subscribe('stats', (stats) =>
+    push({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0),
   );
-  serve.subscribe('activity', (activity) => push({ type: 'activity', activity }));
+  serve.subscribe('batch', (batch) => push({ type: 'batch', batch, receivedAtMs: performance.now() }));
+  serve.subscribe('requests', (updates) => {
+    for (const { type, requestId } of updates) {
+      if (type === 'submitted') own.add(requestId);
+      else if (END_TYPES.has(type)) own.delete(requestId);
+    }
+    push({ type: 'requests', updates, receivedAtMs: performance.now() });
+  });
+  serve.subscribe('activity', (activity) => push({ type: 'activity', activity }, own.size === 0));
   return store;
 }
 

@@ -5,9 +5,11 @@ import { createFrameQueue } from './frame-queue.ts';
 function createQueue() {
   const applied: (readonly string[])[] = [];
   const frameCallbacks: (() => void)[] = [];
+  const pauseCallbacks: (() => void)[] = [];
   let isPaused = false;
   const push = createFrameQueue<string>((items) => applied.push(items), {
     requestFrame: (callback) => frameCallbacks.push(callback),
+    requestPause: (callback) => pauseCallbacks.push(callback),
     isPaused: () => isPaused,
   });
   return {
@@ -15,6 +17,7 @@ function createQueue() {
     frameCallbacks,
     push,
     nextFrame: () => frameCallbacks.shift()?.(),
+    endPause: () => pauseCallbacks.shift()?.(),
     setPaused: (paused: boolean) => {
       isPaused = paused;
     },
@@ -47,6 +50,29 @@ describe('frame queue', () => {
     push('a');
     push('b');
     expect(applied).toEqual([['a'], ['b']]);
+    expect(frameCallbacks).toHaveLength(0);
+  });
+
+  it('applies what can wait together, in the frame after a pause', () => {
+    const { applied, frameCallbacks, push, nextFrame, endPause } = createQueue();
+    push('a', true);
+    push('b', true);
+    expect(frameCallbacks).toHaveLength(0);
+    endPause();
+    nextFrame();
+    push('c', true);
+    endPause();
+    nextFrame();
+    expect(applied).toEqual([['a', 'b'], ['c']]);
+  });
+
+  it('applies what can wait with what cannot, and has nothing left for the end of the pause', () => {
+    const { applied, frameCallbacks, push, nextFrame, endPause } = createQueue();
+    push('a', true);
+    push('b');
+    nextFrame();
+    endPause();
+    expect(applied).toEqual([['a', 'b']]);
     expect(frameCallbacks).toHaveLength(0);
   });
 
