@@ -39,7 +39,8 @@ test.describe('the policy', () => {
   });
 
   test('static lets nobody join a running batch', async ({ tab }) => {
-    await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 500 });
+    const knobs = { maxBatchSize: 3, batchWaitTimeoutMs: 500, prefixCaching: false };
+    await tab.configure({ policy: 'static', ...knobs });
     await tab.generateAll(requestsOf(3, 9, 6, 4, 4));
     expect(sequenceOf(await tab.updates())).toBe(
       'started A, started B, started C, ' +
@@ -106,7 +107,7 @@ test.describe('an idle engine', () => {
     tab,
   }) => {
     const batchWaitTimeoutMs = 1500;
-    await tab.configure({ batchWaitTimeoutMs });
+    await tab.configure({ batchWaitTimeoutMs, prefixCaching: false });
     const queueWaits = await tab.page.evaluate(
       async ([first, second]) => {
         const generator = window.tabserve.getHandle('text-generator');

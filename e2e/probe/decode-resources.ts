@@ -16,8 +16,9 @@ export async function resourcesPerStep(
   params: readonly SamplingParams[],
   numSteps: number,
 ): Promise<readonly StepResources[]> {
-  const { backend, config } = await loadModel(modelUrl(), 'webgpu', () => {});
-  const runner = new Gpt2Runner(backend, config);
+  const { backend } = await loadModel(modelUrl(), 'webgpu', () => {});
+  const runner = new Gpt2Runner(backend);
+  const kvShape = { numSlots: params.length, numStagingRows: params.length, capacity: 128 };
   const slots = new KvSlotPool(params.length);
   const rows: StepRow[] = params.map((sampling) => ({
     requestId: createRequestId(),
@@ -27,12 +28,14 @@ export async function resourcesPerStep(
     sampling,
     tokenCounts: new Map([[257, 0]]),
   }));
-  for (const row of rows) await runner.start({ kind: 'prefill', row, isLastChunk: true }).output;
+  const shared = { kvShape, transfers: [] };
+  const prefill = { ...shared, kind: 'prefill' as const, rows, isLastChunk: true, reusedSlot: undefined };
+  await runner.start(prefill).output;
   const counter = countCalls();
   const steps: StepResources[] = [];
   for (let step = 1; step <= numSteps; step += 1) {
     const decoding = rows.map((row) => ({ ...row, startPosition: step }));
-    await runner.start({ kind: 'decode', isBehind: false, moves: [], rows: decoding }).output;
+    await runner.start({ ...shared, kind: 'decode', isBehind: false, rows: decoding }).output;
     steps.push(counter.take());
   }
   counter.stop();

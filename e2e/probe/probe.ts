@@ -30,7 +30,7 @@ window.logitsProbe = {
   async logitsOf(choice, prompts) {
     const modelUrl = new URL('/models/storyteller/', location.href).href;
     const { backend, config } = await loadModel(modelUrl, choice, () => {});
-    backend.reserve(1, config.contextLength);
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
     const logits: number[][] = [];
     for (const prompt of prompts) {
       await backend.forward({

@@ -53,6 +53,8 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
   maxQueuedRequests: 1000,
+  prefixCaching: true,
+  kvCacheMemoryBytes: Infinity,
 };
 
 /** A loaded page and its client. */

@@ -125,6 +125,20 @@ export class UnknownOptionError extends Error {
   }
 }
 
+/** The K/V cache of one request alone would be larger than it may be. */
+export class KvBudgetError extends Error {
+  override readonly name = 'KvBudgetError';
+  readonly code = 'KV_BUDGET';
+
+  /** @param numTokens Prompt and output together, at most. */
+  static of(numTokens: number, neededBytes: number, maxBytes: number): KvBudgetError {
+    return new KvBudgetError(
+      `${numTokens} tokens take ${mebibytes(neededBytes)} of K/V cache, and it may have ${mebibytes(maxBytes)}: ` +
+        'lower maxNewTokens, shorten the prompt, or raise kvCacheMemoryBytes as far as the device allows.',
+    );
+  }
+}
+
 /** The model runner failed on the step that this request was part of. */
 export class ModelRunError extends Error {
   override readonly name = 'ModelRunError';
@@ -134,6 +148,10 @@ export class ModelRunError extends Error {
     const detail = cause instanceof Error ? cause.message : String(cause);
     return new ModelRunError(`The model run failed (${detail}): submit the request again.`, { cause });
   }
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
 /** The one shape of every complaint about a value: Expected `x` to be …, got `v` (type). */

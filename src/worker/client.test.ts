@@ -363,10 +363,18 @@ describe('Serve', () => {
     const latency = { count: 0, p50: 0, p95: 0 };
     const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
     const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };
-    const totals = { ...ends, promptTokens: 0, outputTokens: 0 };
+    const totals = { ...ends, promptTokens: 0, outputTokens: 0, prefixCacheQueries: 0, prefixCacheHits: 0 };
     link.say({
       type: 'stats',
-      stats: { steps: [], numRunning: 5, numWaiting: 0, tokensPerSecond: 0, ...latencies, totals },
+      stats: {
+        steps: [],
+        numRunning: 5,
+        numWaiting: 0,
+        kvCache: { usedBytes: 0, reservedBytes: 0 },
+        tokensPerSecond: 0,
+        ...latencies,
+        totals,
+      },
     });
     expect(published).toEqual([5]);
   });

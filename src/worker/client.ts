@@ -24,6 +24,7 @@ import {
   type WorkerId,
   type WorkerMessage,
   type WorkerStatus,
+  TEXT_GENERATOR,
 } from './protocol.ts';
 import { randomSeed } from './random-seed.ts';
 import { BatchLog } from './tabs/batch-log.ts';
@@ -98,8 +99,6 @@ type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
 }
-
-const TEXT_GENERATOR = 'text-generator';
 
 const INITIAL_STATUS: ServeStatus = {
   state: 'loading',

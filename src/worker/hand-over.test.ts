@@ -27,7 +27,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
     { ...DEFAULT_POLICY, maxBatchSize: 2 },
     {
       onUpdates: (updates) => messages.push(updates),
-      onStep: () => generator.numRunning + generator.numWaiting === 0 && resolve(),
+      onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && resolve(),
       onEnded: () => {},
     },
   );

@@ -3,6 +3,7 @@ import type { RequestTimings, StepEvent } from '../batching/generation/events.ts
 import type { TokenLogprobs } from '../batching/generation/logprobs.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
+import type { EngineGauges } from '../batching/metrics/generation-metrics.ts';
 import type { LatencySummary } from '../batching/metrics/latency-window.ts';
 
 export type { TokenLogprobs } from '../batching/generation/logprobs.ts';
@@ -11,7 +12,7 @@ export type { LatencySummary } from '../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -223,6 +224,9 @@ export interface WorkerStatus {
   readonly error?: WireError;
 }
 
+/** The deployment that every worker has. */
+export const TEXT_GENERATOR = 'text-generator';
+
 /** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
 export type TabRole = 'leader' | 'follower';
 
@@ -245,11 +249,9 @@ export interface StepRecord extends Omit<StepEvent, 'requests' | 'endedAtMs'> {
   readonly agoMs: number;
 }
 
-export interface ServeStats {
+export interface ServeStats extends EngineGauges {
   /** Steps since the previous stats message, oldest first. */
   readonly steps: readonly StepRecord[];
-  readonly numRunning: number;
-  readonly numWaiting: number;
   /** Output tokens per second over the last second of work. */
   readonly tokensPerSecond: number;
   readonly ttftMs: LatencySummary;
@@ -264,6 +266,9 @@ export interface ServeStats {
     readonly rejected: number;
     readonly promptTokens: number;
     readonly outputTokens: number;
+    /** Tokens that were looked up in the K/V rows of other sequences, and those found there and not computed again. */
+    readonly prefixCacheQueries: number;
+    readonly prefixCacheHits: number;
   };
 }
 

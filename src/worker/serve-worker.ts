@@ -1,5 +1,6 @@
 import { systemClock } from '../batching/clock.ts';
 import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
+import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../batching/metrics/registry.ts';
 import { BatchedDeployment, type Answer } from './deployments/batched-deployment.ts';
@@ -20,6 +21,7 @@ import {
   type Unsigned,
   type WorkerMessage,
   type WorkerStatus,
+  TEXT_GENERATOR,
 } from './protocol.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { StatsReporter } from './stats-reporter.ts';
@@ -28,8 +30,6 @@ import { BatchLog } from './tabs/batch-log.ts';
 import type { Outbox } from './tabs/outbox.ts';
 import { RequestLedger } from './tabs/request-ledger.ts';
 import { toWireError } from './wire-errors.ts';
-
-const TEXT_GENERATOR = 'text-generator';
 
 /** Codes of requests that were never accepted; any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([
@@ -61,11 +61,9 @@ export class ServeWorker {
     this.#activity = new ActivityLog(systemClock, (activity) =>
       this.#postToAll({ type: 'activity', activity }),
     );
-    const stats = new StatsReporter(systemClock, {
-      counts: () => ({
-        numRunning: this.#textGenerator.numRunning,
-        numWaiting: this.#textGenerator.numWaiting,
-      }),
+    const metrics = createGenerationMetrics(this.#registry, TEXT_GENERATOR);
+    const stats = new StatsReporter(systemClock, metrics, {
+      gauges: () => this.#textGenerator.gauges,
       send: (value) => this.#postToAll({ type: 'stats', stats: value }),
     });
     this.#textGenerator = new TextGeneratorDeployment(stats, (updates) => this.#postUpdates(updates));

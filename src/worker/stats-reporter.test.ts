@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { RequestCancelledError } from '../batching/errors.ts';
 import type { RequestEvent, StepEvent } from '../batching/generation/events.ts';
 import { FakeClock } from '../batching/fake-clock.ts';
+import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
+import { MetricsRegistry } from '../batching/metrics/registry.ts';
 import { createRequestId } from './ids.ts';
 import type { ServeStats } from './protocol.ts';
 import { StatsReporter } from './stats-reporter.ts';
@@ -11,8 +13,9 @@ const requestId = createRequestId();
 function createReporter() {
   const clock = new FakeClock();
   const sent: ServeStats[] = [];
-  const reporter = new StatsReporter(clock, {
-    counts: () => ({ numRunning: 1, numWaiting: 2 }),
+  const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
+  const reporter = new StatsReporter(clock, metrics, {
+    gauges: () => ({ numRunning: 1, numWaiting: 2, kvCache: { usedBytes: 30, reservedBytes: 64 } }),
     send: (stats) => sent.push(stats),
   });
   const step = (stepIndex: number, requests: readonly RequestEvent[] = []): StepEvent => ({
@@ -63,11 +66,11 @@ describe('StatsReporter', () => {
   it('sums up latencies, token rate and totals', () => {
     const { clock, sent, reporter, step } = createReporter();
     reporter.recordSubmitted(7, 1);
-    reporter.recordRejected();
+    reporter.recordRejected('BACK_PRESSURE');
     const timings = { queueWaitMs: 5, ttftMs: 20, e2eMs: 90, tpotMs: 10 };
     reporter.recordStep(
       step(0, [
-        { type: 'started', requestId, queueWaitMs: 5 },
+        { type: 'started', requestId, queueWaitMs: 5, numPrefillTokens: 7, numReusedTokens: 6 },
         { type: 'token', requestId, tokenId: 1, ttftMs: 20 },
         token(10),
         token(30),
@@ -90,6 +93,7 @@ describe('StatsReporter', () => {
     expect(sent[0]).toMatchObject({
       numRunning: 1,
       numWaiting: 2,
+      kvCache: { usedBytes: 30, reservedBytes: 64 },
       tokensPerSecond: 60,
       ttftMs: { count: 1, p50: 20, p95: 20 },
       itlMs: { count: 2, p50: 10, p95: 30 },
@@ -103,6 +107,8 @@ describe('StatsReporter', () => {
         rejected: 1,
         promptTokens: 7,
         outputTokens: 3,
+        prefixCacheQueries: 7,
+        prefixCacheHits: 6,
       },
     });
   });

@@ -1,20 +1,22 @@
 import type { Clock } from '../batching/clock.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../batching/generation/events.ts';
+import type { EngineGauges, GenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { LatencyWindow } from '../batching/metrics/latency-window.ts';
 import { TokenRate } from '../batching/metrics/token-rate.ts';
 import type { ServeStats, StepRecord } from './protocol.ts';
 
 interface StatsSink {
-  readonly counts: () => Pick<ServeStats, 'numRunning' | 'numWaiting'>;
+  readonly gauges: () => EngineGauges;
   readonly send: (stats: ServeStats) => void;
 }
 
 /** Charts need no more than this; between two messages the steps are collected. */
 const INTERVAL_MS = 100;
 
-/** Collects what the engine reports and sends it as one stats message at most every 100 ms. */
+/** Collects what the engine reports, for the metrics and as one stats message at most every 100 ms. */
 export class StatsReporter {
   readonly #clock: Clock;
+  readonly #metrics: GenerationMetrics;
   readonly #sink: StatsSink;
   readonly #ttft = new LatencyWindow();
   readonly #itl = new LatencyWindow();
@@ -29,27 +31,33 @@ export class StatsReporter {
     rejected: 0,
     promptTokens: 0,
     outputTokens: 0,
+    prefixCacheQueries: 0,
+    prefixCacheHits: 0,
   };
   #steps: StepEvent[] = [];
   #isSendDue = false;
 
-  constructor(clock: Clock, sink: StatsSink) {
+  constructor(clock: Clock, metrics: GenerationMetrics, sink: StatsSink) {
     this.#clock = clock;
+    this.#metrics = metrics;
     this.#sink = sink;
   }
 
   recordSubmitted(numPromptTokens: number, numSequences: number): void {
     this.#totals.submitted += numSequences;
     this.#totals.promptTokens += numPromptTokens;
+    this.#metrics.onSubmitted(numPromptTokens);
     this.#sendSoon();
   }
 
-  recordRejected(): void {
+  recordRejected(code: string): void {
     this.#totals.rejected += 1;
+    this.#metrics.onRejected(code);
     this.#sendSoon();
   }
 
   recordStep(event: StepEvent): void {
+    this.#metrics.onStep(event, this.#sink.gauges());
     this.#steps.push(event);
     const numTokens = event.requests.filter(({ type }) => type === 'token').length;
     this.#tokenRate.record({ numTokens, stepMs: event.stepMs });
@@ -59,6 +67,7 @@ export class StatsReporter {
   }
 
   recordEnded(events: readonly FailedEvent[]): void {
+    this.#metrics.onEnded(events, this.#sink.gauges());
     for (const event of events) this.#record(event);
     this.#sendSoon();
   }
@@ -67,6 +76,8 @@ export class StatsReporter {
     switch (event.type) {
       case 'started':
         this.#queueWait.record(event.queueWaitMs);
+        this.#totals.prefixCacheQueries += event.numPrefillTokens;
+        this.#totals.prefixCacheHits += event.numReusedTokens;
         break;
       case 'token':
         if (event.ttftMs !== undefined) this.#ttft.record(event.ttftMs);
@@ -98,7 +109,7 @@ export class StatsReporter {
     const steps = this.#steps.map((event) => stepRecordOf(event, nowMs));
     this.#steps = [];
     this.#sink.send({
-      ...this.#sink.counts(),
+      ...this.#sink.gauges(),
       steps,
       tokensPerSecond: this.#tokenRate.tokensPerSecond,
       ttftMs: this.#ttft.summary,

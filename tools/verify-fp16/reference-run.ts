@@ -1,3 +1,4 @@
+import type { KvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
 import { argmax, relativeError, type ExpectedLogits } from './logits.ts';
 
@@ -16,6 +17,9 @@ interface Row {
 const SMALL_CAPACITY = 256;
 const LARGE_CAPACITY = 512;
 
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const slotOf = (index: number) => index as KvSlot;
+
 /** Runs the reference's prompts on a backend, through every operation of its K/V cache. */
 export class ReferenceRun {
   readonly #backend: Gpt2Backend;
@@ -24,7 +28,7 @@ export class ReferenceRun {
   constructor(backend: Gpt2Backend, vocabSize: number) {
     this.#backend = backend;
     this.#vocabSize = vocabSize;
-    backend.reserve(1, SMALL_CAPACITY);
+    backend.resize({ numSlots: 8, numStagingRows: 1, capacity: SMALL_CAPACITY });
   }
 
   /** Relative error of the last token's logits, the prompt prefilled in chunks of these lengths (default: whole). */
@@ -49,14 +53,16 @@ export class ReferenceRun {
     prompts: readonly [ReferencePrompt, ReferencePrompt],
     numTokens: number,
   ): Promise<number[][]> {
-    this.#backend.reserve(4, SMALL_CAPACITY);
+    this.#backend.resize({ numSlots: 4, numStagingRows: 1, capacity: SMALL_CAPACITY });
     let rows = [await this.#admit(prompts[0], 3), await this.#admit(prompts[1], 1)] as const;
     for (let step = 1; step < numTokens; step++) {
       if (step === 8) {
-        this.#backend.moveSlot(3, 0);
+        this.#backend.transfer({ kind: 'move', from: slotOf(3), to: slotOf(0) });
         rows = [{ ...rows[0], slot: 0 }, rows[1]];
       }
-      if (step === 16) this.#backend.reserve(8, LARGE_CAPACITY);
+      if (step === 16) {
+        this.#backend.resize({ numSlots: 8, numStagingRows: 1, capacity: LARGE_CAPACITY });
+      }
       await this.#decode(rows);
     }
     return rows.map(({ tokenIds }, i) => tokenIds.slice(prompts[i]?.promptTokenIds.length));
@@ -64,7 +70,8 @@ export class ReferenceRun {
 
   /** Decodes all prompts greedily in one batch. */
   async greedyAll(prompts: readonly ReferencePrompt[], numTokens: number): Promise<number[][]> {
-    this.#backend.reserve(prompts.length, SMALL_CAPACITY);
+    const numSlots = prompts.length;
+    this.#backend.resize({ numSlots, numStagingRows: 1, capacity: SMALL_CAPACITY });
     const rows: Row[] = [];
     for (const [slot, prompt] of prompts.entries()) rows.push(await this.#admit(prompt, slot));
     for (let step = 1; step < numTokens; step++) await this.#decode(rows);
@@ -73,7 +80,7 @@ export class ReferenceRun {
 
   async #admit({ promptTokenIds }: ReferencePrompt, slot: number): Promise<Row> {
     const logits = await this.#prefill(promptTokenIds, 0);
-    this.#backend.copyStagingTo(slot);
+    this.#backend.copyStagingTo([slot]);
     return { slot, tokenIds: [...promptTokenIds, argmax(logits)] };
   }
 

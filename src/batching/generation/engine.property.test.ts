@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BackPressureError } from '../errors.ts';
+import { BackPressureError, KvBudgetError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import type { Step } from './model-runner.ts';
@@ -10,8 +10,8 @@ import { GREEDY, clientId, createEngine, nextToken, requestId, settle, tokensAlo
 import type { GenerationRequest, RequestId } from './request.ts';
 
 /** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
-const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 200);
-const CONTEXT_LENGTH = 32;
+const NUM_RUNS = Number(process.env['PROPERTY_RUNS'] ?? 1000);
+const CONTEXT_LENGTH = 64;
 
 type Action =
   | {
@@ -29,6 +29,7 @@ type Action =
 
 interface Scenario {
   readonly isPipelined: boolean;
+  readonly maxPrefillRows: number;
   readonly policy: BatchingPolicy;
   readonly actions: readonly Action[];
   /** Steps that the runner rejects, and steps of which it spoils one row. */
@@ -40,9 +41,20 @@ const knobs = {
   policy: fc.constantFrom('off' as const, 'static' as const, 'continuous' as const),
   maxBatchSize: fc.integer({ min: 1, max: 6 }),
   batchWaitTimeoutMs: fc.constantFrom(0, 5, 50),
-  maxBatchedTokens: fc.integer({ min: 1, max: 24 }),
+  maxBatchedTokens: fc.integer({ min: 1, max: 64 }),
   maxQueuedRequests: fc.constantFrom(3, 10, Infinity),
+  prefixCaching: fc.boolean(),
+  kvCacheMemoryBytes: fc.constantFrom(100, 150, 300, Infinity),
 };
+
+/** Some begin alike, some are the same. */
+const prompt = fc
+  .record({
+    numShared: fc.oneof(fc.nat({ max: 4 }), fc.integer({ min: 30, max: 50 })),
+    own: fc.array(fc.integer({ min: 1, max: 5000 }), { maxLength: 12 }),
+  })
+  .map(({ numShared, own }) => [...Array.from({ length: numShared }, (_, index) => 1 + index), ...own])
+  .filter((tokenIds) => tokenIds.length > 0 && tokenIds.length < CONTEXT_LENGTH);
 
 const action: fc.Arbitrary<Action> = fc.oneof(
   {
@@ -50,10 +62,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('submit' as const),
       client: fc.nat({ max: 3 }),
-      promptTokenIds: fc.array(fc.integer({ min: 1, max: 5000 }), {
-        minLength: 1,
-        maxLength: CONTEXT_LENGTH - 1,
-      }),
+      promptTokenIds: prompt,
       maxNewTokens: fc.integer({ min: 1, max: 20 }),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     }),
@@ -72,8 +81,9 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const scenario: fc.Arbitrary<Scenario> = fc.record({
   isPipelined: fc.boolean(),
+  maxPrefillRows: fc.constantFrom(1, 2, 8),
   policy: fc.record(knobs),
-  actions: fc.array(action, { maxLength: 40 }),
+  actions: fc.array(action, { maxLength: 40, size: 'max' }),
   rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
   spoiltSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
 });
@@ -99,16 +109,17 @@ function createReferee() {
     );
     numRanBefore = engine.numRunning;
     if (step.kind === 'decode') {
-      check(step.rows.length === decoding.size, `${step.rows.length} rows of ${decoding.size} that decode`);
-      check(
-        step.rows.every((row) => decoding.has(row.requestId)),
-        'a row decodes that should not',
+      const [known, joining] = [true, false].map((isKnown) =>
+        step.rows.filter((row) => decoding.has(row.requestId) === isKnown),
       );
+      check(known?.length === decoding.size, `${known?.length} rows of ${decoding.size} that decode`);
+      check(joining?.every((row) => !history.has(row.requestId)) ?? false, 'a row decodes that should not');
       numPrefilledTokens = 0;
       return;
     }
     if (decoding.size === 0) numPrefilledTokens = 0;
-    numPrefilledTokens += step.row.tokenIds.length;
+    const lengths = step.rows.map(({ tokenIds }) => tokenIds.length);
+    numPrefilledTokens += lengths.length * Math.max(...lengths);
     check(
       numPrefilledTokens <= maxBatchedTokens,
       `${numPrefilledTokens} tokens prefilled of ${maxBatchedTokens}`,
@@ -126,7 +137,7 @@ function createReferee() {
   return { violations, history, watchStep, watchEvents };
 }
 
-async function play({ isPipelined, policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
+async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
   const referee = createReferee();
   let numRuns = 0;
   const { engine, runner, clock } = createEngine({
@@ -138,6 +149,7 @@ async function play({ isPipelined, policy, actions, rejectedSteps, spoiltSteps }
     },
     runner: {
       isPipelined,
+      maxPrefillRows,
       nextToken,
       onStart: (step) => referee.watchStep(step, engine),
       onRun: () => {
@@ -169,7 +181,7 @@ async function play({ isPipelined, policy, actions, rejectedSteps, spoiltSteps }
           engine.submit(request);
           accepted.push(request);
         } catch (error) {
-          if (!(error instanceof BackPressureError)) throw error;
+          if (!(error instanceof BackPressureError || error instanceof KvBudgetError)) throw error;
         }
         return;
       }

@@ -11,6 +11,8 @@ import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import {
+  createKvCacheLimits,
+  createPolicy,
   createEngine,
   createRequest,
   EOS,
@@ -414,7 +416,7 @@ describe('the batch wait', () => {
   it('does not wait into the past when the clock runs on between two looks', async () => {
     const clock = new FakeClock();
     const listener = new RecordingListener();
-    const policy = { ...DEFAULT_POLICY, batchWaitTimeoutMs: 10 };
+    const policy = { ...createPolicy(), batchWaitTimeoutMs: 10 };
     const setTimer = vi.spyOn(clock, 'setTimer');
     const now = vi.spyOn(clock, 'now').mockReturnValueOnce(0).mockReturnValueOnce(9).mockReturnValueOnce(12);
     const engine = new Engine({
@@ -639,6 +641,8 @@ describe('a failing model run', () => {
     const { listener, clock } = createEngine();
     const runner = {
       isPipelined: false,
+      kvCacheLimits: createKvCacheLimits(),
+      maxPrefillRows: 1,
       start(): never {
         throw new TypeError('no device');
       },
@@ -735,7 +739,7 @@ describe('a listener that throws', () => {
 describe('configure', () => {
   it('returns the policy in force and governs the next decision', async () => {
     const { engine, submit, batchSizes } = createEngine({ policy: { maxBatchSize: 1 } });
-    expect(engine.configure({ maxBatchSize: 3 })).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
+    expect(engine.configure({ maxBatchSize: 3 })).toEqual({ ...createPolicy(), maxBatchSize: 3 });
     expectTypeOf<Engine['configure']>().returns.toEqualTypeOf<BatchingPolicy>();
     for (const name of 'abc') submit(name, { maxNewTokens: 2 });
     await settle();
@@ -847,7 +851,7 @@ describe('rejects', () => {
   it('a bad knob, and keeps the policy', () => {
     const { engine } = createEngine();
     expect(() => engine.configure({ maxBatchSize: 4, batchWaitTimeoutMs: -1 })).toThrow(InvalidOptionError);
-    expect(engine.policy).toEqual(DEFAULT_POLICY);
+    expect(engine.policy).toEqual(createPolicy());
   });
 
   it('a request after close', async () => {

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts';
 import { ClosedError, InvalidOptionError, ModelRunError, RequestCancelledError } from '../errors.ts';
 import type { EngineListener, FailedEvent, StepEvent } from './events.ts';
-import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
+import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
 import { requestEventsOf } from './request-events.ts';
-import { Scheduler, rowsOf } from './scheduler.ts';
+import { Scheduler, type KvUsage } from './scheduler.ts';
 
 export interface EngineOptions {
   readonly runner: ModelRunner;
@@ -52,7 +52,13 @@ export class Engine {
     this.#clock = clock;
     this.#listener = listener;
     this.#contextLength = contextLength;
-    this.#scheduler = new Scheduler({ contextLength, eosTokenIds: new Set(eosTokenIds), policy });
+    this.#scheduler = new Scheduler({
+      contextLength,
+      eosTokenIds: new Set(eosTokenIds),
+      policy,
+      kvCacheLimits: runner.kvCacheLimits,
+      maxPrefillRows: runner.maxPrefillRows,
+    });
   }
 
   get policy(): BatchingPolicy {
@@ -71,6 +77,11 @@ export class Engine {
     return this.#scheduler.numSlotsInUse;
   }
 
+  /** Memory of the K/V cache as it stands. */
+  get kvUsage(): KvUsage {
+    return this.#scheduler.kvUsage;
+  }
+
   /** Throws swallowed from the listener. */
   get numListenerErrors(): number {
     return this.#numListenerErrors;
@@ -82,8 +93,8 @@ export class Engine {
   }
 
   /**
-   * Accepts a request, or throws `InvalidOptionError`, `BackPressureError` or `ClosedError`. The loop looks at it
-   * in a microtask, so that what is submitted in one turn can start as one batch.
+   * Accepts a request, or throws `InvalidOptionError`, `KvBudgetError`, `BackPressureError` or `ClosedError`. The loop looks
+   * at it in a microtask, so that what is submitted in one turn can start as one batch.
    */
   submit(request: GenerationRequest): void {
     this.submitAll([request]);
@@ -119,9 +130,14 @@ export class Engine {
     return this.#remove(ids, 'error', error);
   }
 
-  /** Turns some knobs for the next scheduling decision; throws and changes nothing where one is bad. */
+  /**
+   * Turns some knobs for the next scheduling decision; throws and changes nothing where one is bad. What waits and does
+   * not fit into a lowered `kvCacheMemoryBytes` fails with `KvBudgetError`.
+   */
   configure(knobs: unknown): BatchingPolicy {
-    this.#scheduler.configure(updatePolicy(this.policy, knobs));
+    for (const { id, error } of this.#scheduler.configure(updatePolicy(this.policy, knobs))) {
+      this.failAll([id], error);
+    }
     this.#wake();
     return this.policy;
   }
@@ -200,9 +216,9 @@ export class Engine {
     const event: StepEvent = {
       stepIndex: this.#numSteps,
       kind: step.kind,
-      batchSize: rowsOf(step).length,
+      batchSize: step.rows.length,
       isBehind: step.kind === 'decode' && step.isBehind,
-      numTokens: step.kind === 'decode' ? step.rows.length : step.row.tokenIds.length,
+      numTokens: step.kind === 'decode' ? step.rows.length : numTokensOf(step.rows),
       queueLength,
       stepMs: endedAtMs - startedAtMs,
       runMs: output.runMs,
@@ -221,7 +237,7 @@ export class Engine {
       const output = await running;
       return { ...output, tokenIds: checkedTokenIds(step, output) };
     } catch (cause) {
-      const tokenIds = rowsOf(step).map(() => modelRunError(cause));
+      const tokenIds = step.rows.map(() => modelRunError(cause));
       return { tokenIds, runMs: this.#clock.now() - calledAtMs, readbackMs: 0 };
     }
   }
@@ -242,6 +258,10 @@ export class Engine {
   }
 }
 
+function numTokensOf(rows: readonly StepRow[]): number {
+  return rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+}
+
 /** A throw is a run that fails, and a launch that fails shows in the output. */
 function startSafely(runner: ModelRunner, step: Step): StartedStep {
   try {
@@ -253,7 +273,7 @@ function startSafely(runner: ModelRunner, step: Step): StartedStep {
 }
 
 function checkedTokenIds(step: Step, { tokenIds }: StepOutput): StepOutput['tokenIds'] {
-  const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : rowsOf(step).length;
+  const expected = step.kind === 'prefill' && !step.isLastChunk ? 0 : step.rows.length;
   if (tokenIds.length !== expected) {
     throw new RangeError(`Expected ${expected} token ids from the runner, got ${tokenIds.length}`);
   }

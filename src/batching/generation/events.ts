@@ -13,11 +13,15 @@ export interface RequestTimings {
   readonly tpotMs: number;
 }
 
-/** The first chunk of its prompt was run. */
+/** The first tokens of its prompt were run. */
 export interface StartedEvent {
   readonly type: 'started';
   readonly requestId: RequestId;
   readonly queueWaitMs: number;
+  /** Of its prompt, and of what it was resumed with. */
+  readonly numPrefillTokens: number;
+  /** Of these, those whose K/V was copied from another sequence's row. */
+  readonly numReusedTokens: number;
 }
 
 /** One output token; never the end token. */
@@ -64,7 +68,7 @@ export interface StepEvent {
   readonly isBehind: boolean;
   /** Sequences in the forward pass. */
   readonly batchSize: number;
-  /** Tokens fed in: the chunk's length (prefill), the batch size (decode). */
+  /** Tokens fed in, padding not counted: of the prompts (prefill), the batch size (decode). */
   readonly numTokens: number;
   /** Requests waiting when the step was scheduled. */
   readonly queueLength: number;

@@ -19,6 +19,18 @@ export class KvSlotPool {
     return this.#inUse.size < this.#capacity;
   }
 
+  /** One more than the highest slot in use. */
+  get numRows(): number {
+    return Math.max(-1, ...this.#inUse) + 1;
+  }
+
+  /** Those that nobody uses, of the first `numSlots`. */
+  freeWithin(numSlots: number): readonly KvSlot[] {
+    return Array.from({ length: numSlots }, (_, index) => kvSlot(index)).filter(
+      (slot) => !this.#inUse.has(slot),
+    );
+  }
+
   allocate(): KvSlot {
     let index = 0;
     while (this.#inUse.has(kvSlot(index))) index += 1;

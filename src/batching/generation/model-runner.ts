@@ -1,4 +1,5 @@
 import type { TokenCounts } from './adjust-logits.ts';
+import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from './logprobs.ts';
 import type { RequestId, SamplingParams } from './request.ts';
@@ -17,30 +18,45 @@ export interface StepRow {
   readonly tokenCounts: TokenCounts;
 }
 
-/** A prompt chunk of one sequence. Chunks of one prompt come in order; other rows may decode in between. */
-export interface PrefillStep {
-  readonly kind: 'prefill';
-  readonly row: StepRow;
-  /** Only the last chunk yields a token; only then is the row's K/V copied to its slot. */
-  readonly isLastChunk: boolean;
-}
-
-/** The K/V row of `from` is moved to `to`, which is free. */
-export interface SlotMove {
+/**
+ * The K/V row of `from` is copied to `to`, whose own is lost. Where it moves, what the runner knows of the sequence in `from`
+ * goes with it; where it is copied, another sequence takes its K/V over.
+ */
+export interface SlotTransfer {
+  readonly kind: 'move' | 'copy';
   readonly from: KvSlot;
   readonly to: KvSlot;
 }
 
-/** One new token for each row. */
-export interface DecodeStep {
+interface KvStep {
+  /** What the K/V cache is to be, before anything else is done; what is in it stays as far as it fits. */
+  readonly kvShape: KvShape;
+  /** Done before the forward pass, in this order. */
+  readonly transfers: readonly SlotTransfer[];
+}
+
+/**
+ * Prompt chunks: one of a single sequence, or the whole prompts of several, padded on the right to the longest. Chunks of one
+ * prompt come in order; other rows may decode in between.
+ */
+export interface PrefillStep extends KvStep {
+  readonly kind: 'prefill';
+  /** Of several, each starts at position 0 and is a whole prompt. */
+  readonly rows: readonly StepRow[];
+  /** Only the last chunk yields a token; only then is the K/V of the rows copied to their slots. */
+  readonly isLastChunk: boolean;
+  /** The slot that holds the K/V in front of a chunk which is the first of its prompt to be computed. */
+  readonly reusedSlot: KvSlot | undefined;
+}
+
+/** One new token for each row: its first, where all of its prompt but the last token was copied to its slot. */
+export interface DecodeStep extends KvStep {
   readonly kind: 'decode';
   /**
    * Started while the decode step before it is in flight, with the same rows one position further: what is fed in are
    * the tokens that that step samples, which only the device knows yet.
    */
   readonly isBehind: boolean;
-  /** Done before the step, in this order, to keep the running rows a dense prefix of the slots. */
-  readonly moves: readonly SlotMove[];
   /** Row i is in slot i. */
   readonly rows: readonly StepRow[];
 }
@@ -80,5 +96,8 @@ export interface StartedStep {
  */
 export interface ModelRunner {
   readonly isPipelined: boolean;
+  readonly kvCacheLimits: KvCacheLimits;
+  /** Prompts that one prefill step may compute together; 1 where a token of padding costs as much as any other. */
+  readonly maxPrefillRows: number;
   start(step: Step): StartedStep;
 }

@@ -2,6 +2,7 @@ import {
   finiteIn,
   integerIn,
   integerOrInfinityIn,
+  isBoolean,
   oneOf,
   parseOptions,
   type Validators,
@@ -27,6 +28,13 @@ export interface BatchingPolicy {
    * `BackPressureError`. Integer >= 1 or Infinity.
    */
   readonly maxQueuedRequests: number;
+  /** Whether a prompt takes over the K/V of a prefix that a slot holds already. It changes no text. */
+  readonly prefixCaching: boolean;
+  /**
+   * Bytes of the K/V cache at most; the device's own limit binds as well. A request that would need more by itself is
+   * refused with `KvBudgetError`, others wait for memory. Integer >= 1 or Infinity.
+   */
+  readonly kvCacheMemoryBytes: number;
 }
 
 export const DEFAULT_POLICY: BatchingPolicy = {
@@ -35,6 +43,8 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   batchWaitTimeoutMs: 0,
   maxBatchedTokens: 256,
   maxQueuedRequests: 1000,
+  prefixCaching: true,
+  kvCacheMemoryBytes: Infinity,
 };
 
 /** Guards against a slip: every slot reserves K/V memory for a whole sequence. */
@@ -46,6 +56,8 @@ const KNOBS: Validators<BatchingPolicy> = {
   batchWaitTimeoutMs: finiteIn({ from: 0 }),
   maxBatchedTokens: integerIn({ from: 1 }),
   maxQueuedRequests: integerOrInfinityIn({ from: 1 }),
+  prefixCaching: isBoolean,
+  kvCacheMemoryBytes: integerOrInfinityIn({ from: 1 }),
 };
 
 /** The policy with some knobs turned. One bad knob refuses the whole update; `current` is never touched. */

@@ -1,4 +1,4 @@
-import type { FinishedEvent, RequestEvent, TokenEvent } from './events.ts';
+import type { FinishedEvent, RequestEvent, StartedEvent, TokenEvent } from './events.ts';
 import type { SampledToken } from './sampling.ts';
 import type { Progress } from './scheduler.ts';
 import type { Sequence } from './sequence.ts';
@@ -6,8 +6,8 @@ import type { Sequence } from './sequence.ts';
 /** What a step brought its sequences, told per request: started, token, finished or failed. */
 export function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
   return progress.flatMap(({ sequence, isStart, sampled, logprobs }) => {
-    const { id: requestId, queueWaitMs } = sequence;
-    const events: RequestEvent[] = isStart ? [{ type: 'started', requestId, queueWaitMs }] : [];
+    const { id: requestId } = sequence;
+    const events: RequestEvent[] = isStart ? [startedEvent(sequence)] : [];
     if (sampled instanceof Error) {
       events.push({ type: 'failed', requestId, finishReason: 'error', error: sampled });
     } else if (sampled !== undefined) {
@@ -15,6 +15,10 @@ export function requestEventsOf(progress: readonly Progress[], nowMs: number): r
     }
     return events;
   });
+}
+
+function startedEvent({ id, queueWaitMs, numPrefillTokens, numReusedTokens }: Sequence): StartedEvent {
+  return { type: 'started', requestId: id, queueWaitMs, numPrefillTokens, numReusedTokens };
 }
 
 function sampledEvents(sequence: Sequence, sampled: SampledToken, nowMs: number): readonly RequestEvent[] {

@@ -45,8 +45,8 @@ export class RequestQueue<Request extends Queued> {
   }
 
   /** In order of arrival. */
-  get ids(): readonly RequestId[] {
-    return [...this.#entries.keys()];
+  get all(): readonly Request[] {
+    return [...this.#entries.values()].map(({ inArrivals }) => inArrivals.value);
   }
 
   has(id: RequestId): boolean {
@@ -79,14 +79,17 @@ export class RequestQueue<Request extends Queued> {
     this.#entries.set(id, { inRound: round.add(request), inArrivals: this.#arrivals.append(request) });
   }
 
-  /** The next in turn of the first class; its client goes to the end of that round. */
+  /** The next in turn of the first class. */
+  get next(): Request | undefined {
+    return this.#firstRound?.first;
+  }
+
+  /** Removes `next`; its client goes to the end of that round. */
   take(): Request | undefined {
-    const [priority = 0] = this.#priorities;
-    const round = this.#rounds.get(priority);
-    const request = round?.first;
-    if (!round || !request) return undefined;
-    round.passTurn();
-    return this.remove(request.id);
+    const { next } = this;
+    if (!next) return undefined;
+    this.#firstRound?.passTurn();
+    return this.remove(next.id);
   }
 
   remove(id: RequestId): Request | undefined {
@@ -103,6 +106,11 @@ export class RequestQueue<Request extends Queued> {
     round?.remove(inRound);
     if (round?.isEmpty) this.#closeRound(priority);
     return inArrivals.value;
+  }
+
+  get #firstRound(): ClientRound<Request> | undefined {
+    const [priority = 0] = this.#priorities;
+    return this.#rounds.get(priority);
   }
 
   #openRound(priority: number): ClientRound<Request> {

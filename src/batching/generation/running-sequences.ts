@@ -1,5 +1,5 @@
-import { KvSlotPool } from './kv-slots.ts';
-import type { SlotMove } from './model-runner.ts';
+import { KvSlotPool, type KvSlot } from './kv-slots.ts';
+import type { SlotTransfer } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 import type { Sequence } from './sequence.ts';
 
@@ -27,18 +27,31 @@ export class RunningSequences {
     return [...this.#sequences.keys()];
   }
 
+  /** One more than the highest slot in use. */
+  get numRows(): number {
+    return this.#slots.numRows;
+  }
+
+  get all(): readonly Sequence[] {
+    return [...this.#sequences.values()];
+  }
+
   /** Those that take part in decode steps. */
   get decoding(): readonly Sequence[] {
-    return [...this.#sequences.values()].filter((sequence) => sequence.isPrefilled);
+    return this.all.filter((sequence) => sequence.isInSlot);
   }
 
   /** At most the first has part of its prompt computed. */
   get prefilling(): readonly Sequence[] {
-    return [...this.#sequences.values()].filter((sequence) => !sequence.isPrefilled);
+    return this.all.filter((sequence) => !sequence.isInSlot);
   }
 
   get canAdmit(): boolean {
     return this.#slots.canAllocate;
+  }
+
+  freeSlotsWithin(numSlots: number): readonly KvSlot[] {
+    return this.#slots.freeWithin(numSlots);
   }
 
   get(id: RequestId): Sequence | undefined {
@@ -71,7 +84,7 @@ export class RunningSequences {
    *     slot      0  1  2  3  4           0  1  2  3  4
    *     before    A  -  p  B  C   after   A  C  B  p  -    moves 4 → 1, 3 → 2
    */
-  closeHoles(): readonly SlotMove[] {
+  closeHoles(): readonly SlotTransfer[] {
     const { decoding, prefilling } = this;
     for (const { slot } of prefilling) this.#slots.free(slot);
     const moves = decoding
@@ -82,9 +95,9 @@ export class RunningSequences {
     return moves;
   }
 
-  #move(sequence: Sequence): SlotMove {
+  #move(sequence: Sequence): SlotTransfer {
     const from = sequence.slot;
     sequence.slot = this.#slots.relocate(from);
-    return { from, to: sequence.slot };
+    return { kind: 'move', from, to: sequence.slot };
   }
 }

@@ -10,11 +10,11 @@ import {
 } from './test-support.ts';
 import type { RequestOverrides } from './test-support.ts';
 import type { BatchingPolicy } from './policy.ts';
-import { rowsOf } from './scheduler.ts';
+import type { SchedulerOptions, UnfitRequest } from './scheduler.ts';
 
 /** A scheduler at a hand-moved time, with a device that answers 9 to everything unless told otherwise. */
-function createDriver(policy: Partial<BatchingPolicy> = {}, contextLength = 64) {
-  const scheduler = createScheduler(policy, contextLength);
+function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<SchedulerOptions> = {}) {
+  const scheduler = createScheduler(policy, options);
   const driver = {
     scheduler,
     nowMs: 0,
@@ -26,13 +26,13 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, contextLength = 64) 
       const step = scheduler.schedule(driver.nowMs);
       if (!step) return 'nothing';
       const isSilent = step.kind === 'prefill' && !step.isLastChunk;
-      const tokenIds = isSilent ? [] : rowsOf(step).map((row) => answers[row.requestId] ?? 9);
+      const tokenIds = isSilent ? [] : step.rows.map((row) => answers[row.requestId] ?? 9);
       scheduler.update(step, { tokenIds, runMs: 0, readbackMs: 0 }, driver.nowMs);
       return describeStep(step);
     },
     steps: (count: number): string[] => Array.from({ length: count }, () => driver.step()),
     abort: (name: string): boolean => scheduler.abort(requestId(name)),
-    configure: (knobs: Partial<BatchingPolicy>): void =>
+    configure: (knobs: Partial<BatchingPolicy>): readonly UnfitRequest[] =>
       scheduler.configure(createPolicy({ ...scheduler.policy, ...knobs })),
   };
   return driver;
@@ -60,7 +60,7 @@ describe('any policy', () => {
   });
 
   it('ends a sequence at the end token, at maxNewTokens and at the context length', () => {
-    const driver = createDriver({}, 8);
+    const driver = createDriver({}, { contextLength: 8 });
     driver.add('a', { maxNewTokens: 10 });
     driver.add('b', { maxNewTokens: 2 });
     driver.add('c', { promptLength: 7, maxNewTokens: 10 });

@@ -1,16 +1,37 @@
-import { BackPressureError } from '../errors.ts';
+import { BackPressureError, KvBudgetError } from '../errors.ts';
 import { DrainRate } from '../drain-rate.ts';
+import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
+import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from './logprobs.ts';
-import type { DecodeStep, PrefillStep, Step, StepOutput, StepRow } from './model-runner.ts';
+import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
+import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
 import { RequestQueue } from './request-queue.ts';
 import type { GenerationRequest, RequestId } from './request.ts';
 import { RunningSequences } from './running-sequences.ts';
-import { Sequence, type SequenceLimits } from './sequence.ts';
+import { finalLengthOf, Sequence, type SequenceLimits } from './sequence.ts';
 
 export interface SchedulerOptions extends SequenceLimits {
   readonly policy: BatchingPolicy;
+  readonly kvCacheLimits: KvCacheLimits;
+  /** Prompts that one prefill step may compute together. */
+  readonly maxPrefillRows: number;
 }
+
+/** Memory of the K/V cache, in bytes. */
+export interface KvUsage {
+  /** By the tokens of what runs. */
+  readonly usedBytes: number;
+  readonly reservedBytes: number;
+}
+
+export interface UnfitRequest {
+  readonly id: RequestId;
+  readonly error: KvBudgetError;
+}
+
+/** Tokens of a prefix that are worth a copy: fewer are computed in the same pass as the others at hardly any cost. */
+const FEWEST_REUSED_TOKENS = 32;
 
 /** What a step brought one sequence. */
 export interface Progress {
@@ -33,12 +54,17 @@ export class Scheduler {
   readonly #waiting = new RequestQueue<Sequence>();
   readonly #running: RunningSequences;
   readonly #drainRate = new DrainRate();
+  readonly #memory: KvMemory;
+  readonly #prefixes = new PrefixCache();
+  readonly #maxPrefillRows: number;
   /** Since the last decode step, or since nothing was there to decode. */
   #numPrefilledTokens = 0;
 
-  constructor({ policy, ...limits }: SchedulerOptions) {
+  constructor({ policy, kvCacheLimits, maxPrefillRows, ...limits }: SchedulerOptions) {
     this.#limits = limits;
     this.#policy = policy;
+    this.#memory = new KvMemory(kvCacheLimits, policy.kvCacheMemoryBytes);
+    this.#maxPrefillRows = maxPrefillRows;
     this.#running = new RunningSequences(policy.maxBatchSize);
   }
 
@@ -58,6 +84,14 @@ export class Scheduler {
     return this.#running.numSlotsInUse;
   }
 
+  get kvUsage(): KvUsage {
+    return {
+      usedBytes:
+        this.#memory.bytesPerToken * sumOf(this.#running.all.map((sequence) => sequence.numComputedTokens)),
+      reservedBytes: this.#memory.reservedBytes,
+    };
+  }
+
   /** When to look again although nothing happened: the end of an idle engine's batch wait. */
   get wakeAtMs(): number | undefined {
     const { oldest } = this.#waiting;
@@ -69,10 +103,16 @@ export class Scheduler {
     return this.#waiting.has(id) || this.#running.get(id) !== undefined;
   }
 
-  /** Governs the next decision; what runs keeps running. */
-  configure(policy: BatchingPolicy): void {
+  /** Governs the next decision; what runs keeps running. Returns what waits and can never run now, and why. */
+  configure(policy: BatchingPolicy): readonly UnfitRequest[] {
     this.#policy = policy;
     this.#running.resize(policy.maxBatchSize);
+    if (!policy.prefixCaching) this.#prefixes.clear();
+    this.#memory.limitTo(policy.kvCacheMemoryBytes);
+    return this.#waiting.all.flatMap((sequence) => {
+      const error = this.#memoryErrorFor(sequence.finalLengthIn(this.#limits));
+      return error ? [{ id: sequence.id, error }] : [];
+    });
   }
 
   /** `nowMs` never runs backwards: the queue is kept in order of arrival. */
@@ -84,6 +124,10 @@ export class Scheduler {
   addAll(requests: readonly GenerationRequest[], nowMs: number): void {
     const [first] = requests;
     if (!first) return;
+    for (const request of requests) {
+      const error = this.#memoryErrorFor(finalLengthOf(request, this.#limits.contextLength));
+      if (error) throw error;
+    }
     const limit = this.#waiting.limitFor(first.clientId, this.#policy.maxQueuedRequests, requests.length);
     if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
     for (const request of requests) this.#waiting.add(new Sequence(request, nowMs));
@@ -93,20 +137,23 @@ export class Scheduler {
   abort(id: RequestId): boolean {
     const running = this.#running.get(id);
     if (!running) return this.#waiting.remove(id) !== undefined;
-    this.#running.remove(running);
+    this.#remove(running);
     return true;
   }
 
   /** The ids of all that were there, the running ones first. */
   abortAll(): readonly RequestId[] {
-    const ids = [...this.#running.ids, ...this.#waiting.ids];
+    const ids = [...this.#running.ids, ...this.#waiting.all.map(({ id }) => id)];
     for (const id of ids) this.abort(id);
     return ids;
   }
 
   /** Undefined when there is nothing to do, or nothing yet: see `wakeAtMs`. */
   schedule(nowMs: number): Step | undefined {
-    return this.#schedulePrefill(nowMs) ?? this.#scheduleDecode();
+    if (this.#isIdle && this.numWaiting === 0) return undefined;
+    this.#memory.beginStep(this.#need());
+    this.#prefixes.truncate(this.#memory.shape);
+    return this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
   }
 
   /**
@@ -124,23 +171,30 @@ export class Scheduler {
     if (!step.rows.every(goesOn)) return undefined;
     this.#numPrefilledTokens = 0;
     const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
-    return { kind: 'decode', isBehind: true, moves: [], rows };
+    const kvShape = this.#memory.reserve(
+      this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) }),
+    );
+    return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
   }
 
   /** Takes in what the step yielded; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     const progress: Progress[] = [];
-    for (const [index, row] of rowsOf(step).entries()) {
+    // What it was to copy may not be where it was to go.
+    if (output.tokenIds.some((entry) => entry instanceof Error)) this.#prefixes.clear();
+    for (const [index, row] of step.rows.entries()) {
       const sequence = this.#running.get(row.requestId);
       // Gone, or another one of the same id.
       if (sequence?.numComputedTokens !== row.startPosition) continue;
       const sampled = output.tokenIds[index];
+      const isStart = row.startPosition === sequence.numReusedTokens;
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
+      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(sampled instanceof Error);
       if (sampled instanceof Error) sequence.finish('error');
       else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
-      if (sequence.status === 'finished') this.#running.remove(sequence);
+      if (sequence.status === 'finished') this.#remove(sequence);
       const logprobs = output.logprobs?.[index];
-      progress.push({ sequence, isStart: row.startPosition === 0, sampled, logprobs });
+      progress.push({ sequence, isStart, sampled, logprobs });
     }
     return progress;
   }
@@ -154,30 +208,175 @@ export class Scheduler {
     const budget = this.#policy.maxBatchedTokens - this.#numPrefilledTokens;
     if (budget <= 0) return undefined;
     const sequence = this.#running.prefilling[0] ?? this.#admit(nowMs);
-    if (!sequence) return undefined;
-    if (sequence.numComputedTokens === 0) sequence.start(nowMs);
-    this.#running.lowerReservation(sequence);
-    const row = rowOf(sequence, budget);
-    this.#numPrefilledTokens += row.tokenIds.length;
-    const isLastChunk = row.startPosition + row.tokenIds.length === sequence.numPrefillTokens;
-    return { kind: 'prefill', row, isLastChunk };
+    // What joins the batch has to decode at once: its K/V is copied by the step that needs it, and fails with it.
+    if (!sequence || this.#canJoin(sequence)) return undefined;
+    return this.#prefill(sequence, budget, nowMs);
   }
 
-  #scheduleDecode(): DecodeStep | undefined {
+  #prefill(first: Sequence, budget: number, nowMs: number): PrefillStep {
+    const reused = first.numComputedTokens === 0 ? this.#findReusable(first) : undefined;
+    if (reused) {
+      first.reuse(reused.length);
+      this.#prefixes.touch(reused.slot);
+    }
+    const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
+    const sequences = isWhole ? [first, ...this.#findMates(first, budget, nowMs)] : [first];
+    for (const sequence of sequences) {
+      if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
+      this.#running.lowerReservation(sequence);
+    }
+    const rows = sequences.map((sequence) => rowOf(sequence, budget));
+    const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+    this.#numPrefilledTokens += rows.length * numTokens;
+    const isLastChunk = sequences.every(
+      (sequence) => sequence.numPrefillTokens <= sequence.numComputedTokens + numTokens,
+    );
+    const kvShape = this.#memory.reserve(
+      this.#need({ length: first.numComputedTokens + numTokens, numStagingRows: sequences.length }),
+    );
+    const transfers = isLastChunk ? rows.flatMap(({ slot }) => this.#rescue(slot)) : [];
+    return { kind: 'prefill', kvShape, transfers, rows, isLastChunk, reusedSlot: reused?.slot };
+  }
+
+  /** Whole prompts that are computed beside the first in one pass, padded to one length. */
+  #findMates(first: Sequence, budget: number, nowMs: number): readonly Sequence[] {
+    const group = [first];
+    const others = this.#running.prefilling.filter((other) => other !== first);
+    for (const other of others) if (this.#fitsBeside(group, other, budget)) group.push(other);
+    for (let next = this.#waiting.next; next; next = this.#waiting.next) {
+      if (this.#numPlaces(nowMs) === 0 || !this.#fitsBeside(group, next, budget) || !this.#admit(nowMs))
+        break;
+      group.push(next);
+    }
+    return group.slice(1);
+  }
+
+  #fitsBeside(group: readonly Sequence[], next: Sequence, budget: number): boolean {
+    if (group.length >= this.#maxPrefillRows || this.#findReusable(next)) return false;
+    // One that can take over the K/V of another is better off behind it.
+    if (
+      group.some((other) =>
+        this.#isWorthReusing(next, numSharedTokens(other.prefillTokenIds, next.prefillTokenIds)),
+      )
+    )
+      return false;
+    const lengths = [...group, next].map(({ numPrefillTokens }) => numPrefillTokens);
+    const numPadded = lengths.length * Math.max(...lengths);
+    const need = this.#need({ next, length: Math.max(...lengths), numStagingRows: lengths.length });
+    return numPadded <= budget && numPadded <= 2 * sumOf(lengths) && this.#memory.canHold(need);
+  }
+
+  #scheduleDecode(nowMs: number): DecodeStep | undefined {
+    const joins = this.#joinBatch(nowMs);
     const { decoding } = this.#running;
     if (decoding.length === 0) return undefined;
     this.#numPrefilledTokens = 0;
     const moves = this.#running.closeHoles();
+    const origins = new Set(moves.map(({ from }) => from));
+    const transfers = [...joins, ...moves.flatMap((move) => [...this.#rescue(move.to, origins), move])];
     const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1));
-    return { kind: 'decode', isBehind: false, moves, rows };
+    const kvShape = this.#memory.reserve(this.#need());
+    return { kind: 'decode', isBehind: false, kvShape, transfers, rows };
+  }
+
+  /** Those of which all but the last token is in some slot take it over and decode with the others. */
+  #joinBatch(nowMs: number): readonly SlotTransfer[] {
+    const transfers: SlotTransfer[] = [];
+    for (const sequence of this.#running.prefilling) transfers.push(...this.#tryJoin(sequence, nowMs));
+    for (let next = this.#waiting.next; next && this.#numPlaces(nowMs) > 0; next = this.#waiting.next) {
+      const isRoom = this.#memory.canHold(this.#need({ next }));
+      if (!isRoom || !this.#canJoin(next) || !this.#admit(nowMs)) break;
+      transfers.push(...this.#tryJoin(next, nowMs));
+    }
+    return transfers;
+  }
+
+  #tryJoin(sequence: Sequence, nowMs: number): readonly SlotTransfer[] {
+    const reused = this.#findReusable(sequence);
+    if (!reused || reused.length < sequence.numPrefillTokens - 1) return [];
+    sequence.start(nowMs);
+    this.#running.lowerReservation(sequence);
+    const { slot } = sequence;
+    sequence.reuse(reused.length);
+    sequence.isInSlot = true;
+    this.#prefixes.touch(reused.slot);
+    const rescue = this.#rescue(slot);
+    return slot === reused.slot ? rescue : [...rescue, { kind: 'copy', from: reused.slot, to: slot }];
+  }
+
+  #canJoin(sequence: Sequence): boolean {
+    return this.#findReusable(sequence)?.length === sequence.numPrefillTokens - 1;
+  }
+
+  /** The row with the longest prefix of what is still to be computed in whole, where that is worth a copy. */
+  #findReusable(sequence: Sequence): CachedPrefix | undefined {
+    if (sequence.numComputedTokens > 0) return undefined;
+    const { prefillTokenIds } = sequence;
+    const live = this.#running.decoding.map(
+      ({ slot, computedTokenIds }) => [slot, computedTokenIds] as const,
+    );
+    const found = longestOf([...this.#prefixes.rows, ...live], prefillTokenIds);
+    if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
+    // The last token is always computed: the next one is sampled from its logits.
+    return { slot: found.slot, length: Math.min(found.length, prefillTokenIds.length - 1) };
+  }
+
+  #isWorthReusing({ numPrefillTokens }: Sequence, numShared: number): boolean {
+    const isAllButLast = numShared > 0 && numShared >= numPrefillTokens - 1;
+    return this.#policy.prefixCaching && (isAllButLast || numShared >= FEWEST_REUSED_TOKENS);
+  }
+
+  /** The slot is about to be overwritten: what it holds takes the place of what was used least recently. */
+  #rescue(slot: KvSlot, except?: ReadonlySet<KvSlot>): readonly SlotTransfer[] {
+    const free = this.#running.freeSlotsWithin(this.#memory.shape.numSlots);
+    const to = this.#prefixes.rescue(
+      slot,
+      free.filter((other) => !except?.has(other)),
+    );
+    return to === undefined ? [] : [{ kind: 'copy', from: slot, to }];
+  }
+
+  #remove(sequence: Sequence): void {
+    const { slot, isInSlot, finishReason } = sequence;
+    this.#running.remove(sequence);
+    if (isInSlot && finishReason !== 'error' && this.#policy.prefixCaching)
+      this.#prefixes.keep(slot, sequence.computedTokenIds);
+  }
+
+  /** Why a sequence that may grow to this length can never run. */
+  #memoryErrorFor(finalLength: number): KvBudgetError | undefined {
+    if (this.#memory.canEverHold(finalLength)) return undefined;
+    return KvBudgetError.of(finalLength, this.#memory.bytesForOne(finalLength), this.#memory.maxBytes);
+  }
+
+  /** Whether there is memory for one more, to its last token; what is reserved and not needed is given back for it. */
+  #hasMemoryFor(next: Sequence): boolean {
+    const need = this.#need({ next });
+    if (this.#memory.canHold(need)) return true;
+    this.#memory.shrinkTo(this.#need());
+    this.#prefixes.truncate(this.#memory.shape);
+    return this.#memory.canHold(need);
+  }
+
+  /** What runs, `next` with it. */
+  #need({ next, length = 0, numStagingRows = 1 }: NeedOptions = {}): KvNeed {
+    const { numRows, size, all } = this.#running;
+    const finals = [...all, ...(next ? [next] : [])].map((sequence) => sequence.finalLengthIn(this.#limits));
+    return {
+      numRows: next ? Math.max(numRows, size + 1) : numRows,
+      numStagingRows,
+      length: Math.max(length, ...all.map(({ numComputedTokens }) => numComputedTokens + 1)),
+      finalLength: Math.max(0, ...finals),
+    };
   }
 
   /** Lets in as many as the policy has places for; returns the first. */
   #admit(nowMs: number): Sequence | undefined {
     let first: Sequence | undefined;
     for (let places = this.#numPlaces(nowMs); places > 0; places -= 1) {
-      const sequence = this.#waiting.take();
-      if (!sequence) break;
+      const sequence = this.#waiting.next;
+      if (!sequence || !this.#hasMemoryFor(sequence)) break;
+      this.#waiting.take();
       this.#running.admit(sequence);
       this.#drainRate.recordAdmission(nowMs, this.numWaiting);
       first ??= sequence;
@@ -203,9 +402,16 @@ export class Scheduler {
   }
 }
 
-/** The rows of a step, whatever its kind. */
-export function rowsOf(step: Step): readonly StepRow[] {
-  return step.kind === 'prefill' ? [step.row] : step.rows;
+interface NeedOptions {
+  /** A sequence to be admitted. */
+  readonly next?: Sequence;
+  /** Tokens of the longest row of this step. */
+  readonly length?: number;
+  readonly numStagingRows?: number;
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function rowOf(sequence: Sequence, budget: number): StepRow {

@@ -18,10 +18,8 @@ describe('Sequence', () => {
     expect(sequence.nextTokenIds(2)).toEqual([5, 6]);
     sequence.numComputedTokens = 2;
     expect(sequence.nextTokenIds(2)).toEqual([7]);
-    expect(sequence.isPrefilled).toBe(false);
     sequence.numComputedTokens = 3;
     sequence.append(9, 0, LIMITS);
-    expect(sequence.isPrefilled).toBe(true);
     expect(sequence.nextTokenIds(2)).toEqual([9]);
   });
 

@@ -15,8 +15,12 @@ export interface SequenceLimits {
 export class Sequence {
   readonly request: GenerationRequest;
   readonly arrivedAtMs: number;
-  /** Positions whose K/V is computed, in staging or in the slot. */
+  /** Positions whose K/V is there, in staging or in the slot. */
   numComputedTokens = 0;
+  /** Of these, what was copied from the row of another sequence. */
+  numReusedTokens = 0;
+  /** Its K/V has its place in the slot: it takes part in decode steps. */
+  isInSlot = false;
   finishReason: FinishReason | undefined;
   /** Received -> first scheduled; 0 until then. */
   queueWaitMs = 0;
@@ -84,9 +88,18 @@ export class Sequence {
     return this.request.promptTokenIds.length;
   }
 
-  /** Positions that are computed before the first token is sampled. */
+  /** What is computed before the first token is sampled. */
+  get prefillTokenIds(): readonly number[] {
+    return this.#prefillTokenIds;
+  }
+
   get numPrefillTokens(): number {
     return this.#prefillTokenIds.length;
+  }
+
+  /** The tokens whose K/V is there. */
+  get computedTokenIds(): readonly number[] {
+    return [...this.request.promptTokenIds, ...this.#outputTokenIds].slice(0, this.numComputedTokens);
   }
 
   /** The end token was sampled: it stops the text and is no part of it. */
@@ -108,8 +121,9 @@ export class Sequence {
     return this.numPromptTokens + this.#outputTokenIds.length;
   }
 
-  get isPrefilled(): boolean {
-    return this.numComputedTokens >= this.numPrefillTokens;
+  /** K/V entries that it comes to at most. */
+  finalLengthIn({ contextLength }: SequenceLimits): number {
+    return finalLengthOf(this.request, contextLength);
   }
 
   /** Its first chunk is scheduled. */
@@ -117,12 +131,18 @@ export class Sequence {
     this.queueWaitMs = nowMs - this.arrivedAtMs;
   }
 
+  /** The K/V of its first tokens is copied from another row. */
+  reuse(numTokens: number): void {
+    this.numReusedTokens = numTokens;
+    this.numComputedTokens = numTokens;
+  }
+
   /** What it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
-    return this.isPrefilled
-      ? this.#outputTokenIds.slice(-1)
-      : this.#prefillTokenIds.slice(start, start + budget);
+    return start < this.numPrefillTokens
+      ? this.#prefillTokenIds.slice(start, start + budget)
+      : this.#outputTokenIds.slice(-1);
   }
 
   /** Takes in the token sampled, which may be its last. */
@@ -155,6 +175,14 @@ export class Sequence {
   #isOutOfRoom({ contextLength }: SequenceLimits): boolean {
     return this.#outputTokenIds.length >= this.request.maxNewTokens || this.numTokens >= contextLength;
   }
+}
+
+/** K/V entries that a request comes to at most: those of all its tokens. */
+export function finalLengthOf(
+  { promptTokenIds, maxNewTokens }: GenerationRequest,
+  contextLength: number,
+): number {
+  return Math.min(contextLength, promptTokenIds.length + maxNewTokens);
 }
 
 function countOutput(tokenId: number, counts: Map<number, number>): void {

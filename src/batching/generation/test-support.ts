@@ -1,10 +1,11 @@
 import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
-import type { ModelRunner, StartedStep, Step, StepOutput } from './model-runner.ts';
+import type { KvCacheLimits, KvShape } from './kv-memory.ts';
+import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import type { ClientId, GenerationRequest, RequestId, SamplingParams } from './request.ts';
-import { rowsOf, Scheduler } from './scheduler.ts';
+import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */
 
@@ -69,24 +70,54 @@ export function createRequest(
   };
 }
 
+/** Without prefix caching, so that what is prefilled hangs on each test's own requests alone. */
 export function createPolicy(overrides: Partial<BatchingPolicy> = {}): BatchingPolicy {
-  return { ...DEFAULT_POLICY, ...overrides };
+  return { ...DEFAULT_POLICY, prefixCaching: false, ...overrides };
 }
 
-export function createScheduler(overrides: Partial<BatchingPolicy> = {}, contextLength = 64): Scheduler {
-  return new Scheduler({ contextLength, eosTokenIds: new Set([EOS]), policy: createPolicy(overrides) });
+/** A byte per token, in rows that grow by 16. */
+export function createKvCacheLimits(overrides: Partial<KvCacheLimits> = {}): KvCacheLimits {
+  return {
+    bytesPerToken: 1,
+    maxBytes: 1_000_000,
+    maxSlotBytes: 1_000_000,
+    capacityFor: (length) => 16 * Math.ceil(length / 16),
+    ...overrides,
+  };
 }
 
-/** `prefill a 0+3 @0 last`, `decode a b`, `decode a c, 2→1`: what a step does, in one line. */
+export function createScheduler(
+  overrides: Partial<BatchingPolicy> = {},
+  {
+    contextLength = 64,
+    maxPrefillRows = 1,
+    kvCacheLimits = createKvCacheLimits(),
+  }: Partial<SchedulerOptions> = {},
+): Scheduler {
+  const policy = createPolicy(overrides);
+  const eosTokenIds = new Set([EOS]);
+  return new Scheduler({ contextLength, eosTokenIds, policy, maxPrefillRows, kvCacheLimits });
+}
+
+/**
+ * `prefill a 0+3 @0 last`, `prefill a 0+3 @0 & b 0+2 @1 last`, `prefill a 32+3 @1 of 0 last`, `decode a b`,
+ * `decode a c, 2→1`, `decode a c, 0⇒1`: what a step does, in one line.
+ */
 export function describeStep(step: Step | undefined): string {
   if (!step) return 'nothing';
+  const transfers = step.transfers.map(
+    ({ kind, from, to }) => `, ${from}${kind === 'move' ? '→' : '⇒'}${to}`,
+  );
   if (step.kind === 'prefill') {
-    const { requestId: id, startPosition, tokenIds, slot } = step.row;
-    return `prefill ${id} ${startPosition}+${tokenIds.length} @${slot}${step.isLastChunk ? ' last' : ''}`;
+    const rows = step.rows.map(
+      ({ requestId: id, startPosition, tokenIds, slot }) =>
+        `${id} ${startPosition}+${tokenIds.length} @${slot}`,
+    );
+    const origin = step.reusedSlot === undefined ? '' : ` of ${step.reusedSlot}`;
+    return `prefill ${rows.join(' & ')}${origin}${step.isLastChunk ? ' last' : ''}${transfers.join('')}`;
   }
-  const moves = step.moves.map(({ from, to }) => `, ${from}→${to}`);
   const place = step.isBehind ? ', behind' : '';
-  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${moves.join('')}${place}`;
+  return `decode ${step.rows.map((row) => row.requestId).join(' ')}${transfers.join('')}${place}`;
 }
 
 /** A token that hangs on the whole sequence before it; the end token once in 16. */
@@ -117,6 +148,8 @@ export function tokensAlone(
 
 export interface ScriptedRunnerOptions {
   readonly isPipelined?: boolean;
+  readonly kvCacheLimits?: KvCacheLimits;
+  readonly maxPrefillRows?: number;
   readonly clock?: FakeClock;
   readonly runMs?: number;
   readonly readbackMs?: number;
@@ -131,15 +164,17 @@ export interface ScriptedRunnerOptions {
 }
 
 /**
- * A device whose K/V cache holds the tokens themselves: staging for one prompt, one row per slot. A step that
- * does not fit what is there is a violation, and its tokens come from what the cache really holds.
+ * A device whose K/V cache holds the tokens themselves. A step that does not fit what is there is a violation, and its
+ * tokens come from what the cache really holds.
  */
 export class ScriptedRunner implements ModelRunner {
   readonly steps: Step[] = [];
   readonly violations: string[] = [];
   readonly #options: ScriptedRunnerOptions;
-  #staging: number[] = [];
-  readonly #cache = new Map<number, number[]>();
+  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
+  #staging: number[][] = [];
+  /** By slot. */
+  #cache: number[][] = [];
   /** What the last decode step has left on the device, by row. */
   #sampled: readonly number[] = [];
   #numInFlight = 0;
@@ -160,6 +195,14 @@ export class ScriptedRunner implements ModelRunner {
 
   get isPipelined(): boolean {
     return this.#options.isPipelined ?? false;
+  }
+
+  get kvCacheLimits(): KvCacheLimits {
+    return this.#options.kvCacheLimits ?? createKvCacheLimits();
+  }
+
+  get maxPrefillRows(): number {
+    return this.#options.maxPrefillRows ?? 1;
   }
 
   start(step: Step): StartedStep {
@@ -188,38 +231,71 @@ export class ScriptedRunner implements ModelRunner {
     this.#hasFailed = true;
     onRun?.(step);
     this.#hasFailed = false;
+    this.#resize(step.kvShape);
+    for (const transfer of step.transfers) this.#transfer(transfer);
     const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
     const logprobs = this.#options.logprobs?.(tokenIds);
     return { tokenIds: answer(step, tokenIds), ...(logprobs && { logprobs }), runMs, readbackMs };
   }
 
-  #prefill({ row, isLastChunk }: Extract<Step, { kind: 'prefill' }>): number[] {
-    if (row.startPosition === 0) this.#staging = [];
-    this.#check(row.startPosition === this.#staging.length, `staging of ${row.requestId} is not its own`);
-    this.#check(row.tokenIds.length > 0, `empty chunk for ${row.requestId}`);
-    this.#staging.push(...row.tokenIds);
+  #prefill({ rows, isLastChunk, reusedSlot }: Extract<Step, { kind: 'prefill' }>): number[] {
+    const reused = reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
+    for (const [index, row] of rows.entries()) {
+      if (row.startPosition === 0) this.#staging[index] = [];
+      else if (reused) this.#staging[index] = reused.slice(0, row.startPosition);
+      const staging = this.#staging[index] ?? [];
+      this.#check(row.startPosition === staging.length, `staging of ${row.requestId} is not its own`);
+      this.#check(row.tokenIds.length > 0, `empty chunk for ${row.requestId}`);
+      this.#check(
+        rows.length === 1 || row.startPosition === 0,
+        `${row.requestId} shares a chunk with a past`,
+      );
+      staging.push(...row.tokenIds);
+    }
+    this.#checkCapacity(this.#staging);
     if (!isLastChunk) return [];
-    this.#cache.set(row.slot, this.#staging);
-    return [this.#next(this.#staging)];
+    for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
+    return this.#staging.slice(0, rows.length).map((staging) => this.#next(staging));
   }
 
-  #decode({ rows, moves, isBehind }: Extract<Step, { kind: 'decode' }>): number[] {
-    for (const { from, to } of moves) {
-      this.#cache.set(to, this.#cache.get(from) ?? []);
-      this.#cache.delete(from);
-    }
+  #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>): number[] {
     const tokenIds = rows.map((row, index) => {
-      const history = this.#cache.get(row.slot) ?? [];
+      // A freed row holds more than the prefix that its next sequence takes over.
+      const history = (this.#cache[row.slot] ?? []).slice(0, row.startPosition);
       const fed = isBehind ? this.#sampled.slice(index, index + 1) : row.tokenIds;
       this.#check(row.slot === index, `row ${index} is in slot ${row.slot}`);
       this.#check(row.startPosition === history.length, `K/V of ${row.requestId} is not in slot ${row.slot}`);
       this.#check(fed.length === 1, `${row.requestId} decodes ${fed.length} tokens`);
       this.#check(!isBehind || row.tokenIds.length === 0, `${row.requestId} knows a token too early`);
       history.push(...fed);
+      this.#write(row.slot, history);
       return this.#next(history);
     });
+    this.#checkCapacity(this.#cache);
     this.#sampled = tokenIds;
     return tokenIds;
+  }
+
+  #resize(shape: KvShape): void {
+    this.#shape = shape;
+    this.#cache = resized(this.#cache, shape.numSlots, shape.capacity);
+    this.#staging = resized(this.#staging, shape.numStagingRows, shape.capacity);
+  }
+
+  #transfer({ kind, from, to }: SlotTransfer): void {
+    this.#check(from !== to, `slot ${from} goes to itself`);
+    this.#write(to, [...(this.#cache[from] ?? [])]);
+    if (kind === 'move') this.#cache[from] = [];
+  }
+
+  #write(slot: number, tokenIds: number[]): void {
+    this.#check(slot < this.#cache.length, `slot ${slot} of ${this.#cache.length}`);
+    this.#cache[slot] = tokenIds;
+  }
+
+  #checkCapacity(rows: readonly (readonly number[])[]): void {
+    const longest = Math.max(0, ...rows.map((row) => row.length));
+    this.#check(longest <= this.#shape.capacity, `${longest} tokens in rows of ${this.#shape.capacity}`);
   }
 
   #next(history: readonly number[]): number {
@@ -229,6 +305,10 @@ export class ScriptedRunner implements ModelRunner {
   #check(holds: boolean, violation: string): void {
     if (!holds) this.violations.push(violation);
   }
+}
+
+function resized(rows: readonly number[][], numRows: number, capacity: number): number[][] {
+  return Array.from({ length: numRows }, (_, index) => rows[index]?.slice(0, capacity) ?? []);
 }
 
 /** `a token 117`, `a finished length`, `a failed CANCELLED`: one line per event. */
@@ -296,7 +376,7 @@ export function createEngine({ policy, runner: script, ...overrides }: EngineOve
   const submit = (name: string, request?: RequestOverrides): void =>
     engine.submit(createRequest(name, request));
   const steps = (): string[] => runner.steps.map(describeStep);
-  const batchSizes = (): number[] => runner.steps.map((step) => rowsOf(step).length);
+  const batchSizes = (): number[] => runner.steps.map((step) => step.rows.length);
   return { engine, runner, clock, listener, submit, steps, batchSizes };
 }
 

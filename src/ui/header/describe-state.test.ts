@@ -13,6 +13,8 @@ function createStatus(state: ServeStatus['state'], progress?: LoadProgress): Ser
       batchWaitTimeoutMs: 0,
       maxBatchedTokens: 256,
       maxQueuedRequests: 1000,
+      prefixCaching: true,
+      kvCacheMemoryBytes: Infinity,
     },
     deployments: [],
     numTabs: 1,

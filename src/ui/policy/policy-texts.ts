@@ -9,7 +9,7 @@ export const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
 
 export const POLICY_NAMES: readonly PolicyName[] = ['off', 'static', 'continuous'];
 
-type Knob = Exclude<keyof BatchingPolicy, 'policy'>;
+type Knob = Exclude<keyof BatchingPolicy, 'policy' | 'prefixCaching'>;
 
 export const KNOBS: readonly KnobText<Knob>[] = [
   {
@@ -35,5 +35,11 @@ export const KNOBS: readonly KnobText<Knob>[] = [
     label: 'Max queued requests',
     unit: 'requests',
     hint: 'How many may wait; further ones are refused with BACK_PRESSURE. Infinity = no limit.',
+  },
+  {
+    name: 'kvCacheMemoryBytes',
+    label: 'K/V cache memory',
+    unit: 'bytes',
+    hint: 'What keys and values of all sequences may take; others wait, and one that is too large alone is refused. Infinity = as much as the device allows.',
   },
 ];

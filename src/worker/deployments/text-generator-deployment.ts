@@ -1,6 +1,7 @@
 import { systemClock } from '../../batching/clock.ts';
 import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { RequestId, RequestUpdate, WireError } from '../protocol.ts';
 import type { StatsReporter } from '../stats-reporter.ts';
@@ -38,12 +39,9 @@ export class TextGeneratorDeployment {
     return this.#policy;
   }
 
-  get numRunning(): number {
-    return this.#model.type === 'ready' ? this.#model.generator.numRunning : 0;
-  }
-
-  get numWaiting(): number {
-    return this.#model.type === 'ready' ? this.#model.generator.numWaiting : this.#early.size;
+  get gauges(): EngineGauges {
+    if (this.#model.type === 'ready') return this.#model.generator.gauges;
+    return { numRunning: 0, numWaiting: this.#early.size, kvCache: { usedBytes: 0, reservedBytes: 0 } };
   }
 
   /** Starts serving; what waited goes first, in its order. */
@@ -119,8 +117,9 @@ export class TextGeneratorDeployment {
       const { numPromptTokens, numSequences } = generator.submit(submission);
       this.#stats.recordSubmitted(numPromptTokens, numSequences);
     } catch (error) {
-      this.#stats.recordRejected();
-      this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: toWireError(error) }]);
+      const wireError = toWireError(error);
+      this.#stats.recordRejected(wireError.code);
+      this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: wireError }]);
     }
   }
 

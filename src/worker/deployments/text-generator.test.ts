@@ -25,8 +25,8 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
       batches.push(batch);
       updates.push(...batch);
     },
-    onStep: () => generator.numRunning + generator.numWaiting === 0 && idle.resolve(),
-    onEnded: () => generator.numRunning + generator.numWaiting === 0 && idle.resolve(),
+    onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
+    onEnded: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
   });
   const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();
@@ -227,8 +227,8 @@ describe('a request for several continuations', () => {
       'echo 0 ab',
       'echo 1 ab',
       'chunk 0 c',
-      'chunk 1 c',
       'chunk 0 d length',
+      'chunk 1 c',
       'chunk 1 d length',
       'finished',
     ]);
@@ -248,7 +248,7 @@ describe('a request for several continuations', () => {
       ...submission,
     });
     expect(cost).toEqual({ numPromptTokens: 2, numSequences: 3 });
-    expect(generator.numWaiting).toBe(3);
+    expect(generator.gauges.numWaiting).toBe(3);
   });
 
   it('waits altogether or is refused altogether', () => {
@@ -256,9 +256,9 @@ describe('a request for several continuations', () => {
     generator.configure({ maxQueuedRequests: 3 });
     submit('ab');
     expect(() => submit('ab', { n: 3 })).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE' }));
-    expect(generator.numWaiting).toBe(1);
+    expect(generator.gauges.numWaiting).toBe(1);
     submit('ab', { n: 2 });
-    expect(generator.numWaiting).toBe(3);
+    expect(generator.gauges.numWaiting).toBe(3);
   });
 
   it('stops each continuation at its own stop string', async () => {
@@ -281,9 +281,9 @@ describe('a request for several continuations', () => {
     const { generator, submit, updates, idle } = createGenerator();
     generator.configure({ maxBatchSize: 2 });
     const cancelled = submit('ab', { n: 3, maxNewTokens: 50 });
-    await vi.waitFor(() => expect(generator.numRunning).toBe(2));
+    await vi.waitFor(() => expect(generator.gauges.numRunning).toBe(2));
     generator.cancel(cancelled);
-    expect([generator.numRunning, generator.numWaiting]).toEqual([0, 0]);
+    expect([generator.gauges.numRunning, generator.gauges.numWaiting]).toEqual([0, 0]);
     await idle;
     expect(updates.filter(({ type }) => type === 'failed')).toMatchObject([
       { requestId: cancelled, error: { code: 'REQUEST_CANCELLED' } },
@@ -301,7 +301,7 @@ describe('a request for several continuations', () => {
     await failing.idle;
     expect(failing.updates.at(-1)).toMatchObject({ type: 'failed', error: { code: 'MODEL_RUN_FAILED' } });
     expect(failing.updates.filter(({ type }) => type === 'failed' || type === 'finished')).toHaveLength(1);
-    expect([failing.generator.numRunning, failing.generator.numWaiting]).toEqual([0, 0]);
+    expect([failing.generator.gauges.numRunning, failing.generator.gauges.numWaiting]).toEqual([0, 0]);
   });
 
   it('goes on at another worker, each continuation where it was, those that have ended as they are', async () => {
@@ -446,7 +446,7 @@ describe('a request that a lost worker has begun', () => {
     expect(() => submit('ab', { n: 2 }, { choices: [ended, ended] })).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringContaining('`resumption`') }),
     );
-    expect(generator.numWaiting).toBe(0);
+    expect(generator.gauges.numWaiting).toBe(0);
   });
 
   it('is refused with tokens that its model has not, and disturbs nothing that runs', async () => {

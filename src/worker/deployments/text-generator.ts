@@ -4,6 +4,7 @@ import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import { continuationSeed } from '../../batching/generation/random.ts';
+import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
@@ -57,7 +58,7 @@ export class TextGenerator {
     this.#model = model;
     this.#listener = listener;
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend, model.config),
+      runner: new Gpt2Runner(model.backend),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,
@@ -75,12 +76,9 @@ export class TextGenerator {
     });
   }
 
-  get numRunning(): number {
-    return this.#engine.numRunning;
-  }
-
-  get numWaiting(): number {
-    return this.#engine.numWaiting;
+  get gauges(): EngineGauges {
+    const { numRunning, numWaiting, kvUsage } = this.#engine;
+    return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
   /**

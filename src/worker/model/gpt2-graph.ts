@@ -15,6 +15,8 @@ export const GRAPH_IO = {
   positions: 'position_ids',
   /** int32 [B]: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',
+  /** int32 [B]: index of each row's last token among all B * S. */
+  lastRows: 'last_rows',
   /** int32 [1], on the CPU: the largest of the rows' valid lengths after this run. */
   totalLength: 'total_sequence_length',
   /** float32 [B, vocab]: for the last token of each row only. */
@@ -75,17 +77,17 @@ export function buildGpt2Model(
     nodes: graph.nodes,
     inputs: graphInputs(config, precision),
     outputs: graphOutputs(config, precision),
-    initializers: [...weights.values(), LAST_TOKEN],
+    initializers: [...weights.values(), tokenRowsOf(config)],
   });
 }
 
-/** Gather index of a row's last token. */
-const LAST_TOKEN: OnnxInitializer = {
-  name: 'last_token',
-  type: 'int32',
-  dims: [],
-  data: new Uint8Array(Int32Array.of(-1).buffer),
-};
+const TOKEN_ROWS = 'token_rows_shape';
+
+/** Shape in which every token is a row. */
+function tokenRowsOf({ embeddingSize }: Gpt2Config): OnnxInitializer {
+  const shape = BigInt64Array.of(-1n, BigInt(embeddingSize));
+  return { name: TOKEN_ROWS, type: 'int64', dims: [2], data: new Uint8Array(shape.buffer) };
+}
 
 class Gpt2GraphBuilder {
   readonly nodes: OnnxNode[] = [];
@@ -125,7 +127,8 @@ class Gpt2GraphBuilder {
   /** Logits of the last token alone; Gemm reads wte as it lies in the file, without a transposed copy. */
   addHead(): void {
     const isCast = this.#precision === 'float16';
-    this.#add('Gather', ['ln_f', LAST_TOKEN.name], ['last_hidden'], { axis: { int: 1 } });
+    this.#add('Reshape', ['ln_f', TOKEN_ROWS], ['token_rows']);
+    this.#add('Gather', ['token_rows', GRAPH_IO.lastRows], ['last_hidden']);
     this.#add('Gemm', ['last_hidden', 'wte.weight'], [isCast ? 'logits_f16' : GRAPH_IO.logits], {
       transB: { int: 1 },
     });
@@ -197,6 +200,7 @@ function graphInputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
     { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
     { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
     { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
+    { name: GRAPH_IO.lastRows, type: 'int32', dims: ['B'] },
     { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
     ...kvValues(config, precision, GRAPH_IO.pastKey, GRAPH_IO.pastValue),
   ];

@@ -1,7 +1,8 @@
-import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import type { SampledToken } from '../../batching/generation/sampling.ts';
 
-/** Which K/V rows: the staging row, in which a prompt is prefilled, or the first slots, which decode. */
+/** Which K/V rows: the first staging rows, in which prompts are prefilled, or the first slots, which decode. */
 export type ForwardTarget = 'staging' | 'slots';
 
 /** The rows of one forward pass, row-major. */
@@ -16,7 +17,10 @@ export interface ForwardInput {
   readonly ids: Int32Array | 'sampled';
   /** [numRows, tokensPerRow] */
   readonly positions: Int32Array;
-  /** [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. */
+  /**
+   * [numRows]: valid K/V entries of the row after this pass, minus one; 0 for an idle row. Of several rows that start at
+   * position 0, those with fewer tokens than `tokensPerRow` are padded on the right.
+   */
   readonly lastIndices: Int32Array;
 }
 
@@ -27,20 +31,21 @@ export interface SampleOutput {
 }
 
 /**
- * A loaded GPT-2 with its K/V cache on one device: a staging row for prefill, and slots for decode. WebGPU and WASM
+ * A loaded GPT-2 with its K/V cache on one device: staging rows for prefill, and slots for decode. WebGPU and WASM
  * implement it; what is above it does not know which one runs. Calls must not overlap.
  */
 export interface Gpt2Backend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
-  /** What to reserve for rows of this many tokens: more than they need, where growing is dear. */
-  capacityFor(length: number): number;
-  /** Grows the cache to at least this size and keeps what is in it; never shrinks. `capacity` is tokens per row. */
-  reserve(numSlots: number, capacity: number): void;
+  readonly kvCacheLimits: KvCacheLimits;
+  /** See `ModelRunner`. */
+  readonly maxPrefillRows: number;
+  /** Makes the cache this large, and keeps what is in it as far as it fits. */
+  resize(shape: KvShape): void;
   /** Resolves once the pass is launched; `sample`, `readLogits` or `finish` waits for it. */
   forward(input: ForwardInput): Promise<{ readonly runMs: number }>;
   /**
-   * The next token of each row of the last forward pass, which had the same target; of the slots, row i is slot i. The
+   * The next token of each row of the last forward pass, which had the same target; of the slots, row i is slot i. A
    * staging row is that of the slot which its request is to have.
    */
   sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput>;
@@ -48,11 +53,18 @@ export interface Gpt2Backend {
   finish(): Promise<{ readonly readbackMs: number }>;
   /** [numRows, vocabSize], of each row's last token in the last forward pass; for what looks below the sampler. */
   readLogits(numRows: number): Promise<Float32Array>;
-  /** Copies the staging row into a slot. */
-  copyStagingTo(slot: number): void;
-  /** Moves a slot's K/V, and what the sampler knows of its tokens, to another slot. */
-  moveSlot(from: number, to: number): void;
+  /** Copies staging row i into `slots[i]`. */
+  copyStagingTo(slots: readonly number[]): void;
+  /** Copies a slot into the first staging row. */
+  copyToStaging(slot: number): void;
+  /** Copies a slot's K/V to another slot, and where it moves, what the sampler knows of its tokens. */
+  transfer(transfer: SlotTransfer): void;
   release(): Promise<void>;
+}
+
+/** [numRows]: where the last token of each row stands among all tokens of a pass, padding included. */
+export function lastRowsOf({ tokensPerRow, lastIndices }: ForwardInput): Int32Array {
+  return lastIndices.map((lastIndex, row) => row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndex));
 }
 
 /** What the rows feed into the next pass; a row without a token ends, and feeds in anything. */

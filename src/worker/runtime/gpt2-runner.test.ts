@@ -39,21 +39,28 @@ function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRo
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const kvSlot = (slot: number) => slot as KvSlot;
 
-const prefill = (isLastChunk: boolean, prefillRow: StepRow): PrefillStep => ({
+const KV_SHAPE = { numSlots: 4, numStagingRows: 1, capacity: 128 };
+
+const prefill = (rows: StepRow[], step: Partial<PrefillStep> = {}): PrefillStep => ({
   kind: 'prefill',
-  row: prefillRow,
-  isLastChunk,
+  kvShape: KV_SHAPE,
+  transfers: [],
+  rows,
+  isLastChunk: true,
+  reusedSlot: undefined,
+  ...step,
 });
-const decode = (rows: StepRow[], moves: DecodeStep['moves'] = []): DecodeStep => ({
+const decode = (rows: StepRow[], transfers: DecodeStep['transfers'] = []): DecodeStep => ({
   kind: 'decode',
+  kvShape: KV_SHAPE,
+  transfers,
   isBehind: false,
   rows,
-  moves,
 });
 
 function createRunner() {
   const backend = new ScriptedBackend();
-  const runner = new Gpt2Runner(backend, ScriptedBackend.config);
+  const runner = new Gpt2Runner(backend);
   const run = (step: Step): Promise<StepOutput> => runner.start(step).output;
   return { backend, runner, run };
 }
@@ -61,25 +68,57 @@ function createRunner() {
 describe('Gpt2Runner', () => {
   it('prefills in the staging row and copies it to the slot with the last chunk alone', async () => {
     const { backend, run } = createRunner();
-    const first = await run(prefill(false, row(2, 0, 5, 6)));
-    const last = await run(prefill(true, row(2, 2, 7)));
+    const first = await run(prefill([row(2, 0, 5, 6)], { isLastChunk: false }));
+    const last = await run(prefill([row(2, 2, 7)]));
     expect([first.tokenIds, last.tokenIds]).toEqual([[], [8]]);
     expect(backend.calls).toEqual([
-      'reserve 1x128',
+      'resize 4+1x128',
       'forward staging 1x2 ids 5,6 positions 0,1 last 1',
       'finish',
-      'reserve 1x128',
+      'resize 4+1x128',
       'forward staging 1x1 ids 7 positions 2 last 2',
-      'reserve 4x128',
       'staging to 2',
       'sample staging',
     ]);
   });
 
-  it('decodes rows of different lengths in one pass, after the moves', async () => {
+  it('prefills prompts of different lengths in one pass, padded on the right', async () => {
+    const { backend, run } = createRunner();
+    const kvShape = { ...KV_SHAPE, numStagingRows: 2 };
+    const output = await run(prefill([row(1, 0, 5, 6, 7), row(3, 0, 11)], { kvShape }));
+    expect(output.tokenIds).toEqual([8, 12]);
+    expect(backend.calls).toEqual([
+      'resize 4+2x128',
+      'forward staging 2x3 ids 5,6,7,11,0,0 positions 0,1,2,0,1,2 last 2,0',
+      'staging to 1,3',
+      'sample staging',
+    ]);
+  });
+
+  it("prefills behind another sequence's prefix, after it has been rescued", async () => {
+    const { backend, run } = createRunner();
+    const [from, to] = [row(0, 0).slot, row(2, 0).slot];
+    const transfers = [{ kind: 'copy' as const, from, to }];
+    const output = await run(prefill([row(0, 40, 5, 6)], { reusedSlot: from, transfers }));
+    expect(output.tokenIds).toEqual([7]);
+    expect(backend.calls).toEqual([
+      'resize 4+1x128',
+      'copy 0 to 2',
+      '0 to staging',
+      'forward staging 1x2 ids 5,6 positions 40,41 last 41',
+      'staging to 0',
+      'sample staging',
+    ]);
+  });
+
+  it('decodes rows of different lengths in one pass, after the transfers', async () => {
     const { backend, run } = createRunner();
     const [from, to] = [row(3, 0).slot, row(1, 0).slot];
-    const output = await run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], [{ from, to }]));
+    const transfers = [
+      { kind: 'copy' as const, from: to, to: from },
+      { kind: 'move' as const, from, to },
+    ];
+    const output = await run(decode([row(0, 9, 4), row(1, 20, 30), row(2, 3, 11)], transfers));
     expect(output).toEqual({
       tokenIds: [5, 31, 12],
       logprobs: [undefined, undefined, undefined],
@@ -87,22 +126,11 @@ describe('Gpt2Runner', () => {
       readbackMs: 3,
     });
     expect(backend.calls).toEqual([
+      'resize 4+1x128',
+      'copy 1 to 3',
       'move 3 to 1',
-      'reserve 4x128',
       'forward slots 3x1 ids 4,30,11 positions 9,20,3 last 9,20,3',
       'sample slots',
-    ]);
-  });
-
-  it('grows the capacity in powers of two up to the context length', async () => {
-    const { backend, run } = createRunner();
-    await run(decode([row(0, 127, 1)]));
-    await run(decode([row(0, 128, 1)]));
-    await run(decode([row(0, 256, 1)]));
-    expect(backend.calls.filter((call) => call.startsWith('reserve'))).toEqual([
-      'reserve 1x128',
-      'reserve 1x256',
-      'reserve 1x300',
     ]);
   });
 

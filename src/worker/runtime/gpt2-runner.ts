@@ -1,4 +1,5 @@
 import { ModelRunError } from '../../batching/errors.ts';
+import type { KvCacheLimits } from '../../batching/generation/kv-memory.ts';
 import type {
   DecodeStep,
   ModelRunner,
@@ -6,18 +7,24 @@ import type {
   StartedStep,
   Step,
   StepOutput,
+  StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
 
 /** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
 export class Gpt2Runner implements ModelRunner {
   readonly #backend: Gpt2Backend;
-  readonly #config: Gpt2Config;
 
-  constructor(backend: Gpt2Backend, config: Gpt2Config) {
+  constructor(backend: Gpt2Backend) {
     this.#backend = backend;
-    this.#config = config;
+  }
+
+  get kvCacheLimits(): KvCacheLimits {
+    return this.#backend.kvCacheLimits;
+  }
+
+  get maxPrefillRows(): number {
+    return this.#backend.maxPrefillRows;
   }
 
   get isPipelined(): boolean {
@@ -34,33 +41,36 @@ export class Gpt2Runner implements ModelRunner {
     return { launched, output };
   }
 
-  async #prefill({ row, isLastChunk }: PrefillStep): Promise<StepOutput> {
-    const numTokens = row.tokenIds.length;
-    const length = row.startPosition + numTokens;
-    this.#backend.reserve(1, this.#capacityFor(length));
+  async #prefill(step: PrefillStep): Promise<StepOutput> {
+    const { rows, isLastChunk, reusedSlot } = step;
+    this.#prepare(step);
+    if (reusedSlot !== undefined) this.#backend.copyToStaging(reusedSlot);
+    const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const { runMs } = await this.#backend.forward({
       target: 'staging',
-      numRows: 1,
-      tokensPerRow: numTokens,
-      ids: Int32Array.from(row.tokenIds),
-      positions: Int32Array.from({ length: numTokens }, (_, i) => row.startPosition + i),
-      lastIndices: Int32Array.of(length - 1),
+      numRows: rows.length,
+      tokensPerRow,
+      ids: rowMajor(rows, tokensPerRow, ({ tokenIds }, index) => tokenIds[index] ?? PADDING_ID),
+      positions: rowMajor(rows, tokensPerRow, ({ startPosition }, index) => startPosition + index),
+      lastIndices: Int32Array.from(
+        rows,
+        ({ startPosition, tokenIds }) => startPosition + tokenIds.length - 1,
+      ),
     });
     if (!isLastChunk) return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
-    this.#backend.reserve(nextPowerOfTwo(row.slot + 1), this.#capacityFor(length));
-    this.#backend.copyStagingTo(row.slot);
-    return stepOutput(runMs, await this.#backend.sample('staging', [row]));
+    this.#backend.copyStagingTo(rows.map(({ slot }) => slot));
+    return stepOutput(runMs, await this.#backend.sample('staging', rows));
   }
 
-  async #decode({ moves, rows, isBehind }: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
-    for (const { from, to } of moves) this.#backend.moveSlot(from, to);
+  async #decode(step: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
+    const { rows, isBehind } = step;
+    this.#prepare(step);
     const positions = Int32Array.from(rows, (row) => row.startPosition);
-    this.#backend.reserve(nextPowerOfTwo(rows.length), this.#capacityFor(Math.max(...positions) + 1));
     const { runMs } = await this.#backend.forward({
       target: 'slots',
       numRows: rows.length,
       tokensPerRow: 1,
-      ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? 0),
+      ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? PADDING_ID),
       positions,
       // The entry of the token that is fed in is the row's last one.
       lastIndices: positions,
@@ -71,9 +81,27 @@ export class Gpt2Runner implements ModelRunner {
     return stepOutput(runMs, await samples);
   }
 
-  #capacityFor(length: number): number {
-    return Math.min(this.#config.contextLength, this.#backend.capacityFor(length));
+  #prepare({ kvShape, transfers }: Step): void {
+    this.#backend.resize(kvShape);
+    for (const transfer of transfers) this.#backend.transfer(transfer);
   }
+}
+
+/** Attention is causal: what stands behind a row's last token changes nothing before it. */
+const PADDING_ID = 0;
+
+function rowMajor(
+  rows: readonly StepRow[],
+  tokensPerRow: number,
+  valueOf: (row: StepRow, index: number) => number,
+): Int32Array {
+  const values = new Int32Array(rows.length * tokensPerRow);
+  for (const [rowIndex, row] of rows.entries()) {
+    for (let index = 0; index < tokensPerRow; index++) {
+      values[rowIndex * tokensPerRow + index] = valueOf(row, index);
+    }
+  }
+  return values;
 }
 
 function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepOutput {
@@ -85,8 +113,4 @@ function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepO
     runMs,
     readbackMs,
   };
-}
-
-function nextPowerOfTwo(value: number): number {
-  return 2 ** Math.ceil(Math.log2(value));
 }

@@ -1,4 +1,6 @@
 import type { Gpt2Config } from '../model/gpt2-config.ts';
+import type { KvShape } from '../../batching/generation/kv-memory.ts';
+import type { ForwardTarget } from './gpt2-backend.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 
 /** One layer's K and V, each [rows, heads, capacity, headSize]. */
@@ -7,82 +9,88 @@ export interface LayerBuffers {
   readonly value: GPUBuffer;
 }
 
+interface RowBuffers {
+  numRows: number;
+  layers: LayerBuffers[];
+}
+
 /**
- * K/V of all layers in GPU buffers: the slots, whose first n rows are one decode batch, and one staging row in which a
- * prompt is prefilled, since attention over a past takes several tokens only for a single row.
+ * K/V of all layers in GPU buffers: the slots, whose first n rows are one decode batch, and staging rows in which prompts
+ * are prefilled, since attention over a past takes several tokens only for a single row.
  */
 export class GpuKvCache {
   readonly #device: GPUDevice;
   readonly #config: Gpt2Config;
-  readonly #bytesPerElement: number;
-  #numSlots = 0;
+  readonly bytesPerElement: number;
   #capacity = 0;
-  #slots: LayerBuffers[] = [];
-  #staging: LayerBuffers[] = [];
+  readonly #rows: Readonly<Record<ForwardTarget, RowBuffers>> = {
+    slots: { numRows: 0, layers: [] },
+    staging: { numRows: 0, layers: [] },
+  };
   /** A copy within one buffer is refused by WebGPU, so a moved row goes through this one. */
   #transit: GPUBuffer | undefined;
 
   constructor(device: GPUDevice, config: Gpt2Config, bytesPerElement: number) {
     this.#device = device;
     this.#config = config;
-    this.#bytesPerElement = bytesPerElement;
+    this.bytesPerElement = bytesPerElement;
   }
 
   get numSlots(): number {
-    return this.#numSlots;
+    return this.#rows.slots.numRows;
   }
 
   get capacity(): number {
     return this.#capacity;
   }
 
-  layers(target: 'staging' | 'slots'): readonly LayerBuffers[] {
-    return target === 'staging' ? this.#staging : this.#slots;
+  layers(target: ForwardTarget): readonly LayerBuffers[] {
+    return this.#rows[target].layers;
   }
 
-  /** Grows to at least `numSlots` rows of `capacity` tokens, keeping what is cached. Returns whether buffers changed. */
-  reserve(numSlots: number, capacity: number): boolean {
-    if (numSlots <= this.#numSlots && capacity <= this.#capacity) return false;
-    const old = {
-      slots: this.#slots,
-      staging: this.#staging,
-      transit: this.#transit,
-      numSlots: this.#numSlots,
-    };
+  /** Keeps what is cached as far as it fits. Returns whether buffers changed. */
+  resize({ numSlots, numStagingRows, capacity }: KvShape): boolean {
     const oldCapacity = this.#capacity;
-    this.#numSlots = Math.max(numSlots, this.#numSlots);
-    this.#capacity = Math.max(capacity, this.#capacity);
-    this.#slots = this.#createLayers(this.#numSlots);
-    this.#staging = this.#createLayers(1);
-    this.#transit = this.#createRows(1);
-    const encoder = this.#device.createCommandEncoder();
-    this.#copyStrips(encoder, old.slots, this.#slots, old.numSlots, oldCapacity);
-    this.#copyStrips(encoder, old.staging, this.#staging, 1, oldCapacity);
-    this.#device.queue.submit([encoder.finish()]);
-    destroyLayers([...old.slots, ...old.staging]);
-    old.transit?.destroy();
-    return true;
+    this.#capacity = capacity;
+    const hasNewSlots = this.#resizeRows(this.#rows.slots, numSlots, oldCapacity);
+    const hasNewStaging = this.#resizeRows(this.#rows.staging, numStagingRows, oldCapacity);
+    if (capacity !== oldCapacity) {
+      this.#transit?.destroy();
+      this.#transit = this.#createRows(1);
+    }
+    return hasNewSlots || hasNewStaging;
   }
 
-  copyStagingTo(slot: number): void {
+  /** Staging row i goes to `slots[i]`. */
+  copyStagingTo(slots: readonly number[]): void {
     const rowBytes = this.#rowBytes;
-    this.#forEachPair(this.#staging, this.#slots, (encoder, staging, slots) => {
-      encoder.copyBufferToBuffer(staging, 0, slots, slot * rowBytes, rowBytes);
+    this.#forEachPair('staging', 'slots', (encoder, source, target) => {
+      for (const [row, slot] of slots.entries()) {
+        encoder.copyBufferToBuffer(source, row * rowBytes, target, slot * rowBytes, rowBytes);
+      }
     });
   }
 
-  moveSlot(from: number, to: number): void {
+  /** The slot goes to the first staging row. */
+  copyToStaging(slot: number): void {
+    const rowBytes = this.#rowBytes;
+    this.#forEachPair('slots', 'staging', (encoder, source, target) => {
+      encoder.copyBufferToBuffer(source, slot * rowBytes, target, 0, rowBytes);
+    });
+  }
+
+  copySlot(from: number, to: number): void {
     const rowBytes = this.#rowBytes;
     const transit = this.#transit;
     if (!transit) return;
-    this.#forEachPair(this.#slots, this.#slots, (encoder, slots) => {
+    this.#forEachPair('slots', 'slots', (encoder, slots) => {
       encoder.copyBufferToBuffer(slots, from * rowBytes, transit, 0, rowBytes);
       encoder.copyBufferToBuffer(transit, 0, slots, to * rowBytes, rowBytes);
     });
   }
 
   destroy(): void {
-    destroyLayers([...this.#slots, ...this.#staging]);
+    for (const buffer of [...buffersOf(this.#rows.slots), ...buffersOf(this.#rows.staging)]) buffer.destroy();
     this.#transit?.destroy();
   }
 
@@ -92,63 +100,63 @@ export class GpuKvCache {
 
   /** One head's entries of one row. */
   #stripBytes(capacity: number): number {
-    return capacity * this.#config.headSize * this.#bytesPerElement;
+    return capacity * this.#config.headSize * this.bytesPerElement;
   }
 
-  #createLayers(numRows: number): LayerBuffers[] {
-    return Array.from({ length: this.#config.numLayers }, () => ({
-      key: this.#createRows(numRows),
-      value: this.#createRows(numRows),
+  /** Layer by layer, so that no more than one buffer is there twice. */
+  #resizeRows(rows: RowBuffers, numRows: number, oldCapacity: number): boolean {
+    if (numRows === rows.numRows && this.#capacity === oldCapacity) return false;
+    const numKept = Math.min(numRows, rows.numRows);
+    const renew = (old: GPUBuffer | undefined): GPUBuffer => {
+      const renewed = this.#createRows(numRows);
+      if (old) this.#copyStrips(old, renewed, numKept, oldCapacity);
+      old?.destroy();
+      return renewed;
+    };
+    rows.layers = Array.from({ length: this.#config.numLayers }, (_, layer) => ({
+      key: renew(rows.layers[layer]?.key),
+      value: renew(rows.layers[layer]?.value),
     }));
+    rows.numRows = numRows;
+    return true;
   }
 
   #createRows(numRows: number): GPUBuffer {
-    return this.#device.createBuffer({ size: numRows * this.#rowBytes, usage: TENSOR_USAGE });
+    // A buffer without bytes is refused.
+    const size = Math.max(1, numRows) * this.#rowBytes;
+    return this.#device.createBuffer({ size, usage: TENSOR_USAGE });
   }
 
-  /** A larger capacity spreads the heads of a row apart, so each head's strip is copied by itself. */
-  #copyStrips(
-    encoder: GPUCommandEncoder,
-    from: readonly LayerBuffers[],
-    to: readonly LayerBuffers[],
-    numRows: number,
-    fromCapacity: number,
-  ): void {
-    const fromStrip = this.#stripBytes(fromCapacity);
-    const toStrip = this.#stripBytes(this.#capacity);
-    for (const [source, target] of buffersOf(from, to)) {
-      for (let strip = 0; strip < numRows * this.#config.numHeads; strip++) {
-        encoder.copyBufferToBuffer(source, strip * fromStrip, target, strip * toStrip, fromStrip);
+  /** With another capacity the heads of a row lie elsewhere, so each head's strip is copied by itself. */
+  #copyStrips(source: GPUBuffer, target: GPUBuffer, numRows: number, oldCapacity: number): void {
+    const oldStrip = this.#stripBytes(oldCapacity);
+    const newStrip = this.#stripBytes(this.#capacity);
+    const numStrips = numRows * this.#config.numHeads;
+    const encoder = this.#device.createCommandEncoder();
+    if (oldStrip === newStrip) encoder.copyBufferToBuffer(source, 0, target, 0, numStrips * newStrip);
+    else
+      for (let strip = 0; strip < numStrips; strip++) {
+        const length = Math.min(oldStrip, newStrip);
+        encoder.copyBufferToBuffer(source, strip * oldStrip, target, strip * newStrip, length);
       }
-    }
+    this.#device.queue.submit([encoder.finish()]);
   }
 
   #forEachPair(
-    from: readonly LayerBuffers[],
-    to: readonly LayerBuffers[],
+    from: ForwardTarget,
+    to: ForwardTarget,
     copy: (encoder: GPUCommandEncoder, source: GPUBuffer, target: GPUBuffer) => void,
   ): void {
+    const targets = buffersOf(this.#rows[to]);
     const encoder = this.#device.createCommandEncoder();
-    for (const [source, target] of buffersOf(from, to)) copy(encoder, source, target);
+    for (const [index, source] of buffersOf(this.#rows[from]).entries()) {
+      const target = targets[index];
+      if (target) copy(encoder, source, target);
+    }
     this.#device.queue.submit([encoder.finish()]);
   }
 }
 
-function* buffersOf(
-  from: readonly LayerBuffers[],
-  to: readonly LayerBuffers[],
-): Generator<readonly [GPUBuffer, GPUBuffer]> {
-  for (const [layer, source] of from.entries()) {
-    const target = to[layer];
-    if (!target) continue;
-    yield [source.key, target.key];
-    yield [source.value, target.value];
-  }
-}
-
-function destroyLayers(layers: readonly LayerBuffers[]): void {
-  for (const { key, value } of layers) {
-    key.destroy();
-    value.destroy();
-  }
+function buffersOf({ layers }: RowBuffers): readonly GPUBuffer[] {
+  return layers.flatMap(({ key, value }) => [key, value]);
 }

@@ -1,5 +1,6 @@
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import {
   sampledIdsOf,
@@ -31,12 +32,16 @@ export class ScriptedBackend implements Gpt2Backend {
   readonly #sampleRows = createCpuSampler(ScriptedBackend.config.vocabSize);
   #logits = new Float32Array();
 
-  capacityFor(length: number): number {
-    return Math.max(128, 2 ** Math.ceil(Math.log2(length)));
-  }
+  readonly kvCacheLimits: KvCacheLimits = {
+    bytesPerToken: 32,
+    maxBytes: 2 ** 20,
+    maxSlotBytes: 2 ** 20,
+    capacityFor: (length) => Math.max(128, 2 ** Math.ceil(Math.log2(length))),
+  };
+  readonly maxPrefillRows: number = 8;
 
-  reserve(numSlots: number, capacity: number): void {
-    this.calls.push(`reserve ${numSlots}x${capacity}`);
+  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
+    this.calls.push(`resize ${numSlots}+${numStagingRows}x${capacity}`);
   }
 
   forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
@@ -49,7 +54,7 @@ export class ScriptedBackend implements Gpt2Backend {
     const { vocabSize } = ScriptedBackend.config;
     this.#logits = new Float32Array(numRows * vocabSize);
     for (let row = 0; row < numRows; row++) {
-      const last = ids[(row + 1) * tokensPerRow - 1] ?? 0;
+      const last = ids[row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndices[row] ?? 0)] ?? 0;
       if (last === this.poison) this.#logits.fill(Number.NaN, row * vocabSize, (row + 1) * vocabSize);
       else this.#logits[row * vocabSize + last + 1] = 1;
     }
@@ -72,12 +77,16 @@ export class ScriptedBackend implements Gpt2Backend {
     return inLaterTask(this.#logits);
   }
 
-  copyStagingTo(slot: number): void {
-    this.calls.push(`staging to ${slot}`);
+  copyStagingTo(slots: readonly number[]): void {
+    this.calls.push(`staging to ${slots.join()}`);
   }
 
-  moveSlot(from: number, to: number): void {
-    this.calls.push(`move ${from} to ${to}`);
+  copyToStaging(slot: number): void {
+    this.calls.push(`${slot} to staging`);
+  }
+
+  transfer({ kind, from, to }: SlotTransfer): void {
+    this.calls.push(`${kind} ${from} to ${to}`);
   }
 
   release(): Promise<void> {

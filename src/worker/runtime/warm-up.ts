@@ -13,11 +13,12 @@ interface WarmUpShape {
 
 /**
  * The shapes that make onnxruntime-web choose different shaders: short and long prompts (attention switches kernels at
- * 32 tokens), one row, and matrix products of up to 8 and of more rows.
+ * 32 tokens), several prompts, one row, and matrix products of up to 8 and of more rows.
  */
 const SHAPES: readonly WarmUpShape[] = [
   { target: 'staging', numRows: 1, tokensPerRow: 8 },
   { target: 'staging', numRows: 1, tokensPerRow: 40 },
+  { target: 'staging', numRows: 4, tokensPerRow: 8 },
   { target: 'slots', numRows: 1, tokensPerRow: 1 },
   { target: 'slots', numRows: 8, tokensPerRow: 1 },
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
@@ -45,7 +46,8 @@ export async function warmUp(
   const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
   for (const [done, { target, numRows, tokensPerRow }] of shapes.entries()) {
     report(done, shapes.length);
-    backend.reserve(numRows, Math.min(config.contextLength, 128));
+    const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
+    backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
     const numTokens = numRows * tokensPerRow;
     await backend.forward({
       target,

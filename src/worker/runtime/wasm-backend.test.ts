@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { readGpt2Config } from '../model/gpt2-config.ts';
 import { buildGpt2Model, gpt2WeightShapes } from '../model/gpt2-graph.ts';
 import { readSafetensorsIndex } from '../model/safetensors.ts';
@@ -29,8 +30,9 @@ describe('WasmBackend on Storyteller', () => {
     backend = await WasmBackend.create({ config, model, weights });
   });
 
+  beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
+
   async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {
-    backend.reserve(1, 128 * Math.ceil((startPosition + tokenIds.length) / 128));
     await backend.forward({
       target: 'staging',
       numRows: 1,
@@ -78,22 +80,57 @@ describe('WasmBackend on Storyteller', () => {
     expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
   });
 
-  it("decodes PyTorch's greedy tokens with rows of different lengths, idle rows, moves and growth", async () => {
+  it('gives the same logits for prompts of different lengths in one pass', async () => {
+    const prompts = [...reference.prompts, reference.longPrompt].slice(-4);
+    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
+    backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256 });
+    await backend.forward({
+      target: 'staging',
+      numRows: prompts.length,
+      tokensPerRow,
+      ids: padded(
+        prompts.map(({ promptTokenIds }) => promptTokenIds),
+        tokensPerRow,
+      ),
+      positions: padded(
+        prompts.map(() => Array.from({ length: tokensPerRow }, (_, i) => i)),
+        tokensPerRow,
+      ),
+      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
+    });
+    const logits = await backend.readLogits();
+    for (const [row, expected] of prompts.entries()) {
+      const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
+      expect(largestDifference(ofRow, expected)).toBeLessThan(1e-3);
+    }
+  });
+
+  it("gives the same logits for a prompt behind another sequence's prefix", async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await prefill([...promptTokenIds.slice(0, 50), 7, 8, 9]);
+    backend.copyStagingTo([2]);
+    await prefill([1, 2, 3]);
+    backend.copyToStaging(2);
+    const logits = await prefill(promptTokenIds.slice(50), 50);
+    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  });
+
+  it("decodes PyTorch's greedy tokens with rows of different lengths, idle rows, moves, growth and shrinking", async () => {
     const [a, b] = [reference.prompts[1], reference.longPrompt];
     if (!a) throw new Error('The fixture has no prompts.');
     const generated: [number[], number[]] = [[], []];
-    backend.reserve(4, 128);
     generated[0].push(argmax(await prefill(a.promptTokenIds)));
-    backend.copyStagingTo(3);
+    backend.copyStagingTo([3]);
     generated[1].push(argmax(await prefill(b.promptTokenIds)));
-    backend.copyStagingTo(1);
+    backend.copyStagingTo([1]);
     let slotOfA = 3;
     for (let step = 1; step < 32; step++) {
       if (step === 8) {
-        backend.moveSlot(3, 0);
+        backend.transfer({ kind: 'move', from: kvSlot(3), to: kvSlot(0) });
         slotOfA = 0;
       }
-      if (step === 16) backend.reserve(8, 512);
+      if (step === 16) backend.resize({ numSlots: 8, numStagingRows: 2, capacity: 512 });
+      if (step === 24) backend.resize({ numSlots: 2, numStagingRows: 1, capacity: 192 });
       const [logitsOfA, logitsOfB] = await decode([
         { slot: slotOfA, tokenId: generated[0].at(-1) ?? 0, length: a.promptTokenIds.length + step - 1 },
         { slot: 1, tokenId: generated[1].at(-1) ?? 0, length: b.promptTokenIds.length + step - 1 },
@@ -116,6 +153,13 @@ function largestDifference(logits: Float32Array, { top20 }: Expected): number {
     Math.max(...top20.ids.map((id, i) => Math.abs((logits[id] ?? NaN) - (top20.logits[i] ?? NaN)))) / scale
   );
 }
+
+function padded(rows: readonly (readonly number[])[], length: number): Int32Array {
+  return Int32Array.from(rows.flatMap((row) => Array.from({ length }, (_, index) => row[index] ?? 0)));
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const kvSlot = (slot: number) => slot as KvSlot;
 
 function argmax(logits: Float32Array | undefined): number {
   return logits?.indexOf(Math.max(...logits)) ?? NaN;

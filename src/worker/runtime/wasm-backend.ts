@@ -1,10 +1,12 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights } from '../model/weights.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
+  lastRowsOf,
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
@@ -24,18 +26,19 @@ type KvArrays = Float32Array[];
 
 /** Tokens by which rows grow. */
 const CAPACITY_STEP = 32;
+const LARGEST_CACHE_BYTES = 2 ** 30;
 
 /** GPT-2 on onnxruntime-web's CPU kernels: the same graph, its K/V held as arrays that are fed in and copied back. */
 export class WasmBackend implements Gpt2Backend {
   /** The CPU that would prepare the next pass is the one that computes this one. */
   readonly isPipelined = false;
+  readonly maxPrefillRows = 8;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: Gpt2Config;
   readonly #sampleRows: SampleRows;
   #logits: Float32Array = new Float32Array();
   #sampledIds: Int32Array = new Int32Array();
-  #numSlots = 0;
   #capacity = 0;
   #slots: KvArrays = [];
   #staging: KvArrays = [];
@@ -63,18 +66,23 @@ export class WasmBackend implements Gpt2Backend {
     return this.#ort.env.wasm.numThreads ?? 1;
   }
 
-  /** The whole capacity goes into a run and comes out again: what is not needed costs time in every step. */
-  capacityFor(length: number): number {
-    return CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP);
+  /** The wasm heap ends at 4 GiB, in which the weights, a copy of the rows that run and the kernels' own memory lie too. */
+  get kvCacheLimits(): KvCacheLimits {
+    const { numLayers, embeddingSize, contextLength } = this.#config;
+    return {
+      bytesPerToken: 2 * numLayers * embeddingSize * Float32Array.BYTES_PER_ELEMENT,
+      maxBytes: LARGEST_CACHE_BYTES,
+      maxSlotBytes: LARGEST_CACHE_BYTES,
+      // The whole capacity goes into a run and comes out again: what is not needed costs time in every step.
+      capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
+    };
   }
 
-  reserve(numSlots: number, capacity: number): void {
-    if (numSlots <= this.#numSlots && capacity <= this.#capacity) return;
+  resize({ numSlots, numStagingRows, capacity }: KvShape): void {
     const oldCapacity = this.#capacity;
-    this.#numSlots = Math.max(numSlots, this.#numSlots);
-    this.#capacity = Math.max(capacity, this.#capacity);
-    this.#slots = this.#grow(this.#slots, this.#numSlots, oldCapacity);
-    this.#staging = this.#grow(this.#staging, 1, oldCapacity);
+    this.#capacity = capacity;
+    this.#slots = this.#resized(this.#slots, numSlots, oldCapacity);
+    this.#staging = this.#resized(this.#staging, numStagingRows, oldCapacity);
   }
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
@@ -101,12 +109,23 @@ export class WasmBackend implements Gpt2Backend {
     return Promise.resolve(this.#logits);
   }
 
-  copyStagingTo(slot: number): void {
+  copyStagingTo(slots: readonly number[]): void {
     const length = this.#rowLength;
-    for (const [i, staging] of this.#staging.entries()) this.#slots[i]?.set(staging, slot * length);
+    for (const [i, staging] of this.#staging.entries()) {
+      for (const [row, slot] of slots.entries()) {
+        this.#slots[i]?.set(staging.subarray(row * length, (row + 1) * length), slot * length);
+      }
+    }
   }
 
-  moveSlot(from: number, to: number): void {
+  copyToStaging(slot: number): void {
+    const length = this.#rowLength;
+    for (const [i, array] of this.#slots.entries()) {
+      this.#staging[i]?.set(array.subarray(slot * length, (slot + 1) * length));
+    }
+  }
+
+  transfer({ from, to }: SlotTransfer): void {
     const length = this.#rowLength;
     for (const array of this.#slots) array.copyWithin(to * length, from * length, (from + 1) * length);
   }
@@ -134,6 +153,7 @@ export class WasmBackend implements Gpt2Backend {
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: new Tensor('int32', input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: new Tensor('int32', lastIndices, [numRows]),
+      [GRAPH_IO.lastRows]: new Tensor('int32', lastRowsOf(input), [numRows]),
       [GRAPH_IO.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };
   }
@@ -144,18 +164,21 @@ export class WasmBackend implements Gpt2Backend {
     }
   }
 
-  /** A larger capacity spreads the heads of a row apart, so each head's strip is copied by itself. */
-  #grow(old: KvArrays, numRows: number, oldCapacity: number): KvArrays {
-    const { numLayers, headSize } = this.#config;
-    const oldStrip = oldCapacity * headSize;
-    const newStrip = this.#capacity * headSize;
+  /** With another capacity the heads of a row lie elsewhere, so each head's strip is copied by itself. */
+  #resized(old: KvArrays, numRows: number, oldCapacity: number): KvArrays {
+    const { numLayers, numHeads, headSize } = this.#config;
+    const length = numRows * this.#rowLength;
+    if (old[0]?.length === length && this.#capacity === oldCapacity) return old;
+    const [oldStrip, newStrip] = [oldCapacity * headSize, this.#capacity * headSize];
+    const numKept = Math.min(oldStrip, newStrip);
     return Array.from({ length: 2 * numLayers }, (_, i) => {
-      const grown = new Float32Array(numRows * this.#rowLength);
+      const resized = new Float32Array(length);
       const source = old[i] ?? new Float32Array();
-      for (let strip = 0; strip * oldStrip < source.length; strip++) {
-        grown.set(source.subarray(strip * oldStrip, (strip + 1) * oldStrip), strip * newStrip);
+      const numStrips = Math.min(numRows * numHeads, source.length / oldStrip);
+      for (let strip = 0; strip < numStrips; strip++) {
+        resized.set(source.subarray(strip * oldStrip, strip * oldStrip + numKept), strip * newStrip);
       }
-      return grown;
+      return resized;
     });
   }
 }

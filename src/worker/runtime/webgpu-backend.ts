@@ -1,10 +1,17 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
-import type { StepRow } from '../../batching/generation/model-runner.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
+import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights, Precision } from '../model/weights.ts';
 import { DeviceLostError } from './errors.ts';
-import type { ForwardInput, ForwardTarget, Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
+import {
+  lastRowsOf,
+  type ForwardInput,
+  type ForwardTarget,
+  type Gpt2Backend,
+  type SampleOutput,
+} from './gpt2-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
 import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
@@ -37,6 +44,8 @@ const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
  */
 export class WebGpuBackend implements Gpt2Backend {
   readonly isPipelined = true;
+  /** A pass over a few short prompts is mostly dispatch, so padding costs little. */
+  readonly maxPrefillRows = 8;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #device: GPUDevice;
@@ -84,12 +93,25 @@ export class WebGpuBackend implements Gpt2Backend {
     void this.#watchForLoss();
   }
 
-  capacityFor(length: number): number {
-    return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
+  /**
+   * WebGPU does not tell how much memory there is: the largest buffer that the adapter offers is the best hint, and the
+   * K/V cache gets as much as one of these.
+   */
+  get kvCacheLimits(): KvCacheLimits {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
+    const { numLayers, embeddingSize, contextLength } = this.#config;
+    const numBuffers = 2 * numLayers;
+    return {
+      bytesPerToken: numBuffers * embeddingSize * this.#cache.bytesPerElement,
+      maxBytes: maxBufferSize,
+      maxSlotBytes: numBuffers * Math.min(maxBufferSize, maxStorageBufferBindingSize),
+      capacityFor: (length) =>
+        Math.min(contextLength, Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)))),
+    };
   }
 
-  reserve(numSlots: number, capacity: number): void {
-    if (this.#cache.reserve(numSlots, capacity)) this.#kvTensors.clear();
+  resize(shape: KvShape): void {
+    if (this.#cache.resize(shape)) this.#kvTensors.clear();
   }
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
@@ -136,13 +158,17 @@ export class WebGpuBackend implements Gpt2Backend {
     return values;
   }
 
-  copyStagingTo(slot: number): void {
-    this.#cache.copyStagingTo(slot);
+  copyStagingTo(slots: readonly number[]): void {
+    this.#cache.copyStagingTo(slots);
   }
 
-  moveSlot(from: number, to: number): void {
-    this.#cache.moveSlot(from, to);
-    this.#sampler.moveSlot(from, to);
+  copyToStaging(slot: number): void {
+    this.#cache.copyToStaging(slot);
+  }
+
+  transfer({ kind, from, to }: SlotTransfer): void {
+    this.#cache.copySlot(from, to);
+    if (kind === 'move') this.#sampler.moveSlot(from, to);
   }
 
   async release(): Promise<void> {
@@ -171,6 +197,7 @@ export class WebGpuBackend implements Gpt2Backend {
       [GRAPH_IO.ids]: place(GRAPH_IO.ids, ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: place(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: place(GRAPH_IO.lastIndices, lastIndices, [numRows]),
+      [GRAPH_IO.lastRows]: place(GRAPH_IO.lastRows, lastRowsOf(input), [numRows]),
       // The only input that attention reads on the CPU.
       [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };

@@ -61,6 +61,8 @@ const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
   batchWaitTimeoutMs: duration,
   maxBatchedTokens: count,
   maxQueuedRequests: countOrInfinity,
+  prefixCaching: v.boolean(),
+  kvCacheMemoryBytes: countOrInfinity,
 });
 
 const batchKnobs: v.GenericSchema<unknown, BatchKnobs> = v.object({

@@ -100,6 +100,7 @@ const STATS = {
   ],
   numRunning: 2,
   numWaiting: 1,
+  kvCache: { usedBytes: 0, reservedBytes: 0 },
   tokensPerSecond: 30.5,
   ttftMs: LATENCY,
   itlMs: LATENCY,
@@ -113,6 +114,8 @@ const STATS = {
     rejected: 0,
     promptTokens: 9,
     outputTokens: 4,
+    prefixCacheQueries: 0,
+    prefixCacheHits: 0,
   },
 };
 const BATCH = {

@@ -136,6 +136,7 @@ const serveStats: v.GenericSchema<unknown, ServeStats> = v.object({
   steps: v.array(stepRecord),
   numRunning: count,
   numWaiting: count,
+  kvCache: v.object({ usedBytes: count, reservedBytes: count }),
   tokensPerSecond: duration,
   ttftMs: latencySummary,
   itlMs: latencySummary,
@@ -149,6 +150,8 @@ const serveStats: v.GenericSchema<unknown, ServeStats> = v.object({
     rejected: count,
     promptTokens: count,
     outputTokens: count,
+    prefixCacheQueries: count,
+    prefixCacheHits: count,
   }),
 });
 
