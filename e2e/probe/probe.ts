@@ -1,3 +1,5 @@
+import { runTrials } from './engine-trials.ts';
+import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { loadModel } from '../../src/worker/load-model.ts';
@@ -19,10 +21,18 @@ export interface SamplerProbeApi {
   readonly resourcesPerStep: typeof resourcesPerStep;
 }
 
+/** What the tests of the engine on the real runtime call in the page. */
+export interface EngineProbeApi {
+  readonly runTrials: typeof runTrials;
+  startSoak(...args: Parameters<typeof createSoak>): Promise<void>;
+  runSoak(numRequests: number): Promise<SoakState>;
+}
+
 declare global {
   interface Window {
     logitsProbe?: LogitsProbe;
     samplerProbe: SamplerProbeApi;
+    engineProbe: EngineProbeApi;
   }
 }
 
@@ -49,3 +59,16 @@ window.logitsProbe = {
 };
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
+
+let soak: Soak | undefined;
+
+window.engineProbe = {
+  runTrials,
+  async startSoak(...args) {
+    soak = await createSoak(...args);
+  },
+  runSoak(numRequests) {
+    if (!soak) throw new Error('Call startSoak first');
+    return soak.run(numRequests);
+  },
+};

@@ -1,0 +1,71 @@
+import type { Page } from 'playwright/test';
+import { requireEnvironment } from './support/environment.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { expect, test } from './support/test.ts';
+
+const IS_FULL = Boolean(process.env['FULL']);
+
+/** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
+const NUM_TRIALS = { webgpu: IS_FULL ? 200 : 8, wasm: 200 } as const;
+const NUM_REQUESTS = {
+  webgpu: IS_FULL ? { first: 100, further: 900 } : { first: 20, further: 20 },
+  wasm: IS_FULL ? { first: 100, further: 900 } : { first: 100, further: 200 },
+} as const;
+
+test.beforeEach(async ({ page }) => {
+  await page.goto(requireEnvironment().probeUrl);
+  await page.waitForFunction(() => 'engineProbe' in window);
+});
+
+test('a request has the text that it has alone, whatever runs with it, under every policy, with and without prefix reuse, pipelined or not', async ({
+  page,
+  backend,
+}) => {
+  test.setTimeout(IS_FULL ? 3_600_000 : 300_000);
+  const seed = runSeed();
+  const report = await page.evaluate((input) => window.engineProbe.runTrials(...input), [
+    backend,
+    seed,
+    NUM_TRIALS[backend],
+  ] as const);
+  expect(report.differences, `E2E_SEED=${seed}`).toEqual([]);
+  expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
+  expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
+  if (backend === 'webgpu') expect(report.numPipelined, 'trials pipelined').toBeGreaterThan(0);
+  if (NUM_TRIALS[backend] >= 200) expect(Math.max(...report.batchSizes)).toBe(16);
+});
+
+test('what requests leave behind does not grow with their number', async ({ page, backend }) => {
+  test.setTimeout(IS_FULL ? 3_600_000 : 300_000);
+  const seed = runSeed();
+  await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
+  const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];
+  const first = await soak(page, numFirst);
+  const last = await soak(page, numFurther);
+  console.log(
+    `    after ${numFirst} requests: ${describe(first)}; after ${numFirst + numFurther}: ${describe(last)}`,
+  );
+  expect(last.state, `E2E_SEED=${seed}`).toMatchObject({ numRunning: 0, numWaiting: 0, numFailed: 0 });
+  expect(last.state.kvCache).toEqual({ ...first.state.kvCache, usedBytes: 0 });
+  expect([last.state.numBuffers, last.state.numBytes]).toEqual([
+    first.state.numBuffers,
+    first.state.numBytes,
+  ]);
+  expect(last.state.numCancelled, 'requests cancelled').toBeGreaterThan(0);
+  // What the engine's own code compiles to is counted as heap.
+  expect(last.heapBytes - first.heapBytes, 'heap growth, bytes').toBeLessThan(0.05 * first.heapBytes);
+});
+
+async function soak(page: Page, numRequests: number) {
+  const state = await page.evaluate((count) => window.engineProbe.runSoak(count), numRequests);
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize: heapBytes } = await session.send('Runtime.getHeapUsage');
+  await session.detach();
+  return { state, heapBytes };
+}
+
+function describe({ state, heapBytes }: Awaited<ReturnType<typeof soak>>): string {
+  const { numBuffers, numBytes, numFinished, numCancelled } = state;
+  return `${numFinished} finished, ${numCancelled} cancelled, heap ${heapBytes} bytes, ${numBuffers} GPU buffers of ${numBytes} bytes`;
+}

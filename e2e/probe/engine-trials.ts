@@ -1,0 +1,204 @@
+import { systemClock } from '../../src/batching/clock.ts';
+import { Engine } from '../../src/batching/generation/engine.ts';
+import type { FinishedEvent, StepEvent } from '../../src/batching/generation/events.ts';
+import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
+import type { GenerationRequest, RequestId, SamplingParams } from '../../src/batching/generation/request.ts';
+import { createClientId, createRequestId } from '../../src/worker/ids.ts';
+import { loadModel, type LoadedModel } from '../../src/worker/load-model.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+import { seededRandom } from '../support/seeded-random.ts';
+
+export interface TrialReport {
+  /** One line per request whose tokens were not those that it has alone. */
+  readonly differences: readonly string[];
+  /** The largest decode batch of each trial that the request was in. */
+  readonly batchSizes: readonly number[];
+  /** What the trials went through, so that a test can see that they did. */
+  readonly numPipelined: number;
+  readonly numSharedPrefills: number;
+  readonly numReusedTokens: number;
+}
+
+const PROMPTS = [
+  'Once upon a time, there was a little girl named Lily.',
+  'Tom had a red ball. He liked to',
+  'One day, a big dog',
+  'The sun was',
+  'Once upon a time, there was a little girl named Lily. She loved to play outside in the park with her friends every day.',
+  'Mia and Ben went to the',
+];
+
+const NEUTRAL: SamplingParams = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
+
+const SAMPLINGS: readonly Partial<SamplingParams>[] = [
+  {},
+  { temperature: 0.9, topK: 40 },
+  { temperature: 1.2, topP: 0.9, minP: 0.02 },
+  { temperature: 0.8, repetitionPenalty: 1.3, frequencyPenalty: 0.5 },
+];
+
+const MAX_NEW_TOKENS = 10;
+const POLICIES = ['off', 'static', 'continuous'] as const;
+
+type Draft = Omit<GenerationRequest, 'id' | 'clientId'>;
+
+interface Play {
+  readonly policy: Partial<BatchingPolicy>;
+  readonly isPipelined: boolean;
+  /** Each with the number of steps after which it arrives. */
+  readonly arrivals: readonly { readonly draft: Draft; readonly afterSteps: number }[];
+}
+
+interface Played {
+  /** In the order of the arrivals. */
+  readonly finished: readonly FinishedEvent[];
+  readonly steps: readonly StepEvent[];
+  readonly numSharedPrefills: number;
+}
+
+/**
+ * Runs fixed requests again and again, each time with other mates, arrivals, policy, batch size, with or without prefix
+ * caching and pipelining, and compares their tokens with those of the same request alone.
+ */
+export async function runTrials(
+  backend: 'webgpu' | 'wasm',
+  seed: number,
+  numTrials: number,
+): Promise<TrialReport> {
+  const modelUrl = new URL('/models/storyteller/', location.href).href;
+  const model = await loadModel(modelUrl, backend, () => {});
+  const random = seededRandom(seed);
+  const pick = <Item>(items: readonly Item[]): Item => {
+    const item = items[Math.floor(random() * items.length)];
+    if (item === undefined) throw new RangeError('Expected something to pick from');
+    return item;
+  };
+  const draft = (sampling: Partial<SamplingParams>, ownSeed: number): Draft => ({
+    promptTokenIds: model.tokenizer.encode(pick(PROMPTS)),
+    maxNewTokens: 1 + Math.floor(random() * MAX_NEW_TOKENS),
+    sampling: { ...NEUTRAL, ...sampling, seed: ownSeed },
+  });
+  const targets = Array.from({ length: 12 }, (_, index) => ({
+    ...draft(SAMPLINGS[index % SAMPLINGS.length] ?? {}, index),
+    maxNewTokens: MAX_NEW_TOKENS,
+  }));
+  const alone: FinishedEvent[] = [];
+  for (const target of targets) {
+    const policy = { policy: 'off', prefixCaching: false } as const;
+    const arrivals = [{ draft: target, afterSteps: 0 }];
+    alone.push(...(await play(model, { policy, isPipelined: false, arrivals })).finished);
+  }
+  const report = {
+    differences: [] as string[],
+    batchSizes: [] as number[],
+    numPipelined: 0,
+    numSharedPrefills: 0,
+    numReusedTokens: 0,
+  };
+  for (let trial = 0; trial < numTrials; trial += 1) {
+    const index = Math.floor(random() * targets.length);
+    const target = targets[index];
+    const numMates = 1 + Math.floor(random() * 15);
+    const policy = {
+      policy: pick(POLICIES),
+      maxBatchSize: numMates + 1,
+      batchWaitTimeoutMs: 0,
+      maxBatchedTokens: pick([8, 64, 256]),
+      prefixCaching: random() < 0.5,
+    };
+    const isPipelined = model.backend.isPipelined && random() < 0.5;
+    if (!target) throw new RangeError(`Expected a target ${index}`);
+    const mates = Array.from({ length: numMates }, () => ({
+      draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32)),
+      afterSteps: random() < 0.6 ? 0 : Math.floor(random() * 8),
+    }));
+    const place = Math.floor(random() * (numMates + 1));
+    const arrivals = mates.toSpliced(place, 0, { draft: target, afterSteps: Math.floor(random() * 3) });
+    const played = await play(model, { policy, isPipelined, arrivals });
+    const [expected, got] = [alone[index]?.tokenIds.join(), played.finished[place]?.tokenIds.join()];
+    if (got !== expected) {
+      const name = `${policy.policy}, ${numMates} mates, caching ${policy.prefixCaching}, pipelined ${isPipelined}`;
+      report.differences.push(`trial ${trial}, target ${index}, ${name}: ${got} instead of ${expected}`);
+    }
+    report.batchSizes.push(...played.steps.map(({ batchSize }) => batchSize).slice(-1), largestOf(played));
+    report.numPipelined += isPipelined ? 1 : 0;
+    report.numSharedPrefills += played.numSharedPrefills;
+    report.numReusedTokens += reusedIn(played);
+  }
+  await model.backend.release();
+  return report;
+}
+
+function largestOf({ steps }: Played): number {
+  return Math.max(...steps.map(({ kind, batchSize }) => (kind === 'decode' ? batchSize : 0)));
+}
+
+function reusedIn({ steps }: Played): number {
+  return steps
+    .flatMap(({ requests }) => requests)
+    .reduce((sum, event) => sum + (event.type === 'started' ? event.numReusedTokens : 0), 0);
+}
+
+/** One life of an engine: all arrive and end. */
+async function play(model: LoadedModel, { policy, isPipelined, arrivals }: Play): Promise<Played> {
+  const { promise: done, resolve } = Promise.withResolvers<void>();
+  const finished = new Map<RequestId, FinishedEvent>();
+  const steps: StepEvent[] = [];
+  const waiting = new Set(arrivals);
+  const ids: RequestId[] = arrivals.map(() => createRequestId());
+  let numSharedPrefills = 0;
+  const runner = new Gpt2Runner(model.backend);
+  const watched: ModelRunner = {
+    isPipelined,
+    kvCacheLimits: runner.kvCacheLimits,
+    maxPrefillRows: runner.maxPrefillRows,
+    start: (step: Step) => {
+      if (step.kind === 'prefill' && step.rows.length > 1) numSharedPrefills += 1;
+      return runner.start(step);
+    },
+  };
+  const engine = new Engine({
+    runner: watched,
+    clock: systemClock,
+    contextLength: model.config.contextLength,
+    eosTokenIds: model.config.eosTokenIds,
+    policy: { ...DEFAULT_POLICY, ...policy },
+    listener: {
+      onStep(event) {
+        steps.push(event);
+        for (const request of event.requests) {
+          if (request.type === 'finished') finished.set(request.requestId, request);
+        }
+        submitDue();
+      },
+      onEnded: () => {},
+    },
+  });
+  const clientId = createClientId();
+  function submitDue(): void {
+    const isIdle = engine.numRunning + engine.numWaiting === 0;
+    for (const arrival of waiting) {
+      if (arrival.afterSteps > steps.length && !isIdle) continue;
+      waiting.delete(arrival);
+      const id = ids[arrivals.indexOf(arrival)];
+      if (id) engine.submit({ ...arrival.draft, id, clientId });
+    }
+    if (finished.size === arrivals.length) resolve();
+  }
+  submitDue();
+  await done;
+  await engine.close();
+  return { finished: ids.flatMap((id) => finished.get(id) ?? []), steps, numSharedPrefills };
+}

@@ -1,0 +1,26 @@
+/** The GPU buffers that are there, onnxruntime-web's own included. */
+export interface GpuCensus {
+  readonly numBuffers: number;
+  readonly numBytes: number;
+}
+
+/** Counts from now on, by wrapping the browser's own functions. */
+export function startGpuCensus(): () => GpuCensus {
+  const live = new Map<WeakRef<GPUBuffer>, number>();
+  const keyOf = new WeakMap<GPUBuffer, WeakRef<GPUBuffer>>();
+  // oxlint-disable-next-line typescript/unbound-method -- each is called with its own object below
+  const [createBuffer, destroy] = [GPUDevice.prototype.createBuffer, GPUBuffer.prototype.destroy];
+  GPUDevice.prototype.createBuffer = function counted(descriptor) {
+    const buffer = createBuffer.call(this, descriptor);
+    const key = new WeakRef(buffer);
+    keyOf.set(buffer, key);
+    live.set(key, descriptor.size);
+    return buffer;
+  };
+  GPUBuffer.prototype.destroy = function counted() {
+    const key = keyOf.get(this);
+    if (key) live.delete(key);
+    return destroy.call(this);
+  };
+  return () => ({ numBuffers: live.size, numBytes: [...live.values()].reduce((sum, size) => sum + size, 0) });
+}
