@@ -10,10 +10,20 @@ import { describeMachine } from './machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
 import { reportOf } from './report.ts';
-import { readResults, recordRun, type BenchRun } from './results.ts';
-import { knobsOf, requestsOf, SCENARIOS, type Scenario } from './scenarios.ts';
-import { compareToOff, summarizeScenario, type Measured } from './summarize.ts';
+import { measureResources } from './resources.ts';
+import { readResults, recordRun, type BenchRun, type ContextResult } from './results.ts';
+import {
+  COMPARED_SIZE,
+  CONTEXT_LENGTHS,
+  knobsOf,
+  longRequestsOf,
+  requestsOf,
+  SCENARIOS,
+  type Scenario,
+} from './scenarios.ts';
+import { compareToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
+const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const options = readOptions();
@@ -52,11 +62,18 @@ async function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
     const status = await whenReady(page);
     const startedAt = new Date().toISOString();
     const measured = await measureAll(page, chosen);
+    const contexts = await sweepContexts(page, chosen);
+    const resources =
+      chosen.backend === 'webgpu'
+        ? await measureResources(browser, page, (maxNewTokens) => countDecodeSteps(page, maxNewTokens))
+        : undefined;
     return {
       startedAt,
       browser: found.version,
       ...describeConditions(status, chosen),
       ...summarize(measured),
+      contexts,
+      ...(resources && { resources }),
     };
   } finally {
     await browser.close();
@@ -80,6 +97,26 @@ async function measureAll(page: Page, chosen: BenchOptions): Promise<readonly Me
     }
   }
   return SCENARIOS.map((scenario, index) => ({ scenario, rounds: rounds[index] ?? [] }));
+}
+
+/** Eight sequences at growing lengths. */
+async function sweepContexts(page: Page, { rounds }: BenchOptions): Promise<readonly ContextResult[]> {
+  const measured: Measurement[][] = CONTEXT_LENGTHS.map(() => []);
+  const knobs = knobsOf(COMPARED);
+  for (let round = 1; round <= rounds; round++) {
+    for (const [index, contextLength] of CONTEXT_LENGTHS.entries()) {
+      const requests = longRequestsOf(contextLength);
+      measured[index]?.push(await page.evaluate(measureInPage, { knobs, requests }));
+      console.log(`round ${round}: 8 requests that grow to ${contextLength} tokens`);
+    }
+  }
+  return measured.map(summarizeContext);
+}
+
+async function countDecodeSteps(page: Page, maxNewTokens: number): Promise<number> {
+  const requests = requestsOf(COMPARED, maxNewTokens);
+  const { decodeSteps } = await page.evaluate(measureInPage, { knobs: knobsOf(COMPARED), requests });
+  return decodeSteps.length;
 }
 
 /** A short run of the same shape goes first: it compiles the shaders and makes room in the KV cache. */

@@ -12,6 +12,8 @@ export interface Measurement {
   /** From the first submission to the last result, on the page's clock. */
   readonly wallMs: number;
   readonly numOutputTokens: number;
+  /** Of the longest prompt. */
+  readonly numPromptTokens: number;
   readonly ttftMs: readonly number[];
   readonly decodeSteps: readonly StepRecord[];
 }
@@ -45,6 +47,7 @@ export async function measureInPage({ knobs, requests }: Plan): Promise<Measurem
   return {
     wallMs,
     numOutputTokens: results.reduce((total, { usage }) => total + usage.numOutputTokens, 0),
+    numPromptTokens: Math.max(...results.map(({ usage }) => usage.numPromptTokens)),
     ttftMs: results.map(({ timings }) => timings.ttftMs),
     decodeSteps: steps.filter(({ kind }) => kind === 'decode'),
   };

@@ -1,12 +1,34 @@
 import { markdownTable } from './markdown-table.ts';
-import type { BenchRun, Percentiles, ScenarioResult, Spread } from './results.ts';
+import type { BenchRun, ContextResult, Percentiles, ScenarioResult, Spread } from './results.ts';
 
 const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTFT p50 / p95', 'overhead'];
 
 /** The run as Markdown, which a terminal shows as well: conditions, table, ratios. */
 export function reportOf(run: BenchRun): string {
   const table = markdownTable(COLUMNS, run.scenarios.map(cellsOf));
-  return [conditionsOf(run), '', ...table, '', ratiosOf(run)].join('\n');
+  const contexts = markdownTable(CONTEXT_COLUMNS, run.contexts.map(contextCellsOf));
+  return [conditionsOf(run), '', ...table, '', ratiosOf(run), '', ...contexts, '', ...resourcesOf(run)].join(
+    '\n',
+  );
+}
+
+const CONTEXT_COLUMNS = ['8 requests that grow to', 'tokens/s', 'decode step p50 / p95'];
+
+function contextCellsOf({ contextLength, tokensPerSecond, decodeStepMs }: ContextResult): string[] {
+  return [`${contextLength} tokens`, tokensPerSecond.median.toFixed(1), percentiles(decodeStepMs)];
+}
+
+function resourcesOf({ resources }: BenchRun): string[] {
+  if (!resources) return [];
+  const { numSteps, dispatches, submits, buffersCreated, bytesRead } = resources;
+  const { rendererCpuMs, gpuProcessCpuMs, gpuIdleShare } = resources;
+  return [
+    [
+      `A decode step of 8 rows (mean of ${numSteps}): ${dispatches.toFixed(1)} dispatches in ${submits.toFixed(1)} submits, `,
+      `${buffersCreated.toFixed(1)} buffers created, ${bytesRead.toFixed(0)} bytes read back; CPU time ${rendererCpuMs.toFixed(1)} ms `,
+      `in the page and its worker, ${gpuProcessCpuMs.toFixed(1)} ms in the browser's GPU process; the GPU idle for ${(100 * gpuIdleShare).toFixed(1)} % of the time.`,
+    ].join(''),
+  ];
 }
 
 function conditionsOf({ machine, browser, backend, model, settings, command }: BenchRun): string {

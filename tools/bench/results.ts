@@ -8,7 +8,7 @@ import type { Machine } from './machine.ts';
 /** The schema of `bench/results.json`: the last run of each backend. Durations in ms. */
 export interface BenchResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
 }
 
@@ -26,6 +26,34 @@ export interface BenchRun {
   readonly scenarios: readonly ScenarioResult[];
   /** Tokens/s of 8 requests over tokens/s of the same requests under `off`, round by round. */
   readonly ratiosToOff: { readonly static: Spread; readonly continuous: Spread };
+  /** 8 requests under `continuous` that grow to these many tokens each, prompt and output together. */
+  readonly contexts: readonly ContextResult[];
+  /** Of a decode step of 8 rows; on WebGPU alone. */
+  readonly resources?: DecodeResources;
+}
+
+export interface ContextResult {
+  /** Tokens of the prompt, at most, of each request. */
+  readonly numPromptTokens: number;
+  /** Tokens that each sequence has come to. */
+  readonly contextLength: number;
+  readonly tokensPerSecond: Spread;
+  readonly decodeStepMs: Percentiles;
+}
+
+/** Per decode step, over `numSteps` of them. */
+export interface DecodeResources {
+  readonly numSteps: number;
+  readonly dispatches: number;
+  readonly submits: number;
+  readonly buffersCreated: number;
+  readonly bytesRead: number;
+  /** CPU time of the page and its worker. */
+  readonly rendererCpuMs: number;
+  /** CPU time of the browser's GPU process; with a software adapter, the GPU's own work too. */
+  readonly gpuProcessCpuMs: number;
+  /** Of the time, that in which the device had finished all that was submitted: 0 to 1. */
+  readonly gpuIdleShare: number;
 }
 
 export interface ScenarioResult {
@@ -59,14 +87,14 @@ export interface Percentiles {
 const FILE = fileURLToPath(new URL('../../bench/results.json', import.meta.url));
 
 export async function readResults(): Promise<BenchResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 1, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
 /** Replaces the run of its backend and keeps the other's; returns the file's path. */
 export async function recordRun(run: BenchRun): Promise<string> {
   const { runs } = await readResults();
-  const results: BenchResults = { schemaVersion: 1, runs: { ...runs, [run.backend.name]: run } };
+  const results: BenchResults = { schemaVersion: 2, runs: { ...runs, [run.backend.name]: run } };
   await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

@@ -25,9 +25,30 @@ export const SCENARIOS: readonly Scenario[] = [
   { policy: 'continuous', numRequests: 16 },
 ];
 
-/** A batch of the scenario's size starts as soon as all of it has arrived, whatever the policy. */
+/**
+ * A batch of the scenario's size starts as soon as all of it has arrived, whatever the policy. The same prompts come again in
+ * each round: prefix caching would spare their prefill.
+ */
 export function knobsOf({ policy, numRequests }: Scenario): Partial<BatchingPolicy> {
-  return { policy, maxBatchSize: numRequests, batchWaitTimeoutMs: 1000 };
+  return { policy, maxBatchSize: numRequests, batchWaitTimeoutMs: 1000, prefixCaching: false };
+}
+
+/** Tokens that the sequences of the sweep grow to, as far as the model goes. */
+export const CONTEXT_LENGTHS: readonly number[] = [64, 256, 512];
+/** Of these, the ones that are generated. */
+export const NUM_SWEPT_TOKENS = 32;
+
+/** Prompts of about so many tokens: every word is one. */
+export function longRequestsOf(contextLength: number): ScenarioRequest[] {
+  const words = 'the little dog ran to a big red house and saw'.split(' ');
+  const numWords = contextLength - NUM_SWEPT_TOKENS - 1;
+  return Array.from({ length: COMPARED_SIZE }, (_, request) => ({
+    prompt: Array.from({ length: numWords }, (_word, index) => words[(index + request) % words.length]).join(
+      ' ',
+    ),
+    // Sampled far and wide, so that none ends early.
+    options: { temperature: 5, seed: request, maxNewTokens: NUM_SWEPT_TOKENS },
+  }));
 }
 
 /** The same requests for every policy; greedy, so that they are the same texts in every round too. */

@@ -1,6 +1,6 @@
 import type { Measurement } from './measure.ts';
-import type { BenchRun, ScenarioResult, Spread } from './results.ts';
-import { COMPARED_SIZE, type Scenario } from './scenarios.ts';
+import type { BenchRun, ContextResult, ScenarioResult, Spread } from './results.ts';
+import { COMPARED_SIZE, NUM_SWEPT_TOKENS, type Scenario } from './scenarios.ts';
 import { percentilesOf, spreadOf, sum } from './statistics.ts';
 
 /** A scenario and its measurements, one per round. */
@@ -21,6 +21,18 @@ export function summarizeScenario({ scenario, rounds }: Measured): ScenarioResul
     decodeStepMs: percentilesOf(wholeSteps.map(({ stepMs }) => stepMs)),
     ttftMs: percentilesOf(rounds.flatMap(({ ttftMs }) => ttftMs)),
     overheadShare: outsideMs / sum(steps.map(({ stepMs }) => stepMs)),
+  };
+}
+
+export function summarizeContext(rounds: readonly Measurement[]): ContextResult {
+  const numPromptTokens = Math.max(...rounds.map((round) => round.numPromptTokens));
+  const steps = rounds.flatMap(({ decodeSteps }) => decodeSteps);
+  const wholeSteps = steps.filter(({ batchSize }) => batchSize === COMPARED_SIZE);
+  return {
+    numPromptTokens,
+    contextLength: numPromptTokens + NUM_SWEPT_TOKENS,
+    tokensPerSecond: spreadOf(rounds.map(tokensPerSecond)),
+    decodeStepMs: percentilesOf(wholeSteps.map(({ stepMs }) => stepMs)),
   };
 }
 
