@@ -252,7 +252,7 @@ export class Batcher<Item, To> implements CallHolder {
   }
 
   #cut(gathering: Gathering, head: number, reason: CutReason, nowMs: number): void {
-    const cut: Cut = {
+    const cut = this.#options.onBatch && {
       reason,
       measuredSize: gathering.measuredSize,
       maxBatchSize: gathering.limits.maxBatchSize,
@@ -267,21 +267,19 @@ export class Batcher<Item, To> implements CallHolder {
     void this.#execute(batch, cut, nowMs);
   }
 
-  async #execute(batch: RunningBatch<Item, To>, cut: Cut, cutAtMs: number): Promise<void> {
+  /** `cut`: of a batch that somebody wants to hear of. */
+  async #execute(batch: RunningBatch<Item, To>, cut: Cut | undefined, cutAtMs: number): Promise<void> {
     await this.#run(batch);
     this.#numOngoing--;
-    this.#report({
-      ...cut,
-      batchSize: batch.size,
-      executionMs: this.#options.clock.now() - cutAtMs,
-      outcome: batch.numRejected === batch.size ? 'error' : 'ok',
-    });
+    if (cut) this.#report(batch, cut, cutAtMs);
     this.#pump();
   }
 
-  #report(event: BatchEvent): void {
+  #report(batch: RunningBatch<Item, To>, cut: Cut, cutAtMs: number): void {
+    const executionMs = this.#options.clock.now() - cutAtMs;
+    const outcome = batch.numRejected === batch.size ? 'error' : 'ok';
     try {
-      this.#options.onBatch?.(event);
+      this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
     } catch {
       this.#numSinkErrors++;
     }

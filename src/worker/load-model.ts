@@ -1,5 +1,5 @@
 import { readGpt2Config, type Gpt2Config } from './model/gpt2-config.ts';
-import { buildGpt2Model, gpt2WeightShapes } from './model/gpt2-graph.ts';
+import { buildGpt2CpuModel, buildGpt2Model, gpt2WeightShapes } from './model/gpt2-graph.ts';
 import { readGenerationDefaults } from './model/generation-config.ts';
 import { fetchModelFiles, type ModelFiles } from './model/model-files.ts';
 import { readSafetensorsIndex, type SafetensorsIndex } from './model/safetensors.ts';
@@ -127,7 +127,7 @@ async function createWasmBackend(
   fallbackReason: string,
 ): Promise<CreatedBackend> {
   const weights = placeWeights(files.weights, index, gpt2WeightShapes(config), 'float32');
-  const model = buildGpt2Model(config, weights.initializers, 'float32');
+  const model = buildGpt2CpuModel(config, weights.initializers);
   const backend = await WasmBackend.create({ config, model, weights });
   const threads = backend.numThreads === 1 ? '1 thread' : `${backend.numThreads} threads`;
   const backendInfo: BackendInfo = {

@@ -25,6 +25,8 @@ export const GRAPH_IO = {
   pastValue: (layer: number) => `past_value_${layer}`,
   presentKey: (layer: number) => `present_key_${layer}`,
   presentValue: (layer: number) => `present_value_${layer}`,
+  /** float32 [B, S, 3 · embedding]: query, key and value of each token of the run, heads side by side in each. */
+  qkv: (layer: number) => `h.${layer}.attn.c_attn`,
 } as const;
 
 /** Where the weights of the checkpoint's tensor names are, in the precision that runs. */
@@ -69,6 +71,23 @@ export function buildGpt2Model(
   weights: WeightInitializers,
   precision: 'float16' | 'float32',
 ): Uint8Array<ArrayBuffer> {
+  return encodeGpt2(config, weights, precision, presentValues(config, precision));
+}
+
+/**
+ * The same in float32 for a cache on the CPU, which onnxruntime-web would copy out of every run as it copies it in: only
+ * what is new comes out, `GRAPH_IO.qkv` of each layer, and its keys and values are the caller's to keep.
+ */
+export function buildGpt2CpuModel(config: Gpt2Config, weights: WeightInitializers): Uint8Array<ArrayBuffer> {
+  return encodeGpt2(config, weights, 'float32', qkvValues(config));
+}
+
+function encodeGpt2(
+  config: Gpt2Config,
+  weights: WeightInitializers,
+  precision: 'float16' | 'float32',
+  cacheOutputs: readonly OnnxValue[],
+): Uint8Array<ArrayBuffer> {
   const graph = new Gpt2GraphBuilder(config, precision);
   graph.addLayers();
   graph.addHead();
@@ -76,7 +95,7 @@ export function buildGpt2Model(
     name: 'gpt2',
     nodes: graph.nodes,
     inputs: graphInputs(config, precision),
-    outputs: graphOutputs(config, precision),
+    outputs: [{ name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] }, ...cacheOutputs],
     initializers: [...weights.values(), tokenRowsOf(config)],
   });
 }
@@ -206,11 +225,16 @@ function graphInputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
   ];
 }
 
-function graphOutputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
-  return [
-    { name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] },
-    ...kvValues(config, precision, GRAPH_IO.presentKey, GRAPH_IO.presentValue),
-  ];
+function presentValues(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
+  return kvValues(config, precision, GRAPH_IO.presentKey, GRAPH_IO.presentValue);
+}
+
+function qkvValues({ numLayers, embeddingSize }: Gpt2Config): OnnxValue[] {
+  return Array.from({ length: numLayers }, (_, layer) => ({
+    name: GRAPH_IO.qkv(layer),
+    type: 'float32',
+    dims: ['B', 'S', 3 * embeddingSize],
+  }));
 }
 
 function kvValues(

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { readGpt2Config } from '../model/gpt2-config.ts';
-import { buildGpt2Model, gpt2WeightShapes } from '../model/gpt2-graph.ts';
+import { buildGpt2CpuModel, gpt2WeightShapes } from '../model/gpt2-graph.ts';
 import { readSafetensorsIndex } from '../model/safetensors.ts';
 import { placeWeights } from '../model/weights.ts';
 import { WasmBackend } from './wasm-backend.ts';
@@ -26,7 +26,7 @@ describe('WasmBackend on Storyteller', () => {
     const file = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_FOLDER)));
     const index = readSafetensorsIndex(file, 'model.safetensors');
     const weights = placeWeights(file, index, gpt2WeightShapes(config), 'float32');
-    const model = buildGpt2Model(config, weights.initializers, 'float32');
+    const model = buildGpt2CpuModel(config, weights.initializers);
     backend = await WasmBackend.create({ config, model, weights });
   });
 

@@ -28,7 +28,7 @@ type KvArrays = Float32Array[];
 const CAPACITY_STEP = 32;
 const LARGEST_CACHE_BYTES = 2 ** 30;
 
-/** GPT-2 on onnxruntime-web's CPU kernels: the same graph, its K/V held as arrays that are fed in and copied back. */
+/** GPT-2 on onnxruntime-web's CPU kernels: its K/V are arrays that are fed in, to which what each pass adds is added. */
 export class WasmBackend implements Gpt2Backend {
   /** The CPU that would prepare the next pass is the one that computes this one. */
   readonly isPipelined = false;
@@ -89,7 +89,7 @@ export class WasmBackend implements Gpt2Backend {
     const startedAtMs = performance.now();
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
-    this.#keepPresent(outputs, arrays);
+    this.#append(outputs, input, arrays);
     await yieldToHost();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
@@ -158,9 +158,32 @@ export class WasmBackend implements Gpt2Backend {
     };
   }
 
-  #keepPresent(outputs: InferenceSession.ReturnType, arrays: KvArrays): void {
+  /** Adds the keys and values of the pass to the rows that it ran over. */
+  #append(outputs: InferenceSession.ReturnType, input: ForwardInput, arrays: KvArrays): void {
     for (const [i, array] of arrays.entries()) {
-      array.set(floatsOf(outputs, kvName(i, GRAPH_IO.presentKey, GRAPH_IO.presentValue)));
+      const qkv = floatsOf(outputs, GRAPH_IO.qkv(Math.floor(i / 2)));
+      const offset = (1 + (i % 2)) * this.#config.embeddingSize;
+      for (let row = 0; row < input.numRows; row++) this.#appendRow(array, row, input, qkv.subarray(offset));
+    }
+  }
+
+  /** `source` has the row's keys, or values, of its first token at the row's start; what pads the row is left out. */
+  #appendRow(
+    array: Float32Array,
+    row: number,
+    { tokensPerRow, positions, lastIndices }: ForwardInput,
+    source: Float32Array,
+  ): void {
+    const { numHeads, headSize, embeddingSize } = this.#config;
+    const tokenStride = 3 * embeddingSize;
+    let from = row * tokensPerRow * tokenStride;
+    const firstIndex = positions[row * tokensPerRow] ?? 0;
+    const lastIndex = lastIndices[row] ?? 0;
+    for (let index = firstIndex; index <= lastIndex; index++, from += tokenStride) {
+      for (let head = 0; head < numHeads; head++) {
+        const strip = source.subarray(from + head * headSize, from + (head + 1) * headSize);
+        array.set(strip, row * this.#rowLength + (head * this.#capacity + index) * headSize);
+      }
     }
   }
 
