@@ -363,20 +363,22 @@ export class Serve implements LinkListener {
   #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
+    const modelId = this.#workerStatus?.model?.id;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
-    this.#resubmitAll();
+    this.#resubmitAll(modelId);
   }
 
-  #resubmitAll(): void {
+  /** @param modelId What the worker before this one served. */
+  #resubmitAll(modelId: string | undefined): void {
     const resubmitted: RequestUpdate[] = [];
     for (const [requestId, request] of this.#outstanding) {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
-      this.#link.post(request.takeMessage(systemClock.now()));
+      this.#link.post(request.takeMessage(systemClock.now(), modelId));
     }
     for (const { message } of this.#calls.values()) this.#link.post(message);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);

@@ -2,7 +2,7 @@ import { systemClock } from '../../batching/clock.ts';
 import { RequestCancelledError, RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
-import type { RequestId, RequestUpdate, WireError } from '../protocol.ts';
+import type { RequestId, RequestUpdate, WhenBusy, WireError } from '../protocol.ts';
 import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
@@ -11,6 +11,8 @@ import { TextGenerator, type Submission } from './text-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
+  /** The old model ends what it has; what comes waits for the new one. */
+  | { readonly type: 'draining'; readonly generator: TextGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: TextGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
@@ -20,17 +22,23 @@ export class TextGeneratorDeployment {
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submitted before the model is ready, in order. */
   readonly #early = new Map<RequestId, Submission>();
+  /** What the model has, in order: another one may have to begin it anew. */
+  readonly #started = new Map<RequestId, Submission>();
   readonly #deadlines = new Deadlines(systemClock);
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
+  #modelId: string | undefined;
 
   constructor(stats: StatsReporter, onUpdates: (updates: readonly RequestUpdate[]) => void) {
     this.#stats = stats;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
-        if (type === 'finished' || type === 'failed') this.#deadlines.clear(requestId);
+        if (type !== 'finished' && type !== 'failed') continue;
+        this.#deadlines.clear(requestId);
+        this.#started.delete(requestId);
       }
       onUpdates(updates);
+      if (this.#model.type === 'draining' && this.#started.size === 0) this.#model.onIdle();
     };
   }
 
@@ -39,20 +47,25 @@ export class TextGeneratorDeployment {
   }
 
   get numRunning(): number {
-    return this.#model.type === 'ready' ? this.#model.generator.numRunning : 0;
+    return this.#generator?.numRunning ?? 0;
   }
 
   get numWaiting(): number {
-    return this.#model.type === 'ready' ? this.#model.generator.numWaiting : this.#early.size;
+    return (this.#generator?.numWaiting ?? 0) + this.#early.size;
   }
 
-  /** Starts serving; what waited goes first, in its order. */
-  useModel(model: LoadedModel): void {
+  /**
+   * Starts serving; what waited goes first, in its order. Where another model serves, it is there until it has ended what it
+   * has, or until the new one has taken that over. Resolves when nothing runs on the old one any more.
+   */
+  async useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
+    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
     const generator = new TextGenerator(model, this.#policy, {
       onUpdates: this.#onUpdates,
       onStep: (event) => this.#stats.recordStep(event),
       onEnded: (events) => this.#stats.recordEnded(events),
     });
+    this.#modelId = model.modelInfo.id;
     this.#endLoading({ type: 'ready', generator });
   }
 
@@ -75,21 +88,44 @@ export class TextGeneratorDeployment {
   /** Does nothing where the request has ended already. */
   cancel(requestId: RequestId): void {
     this.#failEarly(requestId, RequestCancelledError.because(undefined));
-    if (this.#model.type === 'ready') this.#model.generator.cancel(requestId);
+    this.#generator?.cancel(requestId);
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
-    this.#policy =
-      this.#model.type === 'ready'
-        ? this.#model.generator.configure(knobs)
-        : updatePolicy(this.#policy, knobs);
+    this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);
     return this.#policy;
+  }
+
+  get #generator(): TextGenerator | undefined {
+    return this.#model.type === 'ready' || this.#model.type === 'draining' ? this.#model.generator : undefined;
+  }
+
+  async #endOld(generator: TextGenerator, whenBusy: WhenBusy): Promise<void> {
+    const { promise: idle, resolve: onIdle } = Promise.withResolvers<void>();
+    this.#model = { type: 'draining', generator, onIdle };
+    if (whenBusy === 'finish' && this.#started.size > 0) await idle;
+    const dropped = generator.dropAll();
+    this.#beginAnew();
+    await dropped;
+  }
+
+  /** All that the old model had waits for the new one, before what has come since. */
+  #beginAnew(): void {
+    const anew = [...this.#started.values()];
+    if (anew.length === 0) return;
+    const since = [...this.#early.values()];
+    this.#started.clear();
+    this.#early.clear();
+    for (const submission of [...anew, ...since]) {
+      this.#early.set(submission.requestId, { ...submission, resumption: undefined });
+    }
+    this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId })));
   }
 
   #fail(requestId: RequestId, error: Error): void {
     this.#failEarly(requestId, error);
-    if (this.#model.type === 'ready') this.#model.generator.fail(requestId, error);
+    this.#generator?.fail(requestId, error);
   }
 
   #failEarly(requestId: RequestId, error: Error): void {
@@ -101,6 +137,7 @@ export class TextGeneratorDeployment {
     const { requestId } = submission;
     switch (this.#model.type) {
       case 'loading':
+      case 'draining':
         this.#early.set(requestId, submission);
         break;
       case 'ready':
@@ -115,13 +152,23 @@ export class TextGeneratorDeployment {
   }
 
   #generate(submission: Submission, generator: TextGenerator): void {
+    const { requestId } = submission;
+    this.#started.set(requestId, submission);
     try {
-      const { numPromptTokens, numSequences } = generator.submit(submission);
+      const { numPromptTokens, numSequences } = generator.submit(this.#forModel(submission));
       this.#stats.recordSubmitted(numPromptTokens, numSequences);
     } catch (error) {
       this.#stats.recordRejected();
-      this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: toWireError(error) }]);
+      this.#onUpdates([{ type: 'failed', requestId, error: toWireError(error) }]);
     }
+  }
+
+  /** The tokens of another model mean nothing to this one. */
+  #forModel(submission: Submission): Submission {
+    const { requestId, resumption } = submission;
+    if (resumption?.modelId === undefined || resumption.modelId === this.#modelId) return submission;
+    this.#onUpdates([{ type: 'restarted', requestId }]);
+    return { ...submission, resumption: undefined };
   }
 
   #endLoading(model: ModelState): void {

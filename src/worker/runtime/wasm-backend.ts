@@ -3,6 +3,7 @@ import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { GRAPH_IO } from '../model/gpt2-graph.ts';
 import type { ModelWeights } from '../model/weights.ts';
+import { yieldToHost } from '../yield-to-host.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
   sampledIdsOf,
@@ -82,6 +83,7 @@ export class WasmBackend implements Gpt2Backend {
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
     this.#keepPresent(outputs, arrays);
+    // A CPU run settles in microtasks alone.
     await yieldToHost();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
@@ -169,20 +171,4 @@ function floatsOf(outputs: InferenceSession.ReturnType, name: string): Float32Ar
 function kvName(index: number, key: (layer: number) => string, value: (layer: number) => string): string {
   const layer = Math.floor(index / 2);
   return index % 2 === 0 ? key(layer) : value(layer);
-}
-
-/**
- * A CPU run settles in microtasks alone, behind which no message of a tab would ever be seen: wait for a task.
- * A message port is not throttled like a timer in a hidden tab.
- */
-function yieldToHost(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
-    port2.postMessage(null);
-  });
 }

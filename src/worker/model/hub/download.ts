@@ -30,8 +30,10 @@ const RECORD_STEP = 256 * 1024;
  * @throws What the hub's client throws; the signal's reason when it aborts.
  */
 export async function download(options: DownloadOptions): Promise<void> {
+  const segments = segmentsOf(options.part.missing(options.needed));
+  if (segments.length === 0) return;
   try {
-    await downloadSegments(options, segmentsOf(options.part.missing(options.needed)));
+    await downloadSegments(options, segments);
   } catch (error) {
     if (!(error instanceof RangesIgnoredError)) throw error;
     await downloadWhole(options);

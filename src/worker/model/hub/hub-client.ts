@@ -40,22 +40,6 @@ export class HubClient {
       return new Response(body, response);
     });
 
-  /** A small file, whole. */
-  async fetchFile(commit: string, path: string): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.fetch(this.urlOf(commit, path));
-    return new Uint8Array(await response.arrayBuffer());
-  }
-
-  /** Small parts of a large file, its header say. */
-  async fetchRange(commit: string, path: string, range: ByteRange): Promise<Uint8Array<ArrayBuffer>> {
-    return this.retry(async () => {
-      const response = await this.openRange(commit, path, range);
-      const bytes = new Uint8Array(await this.#read(() => response.arrayBuffer()));
-      if (bytes.byteLength !== range.end - range.begin) throw this.cut(undefined);
-      return bytes;
-    });
-  }
-
   /**
    * Begins to fetch a part of a file; nothing is tried again.
    *
@@ -68,7 +52,7 @@ export class HubClient {
     signal = this.#retryOptions.signal,
   ): Promise<Response> {
     const headers = { Range: `bytes=${begin}-${end - 1}` };
-    const response = await this.#send(this.urlOf(commit, path), { headers, signal });
+    const response = await this.#send(`${this.hub}/${this.id}/resolve/${commit}/${path}`, { headers, signal });
     if (response.status === 206) return response;
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
     if (isWhole) return response;
@@ -102,10 +86,6 @@ export class HubClient {
   /** The connection ended before its time. */
   cut(cause: unknown): HubUnreachableError {
     return HubUnreachableError.of(this.hub, cause);
-  }
-
-  urlOf(commit: string, path: string): string {
-    return `${this.hub}/${this.id}/resolve/${commit}/${path}`;
   }
 
   async #send(url: string, init: RequestInit = {}): Promise<Response> {

@@ -18,7 +18,9 @@ export class RangeJournal {
   /** @param size Bytes of the file that the journal is about. */
   constructor(file: SyncFile, size: number) {
     this.#file = file;
-    this.#ranges = joinRanges(readRecords(file).filter(({ begin, end }) => isWithin(begin, end, size)));
+    const bytes = new Uint8Array(file.getSize());
+    file.read(bytes, { at: 0 });
+    this.#ranges = readJournal(bytes.buffer, size);
     // As few records as possible: a download that is interrupted often does not grow its journal.
     // Written over the old ones, which say the same, and only then cut off: a crash in between loses nothing.
     this.#length = 0;
@@ -47,15 +49,15 @@ export class RangeJournal {
   }
 }
 
-function readRecords(file: SyncFile): readonly ByteRange[] {
-  const numRecords = Math.floor(file.getSize() / RECORD_BYTES);
-  const bytes = new Uint8Array(numRecords * RECORD_BYTES);
-  file.read(bytes, { at: 0 });
-  const values = new Float64Array(bytes.buffer);
-  return Array.from({ length: numRecords }, (_, i) => ({
+/** What a journal says is there of a file of `size` bytes, in order, neighbours joined. */
+export function readJournal(bytes: ArrayBuffer, size: number): readonly ByteRange[] {
+  const numRecords = Math.floor(bytes.byteLength / RECORD_BYTES);
+  const values = new Float64Array(bytes, 0, 2 * numRecords);
+  const records = Array.from({ length: numRecords }, (_, i) => ({
     begin: values[2 * i] ?? Number.NaN,
     end: values[2 * i + 1] ?? Number.NaN,
   }));
+  return joinRanges(records.filter(({ begin, end }) => isWithin(begin, end, size)));
 }
 
 function isWithin(begin: number, end: number, size: number): boolean {
