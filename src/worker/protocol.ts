@@ -164,7 +164,7 @@ export interface ModelInfo {
 
 export interface BackendInfo {
   readonly name: 'webgpu' | 'wasm';
-  readonly precision: 'fp16' | 'fp32';
+  readonly precision: 'fp16' | 'fp32' | 'q8' | 'q4';
   /** The GPU as its driver names it, or the CPU threads of WASM. */
   readonly adapter: string;
   /** True for SwiftShader and the like: WebGPU computed on the CPU. */

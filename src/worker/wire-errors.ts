@@ -9,7 +9,13 @@ import {
   UnknownOptionError,
 } from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
-import { ModelFileCorruptError, ModelFileMissingError, UnsupportedModelError } from './model/errors.ts';
+import {
+  ModelFileCorruptError,
+  ModelFileMissingError,
+  ModelTooLargeError,
+  UnsupportedDtypeError,
+  UnsupportedModelError,
+} from './model/errors.ts';
 import type { WireError } from './protocol.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
@@ -34,12 +40,14 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   MODEL_FILE_CORRUPT: ModelFileCorruptError,
   MODEL_FILE_MISSING: ModelFileMissingError,
   MODEL_RUN_FAILED: ModelRunError,
+  MODEL_TOO_LARGE: ModelTooLargeError,
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
   REQUEST_TIMEOUT: RequestTimeoutError,
   UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,
+  UNSUPPORTED_DTYPE: UnsupportedDtypeError,
   UNSUPPORTED_MODEL: UnsupportedModelError,
   VERSION_MISMATCH: VersionMismatchError,
 };
