@@ -1,6 +1,7 @@
 import { resourcesPerStep } from './decode-resources.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
-import { loadModel } from '../../src/worker/load-model.ts';
+import { chooseDevice } from '../../src/worker/create-backend.ts';
+import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
 export interface LogitsProbe {
@@ -29,7 +30,7 @@ declare global {
 window.logitsProbe = {
   async logitsOf(choice, prompts) {
     const modelUrl = new URL('/models/storyteller/', location.href).href;
-    const { backend, config } = await loadModel(modelUrl, choice, () => {});
+    const { backend, config } = await loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
     backend.reserve(1, config.contextLength);
     const logits: number[][] = [];
     for (const prompt of prompts) {

@@ -1,13 +1,5 @@
 import { LoadCancelledError } from './model/hub/errors.ts';
-import type { LoadFailure, ModelLoad } from './protocol.ts';
-
-export type LoadStage = Pick<ModelLoad, 'phase' | 'loaded' | 'total' | 'bytesPerSecond' | 'secondsLeft'>;
-
-/** What of a load is told to the tabs. */
-export interface LoadTold {
-  readonly load?: ModelLoad;
-  readonly loadFailure?: LoadFailure;
-}
+import type { LoadStage, ModelLoad } from './protocol.ts';
 
 /** Between two reports of the same phase. */
 const INTERVAL_MS = 100;
@@ -17,7 +9,7 @@ export class LoadJob {
   /** What it loads and how: another request for the same waits for this one. */
   readonly name: string;
   readonly id: string;
-  readonly #tell: (told: LoadTold) => void;
+  readonly #tell: (load: ModelLoad) => void;
   #run = new AbortController();
   #cancelled: LoadCancelledError | undefined;
   /** Set while it is paused. */
@@ -25,7 +17,7 @@ export class LoadJob {
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
   #toldAtMs = -Infinity;
 
-  constructor(name: string, id: string, tell: (told: LoadTold) => void) {
+  constructor(name: string, id: string, tell: (load: ModelLoad) => void) {
     this.name = name;
     this.id = id;
     this.#tell = tell;
@@ -80,18 +72,8 @@ export class LoadJob {
 
   #report(): void {
     this.#toldAtMs = performance.now();
-    const { phase, loaded, total, bytesPerSecond, secondsLeft } = this.#stage;
+    const { bytesPerSecond: _speed, secondsLeft: _secondsLeft, ...halted } = this.#stage;
     const isPaused = this.#pause !== undefined;
-    this.#tell({
-      load: {
-        id: this.id,
-        isPaused,
-        phase,
-        loaded,
-        total,
-        ...(bytesPerSecond !== undefined && !isPaused && { bytesPerSecond }),
-        ...(secondsLeft !== undefined && !isPaused && { secondsLeft }),
-      },
-    });
+    this.#tell({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });
   }
 }

@@ -1,13 +1,26 @@
 import { systemClock } from '../batching/clock.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from './create-backend.ts';
 import type { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
-import { LoadJob, type LoadTold } from './load-job.ts';
-import { loadEmbeddedModel, loadStoredModel, type LoadedModel, type ReportProgress } from './load-model.ts';
+import { LoadJob } from './load-job.ts';
+import {
+  embeddedId,
+  loadEmbeddedModel,
+  loadStoredModel,
+  type LoadedModel,
+  type ReportProgress,
+} from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
 import { localFiles } from './model/hub/local-files.ts';
 import { fetchHubModel, importModel } from './model/hub/fetch-model.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
-import type { BackendChoice, DtypeChoice, ModelSource, StoredModel, WhenBusy, WorkerStatus } from './protocol.ts';
+import type {
+  BackendChoice,
+  DtypeChoice,
+  ModelSource,
+  StoredModel,
+  WhenBusy,
+  WorkerStatus,
+} from './protocol.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -36,6 +49,8 @@ interface ReadyModel {
 
 /** Which model serves. One at a time, for all tabs: another one is made ready beside it, and takes over when it is. */
 export class ModelSwitch {
+  /** Resolves when the first model serves, or is known not to. */
+  readonly started: Promise<void>;
   readonly #options: ModelSwitchOptions;
   readonly #store: Promise<ModelStore>;
   #served: LoadedModel | undefined;
@@ -48,7 +63,8 @@ export class ModelSwitch {
     this.#store = ModelStore.open();
     // Without storage, the embedded model serves all the same.
     this.#store.catch(() => {});
-    this.#last = this.#start();
+    this.started = this.#start();
+    this.#last = this.started;
   }
 
   /**
@@ -63,7 +79,7 @@ export class ModelSwitch {
     const name = JSON.stringify([source, dtype]);
     if (this.#job?.job.name === name && source.type !== 'files') return this.#job.done;
     this.#job?.job.cancel(`${id} was asked for instead`);
-    const job = new LoadJob(name, id, (told) => this.#tell(told));
+    const job = new LoadJob(name, id, (load) => this.#options.onStatus({ load }, ['loadFailure']));
     const done = this.#last.then(() => this.#run(job, request));
     this.#job = { job, done };
     this.#last = done.catch(() => {});
@@ -86,16 +102,14 @@ export class ModelSwitch {
 
   /** What this browser was told to serve, where that can still be had; else the embedded model. */
   async #start(): Promise<void> {
+    const folder = await this.#chosenBefore();
     try {
-      const store = await this.#store;
-      await store.sweep();
-      const folder = await store.served(this.#options.modelUrl);
       if (folder) {
         await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
         return;
       }
     } catch (cause) {
-      const loadFailure = { id: 'the stored model', error: toWireError(cause) };
+      const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
     }
     try {
@@ -107,11 +121,24 @@ export class ModelSwitch {
     }
   }
 
+  async #chosenBefore(): Promise<ModelFolder | undefined> {
+    try {
+      const store = await this.#store;
+      await store.sweep();
+      return await store.served(this.#options.modelUrl);
+    } catch {
+      // A browser without storage has stored nothing.
+      return undefined;
+    }
+  }
+
   async #serveFirst(
     load: (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>,
   ): Promise<void> {
     const { backend, onStatus, generator } = this.#options;
-    const model = await withDevice(backend, (device) => load(device, (progress) => onStatus({ progress }, [])));
+    const model = await withDevice(backend, (device) =>
+      load(device, (progress) => onStatus({ progress }, [])),
+    );
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
     await warmUp(model.backend, model.config, (loaded, total) =>
       onStatus({ progress: { phase: 'compile', loaded, total } }, []),
@@ -124,7 +151,9 @@ export class ModelSwitch {
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
     const { backend, onStatus } = this.#options;
     try {
-      const ready = await withDevice(backend, (device) => this.#prepare(job, request.source, request.dtype, device));
+      const ready = await withDevice(backend, (device) =>
+        this.#prepare(job, request.source, request.dtype, device),
+      );
       await this.#takeOver(ready, request.whenBusy, job);
       onStatus({}, ['load', 'loadFailure']);
     } catch (cause) {
@@ -184,8 +213,46 @@ export class ModelSwitch {
     await (await this.#store).serve(modelUrl, folder?.key);
     await old?.backend.release();
   }
+}
 
-  #tell({ load, loadFailure }: LoadTold): void {
-    this.#options.onStatus({ ...(load && { load }), ...(loadFailure && { loadFailure }) }, ['loadFailure']);
+async function withDevice<Result>(
+  choice: BackendChoice,
+  run: (device: DeviceChoice) => Promise<Result>,
+): Promise<Result> {
+  const device = await chooseDevice(choice);
+  try {
+    return await run(device);
+  } catch (error) {
+    if ('gpu' in device) device.gpu.device.destroy();
+    throw error;
   }
+}
+
+function idOf(source: ModelSource, modelUrl: string): string {
+  switch (source.type) {
+    case 'embedded':
+      return embeddedId(modelUrl);
+    case 'hub':
+      return source.id;
+    case 'files':
+      return source.name;
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Whether a stored model is what a load from the hub would come to. */
+function isWanted(
+  { manifest }: ModelFolder,
+  { hub, id, revision }: Extract<ModelSource, { type: 'hub' }>,
+  dtype: DtypeChoice,
+  device: DeviceLimits,
+): boolean {
+  const { packed, dtypeChoice } = manifest;
+  const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
+  const runsHere = packed.precision === 'float32' || hasFloat16;
+  // What `auto` chose on a device without fp16 is not the best on one that has it.
+  const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
+  const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
+  return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
 }

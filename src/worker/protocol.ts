@@ -172,20 +172,24 @@ export type ModelSource =
 /** What becomes of the requests that wait or run when another model is ready: the old one ends them, or the new one begins them anew. */
 export type WhenBusy = 'finish' | 'resubmit';
 
-/** A model on its way, while another one serves. */
-export interface ModelLoad {
-  /** The hub's id, or the name of a folder. */
-  readonly id: string;
-  readonly isPaused: boolean;
+/** How far a model has come that is loaded while another one serves. */
+export interface LoadStage {
   /** `resolve`: the hub is asked what there is. `drain`: the old model ends its requests. */
   readonly phase: LoadProgress['phase'] | 'resolve' | 'verify' | 'convert' | 'drain';
-  /** Bytes up to `convert`, steps otherwise. */
+  /** Bytes of a download, its check and its conversion, else steps. */
   readonly loaded: number;
   readonly total: number;
   /** While it is downloaded, over the last seconds. */
   readonly bytesPerSecond?: number;
   /** Where a speed is known. */
   readonly secondsLeft?: number;
+}
+
+/** A model on its way, while another one serves. */
+export interface ModelLoad extends LoadStage {
+  /** The hub's id, or the name of a folder. */
+  readonly id: string;
+  readonly isPaused: boolean;
 }
 
 /** Why the last model that was asked for does not serve. */
@@ -225,7 +229,7 @@ export interface ModelInfo {
 
 export interface BackendInfo {
   readonly name: 'webgpu' | 'wasm';
-  readonly precision: 'fp16' | 'fp32';
+  readonly precision: 'fp16' | 'fp32' | 'q8' | 'q4';
   /** The GPU as its driver names it, or the CPU threads of WASM. */
   readonly adapter: string;
   /** True for SwiftShader and the like: WebGPU computed on the CPU. */

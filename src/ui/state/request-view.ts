@@ -62,7 +62,14 @@ export function updateRequestView(
     case 'restarted': {
       const { id, ordinal, prompt } = view;
       const generatedTexts = [''];
-      return { id, ...(ordinal !== undefined && { ordinal }), status: 'waiting', prompt, generatedTexts, numOutputTokens: 0 };
+      return {
+        id,
+        ...(ordinal !== undefined && { ordinal }),
+        status: 'waiting',
+        prompt,
+        generatedTexts,
+        numOutputTokens: 0,
+      };
     }
     case 'started':
       return { ...view, status: 'running', queueWaitMs: update.queueWaitMs };

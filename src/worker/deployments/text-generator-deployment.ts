@@ -98,7 +98,9 @@ export class TextGeneratorDeployment {
   }
 
   get #generator(): TextGenerator | undefined {
-    return this.#model.type === 'ready' || this.#model.type === 'draining' ? this.#model.generator : undefined;
+    return this.#model.type === 'ready' || this.#model.type === 'draining'
+      ? this.#model.generator
+      : undefined;
   }
 
   async #endOld(generator: TextGenerator, whenBusy: WhenBusy): Promise<void> {

@@ -1,4 +1,6 @@
+import type { PackedLayout } from './checkpoint/packed-weights.ts';
 import type { Gpt2Config } from './gpt2-config.ts';
+import { GraphWeights } from './graph-weights.ts';
 import {
   encodeOnnxModel,
   type OnnxInitializer,
@@ -25,49 +27,21 @@ export const GRAPH_IO = {
   presentValue: (layer: number) => `present_value_${layer}`,
 } as const;
 
-/** Where the weights of the checkpoint's tensor names are, in the precision that runs. */
-export type WeightInitializers = ReadonlyMap<string, OnnxInitializer>;
-
-/** The checkpoint's tensors that the graph reads, with their shapes (Conv1D weights are [in, out]). */
-export function gpt2WeightShapes(config: Gpt2Config): ReadonlyMap<string, readonly number[]> {
-  const { embeddingSize: e, innerSize: inner, vocabSize, contextLength } = config;
-  const shapes = new Map<string, readonly number[]>([
-    ['wte.weight', [vocabSize, e]],
-    ['wpe.weight', [contextLength, e]],
-    ['ln_f.weight', [e]],
-    ['ln_f.bias', [e]],
-  ]);
-  for (let layer = 0; layer < config.numLayers; layer++) {
-    const perLayer: readonly (readonly [string, readonly number[]])[] = [
-      ['ln_1.weight', [e]],
-      ['ln_1.bias', [e]],
-      ['attn.c_attn.weight', [e, 3 * e]],
-      ['attn.c_attn.bias', [3 * e]],
-      ['attn.c_proj.weight', [e, e]],
-      ['attn.c_proj.bias', [e]],
-      ['ln_2.weight', [e]],
-      ['ln_2.bias', [e]],
-      ['mlp.c_fc.weight', [e, inner]],
-      ['mlp.c_fc.bias', [inner]],
-      ['mlp.c_proj.weight', [inner, e]],
-      ['mlp.c_proj.bias', [e]],
-    ];
-    for (const [name, shape] of perLayer) shapes.set(`h.${layer}.${name}`, shape);
-  }
-  return shapes;
-}
-
 /**
  * Builds the GPT-2 forward pass as an ONNX model for onnxruntime-web: one graph with free B and S serves prefill and
  * decode. Attention is `com.microsoft.GroupQueryAttention` without rotary embedding, whose K/V cache is updated in
  * place where past and present are the same buffer, each row at its own length.
+ *
+ * @param maxBindingBytes What a shader can bind at once: an embedding above it is split.
  */
 export function buildGpt2Model(
   config: Gpt2Config,
-  weights: WeightInitializers,
-  precision: 'float16' | 'float32',
+  layout: PackedLayout,
+  maxBindingBytes = Infinity,
 ): Uint8Array<ArrayBuffer> {
-  const graph = new Gpt2GraphBuilder(config, precision);
+  const { precision } = layout;
+  const weights = new GraphWeights(layout, maxBindingBytes);
+  const graph = new Gpt2GraphBuilder(config, weights, precision);
   graph.addLayers();
   graph.addHead();
   return encodeOnnxModel({
@@ -75,7 +49,7 @@ export function buildGpt2Model(
     nodes: graph.nodes,
     inputs: graphInputs(config, precision),
     outputs: graphOutputs(config, precision),
-    initializers: [...weights.values(), LAST_TOKEN],
+    initializers: [...weights.initializers, LAST_TOKEN],
   });
 }
 
@@ -90,10 +64,12 @@ const LAST_TOKEN: OnnxInitializer = {
 class Gpt2GraphBuilder {
   readonly nodes: OnnxNode[] = [];
   readonly #config: Gpt2Config;
+  readonly #weights: GraphWeights;
   readonly #precision: OnnxType;
 
-  constructor(config: Gpt2Config, precision: OnnxType) {
+  constructor(config: Gpt2Config, weights: GraphWeights, precision: OnnxType) {
     this.#config = config;
+    this.#weights = weights;
     this.#precision = precision;
   }
 
@@ -102,7 +78,7 @@ class Gpt2GraphBuilder {
    * its bias) to it, normalises, and passes the sum on as its fourth output.
    */
   addLayers(): void {
-    this.#add('Gather', ['wte.weight', GRAPH_IO.ids], ['token_embedding']);
+    this.nodes.push(...this.#weights.lookUp(GRAPH_IO.ids, 'token_embedding'));
     this.#add('Gather', ['wpe.weight', GRAPH_IO.positions], ['position_embedding']);
     this.#addNorm('h.0.ln_1', { branch: 'token_embedding', residual: 'position_embedding', bias: '' });
     for (let layer = 0; layer < this.#config.numLayers; layer++) {
@@ -122,20 +98,18 @@ class Gpt2GraphBuilder {
     }
   }
 
-  /** Logits of the last token alone; Gemm reads wte as it lies in the file, without a transposed copy. */
+  /** Logits of the last token alone. */
   addHead(): void {
     const isCast = this.#precision === 'float16';
     this.#add('Gather', ['ln_f', LAST_TOKEN.name], ['last_hidden'], { axis: { int: 1 } });
-    this.#add('Gemm', ['last_hidden', 'wte.weight'], [isCast ? 'logits_f16' : GRAPH_IO.logits], {
-      transB: { int: 1 },
-    });
+    this.nodes.push(...this.#weights.project('last_hidden', isCast ? 'logits_f16' : GRAPH_IO.logits));
     if (isCast) this.#add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
   }
 
   #addAttention(layer: number): void {
-    const { numHeads, headSize } = this.#config;
+    const { numHeads, attentionScales } = this.#config;
     const h = `h.${layer}`;
-    this.#add('MatMul', [`${h}.ln_1`, `${h}.attn.c_attn.weight`], [`${h}.attn.c_attn.product`]);
+    this.#addProduct(`${h}.ln_1`, `${h}.attn.c_attn`, `${h}.attn.c_attn.product`);
     this.#add('Add', [`${h}.attn.c_attn.product`, `${h}.attn.c_attn.bias`], [`${h}.attn.c_attn`]);
     this.#addFused(
       'GroupQueryAttention',
@@ -152,18 +126,40 @@ class Gpt2GraphBuilder {
       {
         num_heads: { int: numHeads },
         kv_num_heads: { int: numHeads },
-        scale: { float: 1 / Math.sqrt(headSize) },
+        scale: { float: attentionScales[layer] ?? 1 },
         do_rotary: { int: 0 },
       },
     );
-    this.#add('MatMul', [`${h}.attn`, `${h}.attn.c_proj.weight`], [`${h}.attn.c_proj`]);
+    this.#addProduct(`${h}.attn`, `${h}.attn.c_proj`, `${h}.attn.c_proj`);
   }
 
   #addMlp(layer: number): void {
     const mlp = `h.${layer}.mlp`;
-    this.#add('MatMul', [`h.${layer}.ln_2`, `${mlp}.c_fc.weight`], [`${mlp}.c_fc`]);
-    this.#addFused('FastGelu', [`${mlp}.c_fc`, `${mlp}.c_fc.bias`], [`${mlp}.gelu`]);
-    this.#add('MatMul', [`${mlp}.gelu`, `${mlp}.c_proj.weight`], [`${mlp}.c_proj`]);
+    this.#addProduct(`h.${layer}.ln_2`, `${mlp}.c_fc`, `${mlp}.c_fc`);
+    this.#addActivation(`${mlp}.c_fc`, `${mlp}.c_fc.bias`, `${mlp}.act`);
+    this.#addProduct(`${mlp}.act`, `${mlp}.c_proj`, `${mlp}.c_proj`);
+  }
+
+  #addActivation(input: string, bias: string, output: string): void {
+    const { activation } = this.#config;
+    if (activation === 'gelu_tanh') return this.#addFused('FastGelu', [input, bias], [output]);
+    if (activation === 'gelu_erf') return this.#addFused('BiasGelu', [input, bias], [output]);
+    const sum = `${input}.sum`;
+    this.#add('Add', [input, bias], [sum]);
+    switch (activation) {
+      case 'quick_gelu':
+        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1.702 } });
+      case 'silu':
+        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1 } });
+      case 'relu':
+        return this.#add('Relu', [sum], [output]);
+      case 'tanh':
+        return this.#add('Tanh', [sum], [output]);
+      case 'sigmoid':
+        return this.#add('Sigmoid', [sum], [output]);
+      default:
+        activation satisfies never;
+    }
   }
 
   #addNorm(
@@ -176,6 +172,10 @@ class Gpt2GraphBuilder {
       [name, '', '', `${name}.sum`],
       { epsilon: { float: this.#config.layerNormEpsilon } },
     );
+  }
+
+  #addProduct(input: string, name: string, output: string): void {
+    this.nodes.push(...this.#weights.multiply(input, `${name}.weight`, output));
   }
 
   #add(opType: string, inputs: string[], outputs: string[], attributes: OnnxNode['attributes'] = {}): void {

@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import { readGpt2Config } from '../model/gpt2-config.ts';
-import { buildGpt2Model, gpt2WeightShapes } from '../model/gpt2-graph.ts';
-import { readSafetensorsIndex } from '../model/safetensors.ts';
-import { placeWeights } from '../model/weights.ts';
+import { memoryFile } from '../model/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../model/checkpoint/convert-weights.ts';
+import { planModel } from '../model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../model/checkpoint/open-checkpoint.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../public/models/storyteller/', import.meta.url);
@@ -22,11 +23,11 @@ describe('WasmBackend on Storyteller', () => {
   let backend: WasmBackend;
 
   beforeAll(async () => {
-    const file = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_FOLDER)));
-    const index = readSafetensorsIndex(file, 'model.safetensors');
-    const weights = placeWeights(file, index, gpt2WeightShapes(config), 'float32');
-    const model = buildGpt2Model(config, weights.initializers, 'float32');
-    backend = await WasmBackend.create({ config, model, weights });
+    const checkpoint = await openCheckpoint({
+      open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
+    });
+    const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+    backend = await WasmBackend.create({ config, ...(await packInMemory(checkpoint, plan)) });
   });
 
   async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {

@@ -1,8 +1,9 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import { GRAPH_IO } from '../model/gpt2-graph.ts';
-import type { ModelWeights } from '../model/weights.ts';
+import type { PackedLayout } from '../model/checkpoint/packed-weights.ts';
+import { buildGpt2Model, GRAPH_IO } from '../model/gpt2-graph.ts';
+import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
 import { yieldToHost } from '../yield-to-host.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
@@ -16,8 +17,9 @@ import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {
   readonly config: Gpt2Config;
-  readonly model: Uint8Array;
-  readonly weights: ModelWeights;
+  readonly packed: PackedLayout;
+  /** The packed file, or what reads it. */
+  readonly weights: Uint8Array;
 }
 
 /** K and V of all layers, in turn, each [rows, heads, capacity, headSize]. */
@@ -41,12 +43,12 @@ export class WasmBackend implements Gpt2Backend {
   #slots: KvArrays = [];
   #staging: KvArrays = [];
 
-  static async create({ config, model, weights }: WasmBackendOptions): Promise<WasmBackend> {
+  static async create({ config, packed, weights }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
     const session = await ortMutex.run(() =>
-      ort.InferenceSession.create(model, {
+      ort.InferenceSession.create(buildGpt2Model(config, packed), {
         executionProviders: ['wasm'],
-        externalData: [{ path: weights.location, data: weights.data }],
+        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
     );
     return new WasmBackend(ort, session, config);

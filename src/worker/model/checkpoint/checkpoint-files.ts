@@ -18,6 +18,7 @@ export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {
   return {
     name,
     size: bytes.byteLength,
-    read: (begin, end) => Promise.resolve(bytes.slice(begin, end)),
+    // Not `slice`: of Node's `Buffer` that is a view.
+    read: (begin, end) => Promise.resolve(new Uint8Array(bytes.subarray(begin, end))),
   };
 }

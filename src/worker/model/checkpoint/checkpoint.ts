@@ -8,17 +8,18 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A buffer of PyTorch's that the forward pass does not read and whose bytes are well known, so nobody needs to fetch them. */
+/**
+ * A causal mask that old versions of huggingface/transformers saved with each layer, [1, 1, n, n]: ones on and below the
+ * diagonal, zeros above. Nobody reads it, and its bytes are known without fetching them.
+ */
 export interface SkippedMask extends TensorView {
   readonly name: string;
-  /** `causal`: [1, 1, n, n], ones on and below the diagonal; `fill`: a scalar, -1e4. */
-  readonly kind: 'causal' | 'fill';
 }
 
 /** One `.safetensors` file of a checkpoint and what of it is read. */
 export interface WeightFile {
   readonly file: RandomAccessFile;
-  /** The header and the tensors that run, in the order of the file, neighbours joined. */
+  /** All of the file but the masks, in its order. */
   readonly neededRanges: readonly ByteRange[];
   readonly skippedMasks: readonly SkippedMask[];
 }

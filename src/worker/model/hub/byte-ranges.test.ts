@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ByteRange } from '../checkpoint/checkpoint.ts';
 import { bytesIn, joinRanges, missingRanges, splitRanges } from './byte-ranges.ts';

@@ -8,7 +8,10 @@ export interface RunningDigest {
   matches(): boolean;
 }
 
-export async function createDigest({ size, digest }: Pick<HubFile, 'size' | 'digest'>): Promise<RunningDigest> {
+export async function createDigest({
+  size,
+  digest,
+}: Pick<HubFile, 'size' | 'digest'>): Promise<RunningDigest> {
   const hasher = await hasherOf(digest.algorithm);
   hasher.init();
   // A git blob's id is that of its kind and length, too.

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../batching/clock.ts';
 import type { ByteRange } from '../checkpoint/checkpoint.ts';
@@ -103,7 +103,11 @@ describe('download', () => {
   });
 
   it('keeps what has come when the hub fails for good, and fetches only the rest the next time', async () => {
-    const failing = createDownload([{ cutAfter: 100_000 }, 'whole', ...Array.from({ length: 40 }, () => ({ status: 503 }))]);
+    const failing = createDownload([
+      { cutAfter: 100_000 },
+      'whole',
+      ...Array.from({ length: 40 }, () => ({ status: 503 })),
+    ]);
     await expect(failing.run()).rejects.toMatchObject({ code: 'HUB_UNAVAILABLE' });
     const had = SIZE - bytesIn(failing.part.missing([{ begin: 0, end: SIZE }]));
     expect(had).toBeGreaterThan(100_000);

@@ -67,7 +67,14 @@ async function downloadSegments(options: DownloadOptions, segments: readonly Byt
 }
 
 /** From a server that has nothing to offer but the whole file: once cut, it starts again. */
-async function downloadWhole({ client, commit, path, part, signal, onBytes }: DownloadOptions): Promise<void> {
+async function downloadWhole({
+  client,
+  commit,
+  path,
+  part,
+  signal,
+  onBytes,
+}: DownloadOptions): Promise<void> {
   const whole = { begin: 0, end: part.size };
   await client.retry(async () => {
     const response = await client.openRange(commit, path, whole, signal);

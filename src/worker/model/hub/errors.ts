@@ -125,7 +125,9 @@ export class LoadCancelledError extends Error {
   readonly code = 'LOAD_CANCELLED';
 
   static of(id: string, why: string): LoadCancelledError {
-    return new LoadCancelledError(`Loading ${id} was ended (${why}): load it again to go on where it stopped.`);
+    return new LoadCancelledError(
+      `Loading ${id} was ended (${why}): load it again to go on where it stopped.`,
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../batching/clock.ts';
-import type { LoadProgress } from '../../protocol.ts';
+import type { LoadStage } from '../../protocol.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
@@ -21,7 +21,7 @@ export interface FetchOptions {
   readonly device: DeviceLimits;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  readonly report: (progress: LoadProgress) => void;
+  readonly report: (stage: LoadStage) => void;
 }
 
 export interface HubSource {
@@ -94,7 +94,7 @@ async function fetchWeights(
 ): Promise<void> {
   const meter = new TransferMeter(clock);
   let loaded = total - remote.missingBytes(weightFiles);
-  const progress = (): LoadProgress => {
+  const stage = (): LoadStage => {
     const secondsLeft = meter.secondsFor(total - loaded);
     const { bytesPerSecond } = meter;
     return {
@@ -105,12 +105,12 @@ async function fetchWeights(
       ...(secondsLeft !== undefined && { secondsLeft }),
     };
   };
-  report(progress());
+  report(stage());
   await remote.downloadWeights(weightFiles, (numBytes) => {
     meter.record(numBytes);
     // A server that ignores ranges sends what was not asked for, too.
     loaded = Math.min(total, loaded + numBytes);
-    report(progress());
+    report(stage());
   });
 }
 

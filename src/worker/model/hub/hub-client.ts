@@ -52,7 +52,10 @@ export class HubClient {
     signal = this.#retryOptions.signal,
   ): Promise<Response> {
     const headers = { Range: `bytes=${begin}-${end - 1}` };
-    const response = await this.#send(`${this.hub}/${this.id}/resolve/${commit}/${path}`, { headers, signal });
+    const response = await this.#send(`${this.hub}/${this.id}/resolve/${commit}/${path}`, {
+      headers,
+      signal,
+    });
     if (response.status === 206) return response;
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
     if (isWhole) return response;

@@ -74,7 +74,12 @@ describe('retry', () => {
   });
 
   it('forgives failures once something has come', async () => {
-    const ends = [...Array.from({ length: 5 }, () => unavailable()), 'progress', unavailable(), true] as const;
+    const ends = [
+      ...Array.from({ length: 5 }, () => unavailable()),
+      'progress',
+      unavailable(),
+      true,
+    ] as const;
     const { startedAtMs, outcome, run } = createAttempts(ends);
     await run();
     await expect(outcome).resolves.toBe('done');
