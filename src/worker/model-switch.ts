@@ -11,7 +11,6 @@ import {
 } from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
 import { localFiles } from './model/hub/local-files.ts';
-import { fetchHubModel, importModel } from './model/hub/fetch-model.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
 import type {
   BackendChoice,
@@ -197,10 +196,13 @@ export class ModelSwitch {
     const options = { store, dtype, device, clock: systemClock, report: job.report };
     if (source.type === 'files') {
       const files = localFiles(source.files);
+      const { importModel } = await importFetching();
       return job.attempt((signal) => importModel(source.name, files, { ...options, signal }));
     }
     const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
-    return stored ?? job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+    if (stored) return stored;
+    const { fetchHubModel } = await importFetching();
+    return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
   }
 
   async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
@@ -255,4 +257,9 @@ function isWanted(
   const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
   const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
   return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
+}
+
+/** On demand: what is stored needs neither the hub nor a digest. */
+function importFetching() {
+  return import('./model/hub/fetch-model.ts');
 }

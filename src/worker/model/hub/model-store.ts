@@ -112,6 +112,8 @@ export class ModelStore {
   async delete(key: string): Promise<void> {
     await removeEntry(this.#models, key);
     await removeEntry(this.#parts, key);
+    const note = await readJsonFile(this.#root, SERVED);
+    if (isRecord(note) && note['key'] === key) await removeEntry(this.#root, SERVED);
   }
 
   /**
