@@ -1,4 +1,5 @@
 import { resourcesPerStep } from './decode-resources.ts';
+import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { loadModel } from '../../src/worker/load-model.ts';
 
@@ -23,6 +24,7 @@ declare global {
   interface Window {
     logitsProbe?: LogitsProbe;
     samplerProbe: SamplerProbeApi;
+    runCheckpoint: typeof runCheckpoint;
   }
 }
 
@@ -49,3 +51,4 @@ window.logitsProbe = {
 };
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
+window.runCheckpoint = runCheckpoint;

@@ -46,7 +46,7 @@ export const CHECKPOINTS: ReadonlyMap<string, () => GeneratedCheckpoint> = new M
   tiny('small-heads', { n_head: 8 }),
   tiny('heads-of-80', { n_embd: 160 }),
   tiny('large-heads', { n_embd: 256 }),
-  tiny('uneven-blocks', { n_embd: 48, n_inner: 80 }),
+  tiny('uneven-blocks', { n_embd: 48, n_inner: 96 }),
 ]);
 
 function tiny(
