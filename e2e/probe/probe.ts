@@ -1,4 +1,5 @@
 import { resourcesPerStep } from './decode-resources.ts';
+import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { chooseDevice } from '../../src/worker/create-backend.ts';
 import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
@@ -24,6 +25,7 @@ declare global {
   interface Window {
     logitsProbe?: LogitsProbe;
     samplerProbe: SamplerProbeApi;
+    runCheckpoint: typeof runCheckpoint;
   }
 }
 
@@ -50,3 +52,4 @@ window.logitsProbe = {
 };
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
+window.runCheckpoint = runCheckpoint;

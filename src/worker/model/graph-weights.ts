@@ -155,13 +155,14 @@ export class GraphWeights {
     }
   }
 
-  #addBlock({ shape, encoding, offset, length, scales }: PackedTensor, block: RowBlock): void {
+  #addBlock({ name, shape, encoding, offset, length, scales }: PackedTensor, block: RowBlock): void {
     const [allRows = 1, width = 0] = shape;
     const numRows = block.endRow - block.firstRow;
     const start = offset + block.firstRow * (length / allRows);
     if (scales) {
       const scalesOffset = scales.offset + block.firstRow * (scales.length / allRows);
       this.#addQuantised(block.name, encoding, { numRows, length: width, offset: start, scalesOffset });
+      if (name !== TOKEN_EMBEDDING) return;
       // The same scales, in the dimensions that GatherBlockQuantized asks for.
       const dims = [numRows, width / BLOCK_SIZE, 1];
       this.#addExternal(`${block.name}.lookup_scales`, this.#layout.precision, dims, scalesOffset);

@@ -37,8 +37,8 @@ export interface PackedWeights extends PackedLayout {
   readonly formatVersion: number;
   /** RMS of the error over RMS of the values, of each quantised tensor by its name. */
   readonly quantisationErrors: Readonly<Record<string, number>>;
-  /** RMS of the logits' error over RMS of the logits, as the errors of the tensors let expect; 0 without quantisation. */
-  readonly expectedLogitsError: number;
+  /** Of RMS of the logits' error over RMS of the logits, as far as it comes from quantisation; 0 without. */
+  readonly logitsErrorBound: number;
 }
 
 /** A packed file with another one is made anew. */
