@@ -1,6 +1,8 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
+import { contentSecurityPolicy } from './bridge/content-security-policy.ts';
+
 // Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
 const crossOriginIsolation = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -12,5 +14,8 @@ export default defineConfig({
   worker: { format: 'es' },
   build: { target: 'es2024', chunkSizeWarningLimit: 1500 },
   server: { port: 8000, headers: crossOriginIsolation },
-  preview: { port: 8000, headers: crossOriginIsolation },
+  preview: {
+    port: 8000,
+    headers: { ...crossOriginIsolation, 'Content-Security-Policy': contentSecurityPolicy([]) },
+  },
 });

@@ -23,8 +23,10 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const server = await startServer({ ...options, root: BUILT_PAGE });
   closeOnSignal(server);
-  console.log(`Tabserve is at ${server.url} (Ctrl+C stops it)`);
-  if (options.openBrowser) openBrowser(server.url);
+  const [hub] = options.hub;
+  const url = hub === undefined ? server.url : `${server.url}/?hub=${encodeURIComponent(hub)}`;
+  console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
+  if (options.openBrowser) openBrowser(url);
 }
 
 /** The process ends by itself once nothing listens; a second signal ends it at once. */

@@ -4,12 +4,30 @@ import { parseOptions } from './options.ts';
 
 describe('parseOptions', () => {
   it('listens on localhost:8000 and opens a browser unless told otherwise', () => {
-    expect(parseOptions([])).toEqual({ port: 8000, host: 'localhost', openBrowser: true, help: false });
+    expect(parseOptions([])).toEqual({
+      port: 8000,
+      host: 'localhost',
+      openBrowser: true,
+      hub: [],
+      help: false,
+    });
   });
 
   it('takes a port, a host and --no-open', () => {
     const args = ['--port', '0', '--host=127.0.0.1', '--no-open'];
-    expect(parseOptions(args)).toEqual({ port: 0, host: '127.0.0.1', openBrowser: false, help: false });
+    expect(parseOptions(args)).toEqual({
+      port: 0,
+      host: '127.0.0.1',
+      openBrowser: false,
+      hub: [],
+      help: false,
+    });
+  });
+
+  it('takes the origins of a hub', () => {
+    const args = ['--hub=https://hub.example/models', '--hub', 'http://localhost:9000'];
+    expect(parseOptions(args).hub).toEqual(['https://hub.example', 'http://localhost:9000']);
+    expect(() => parseOptions(['--hub=hub.example'])).toThrow('address of a hub');
   });
 
   it.each(['70000', '-1', '80.5', '0x50', 'http', ''])(

@@ -8,6 +8,8 @@ export interface BridgeOptions {
   /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   readonly openBrowser: boolean;
+  /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
+  readonly hub: readonly string[];
   readonly help: boolean;
 }
 
@@ -16,6 +18,7 @@ const DEFAULT_PORT = 8000;
 export const USAGE = `Usage: npm start -- [options]
   --port N     port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
   --host NAME  address to listen on (default localhost: 127.0.0.1 and ::1)
+  --hub URL    fetch models from this hub instead of huggingface.co; again for each host that it redirects to
   --no-open    do not open a browser
   --help       print this`;
 
@@ -26,6 +29,7 @@ export function parseOptions(args: readonly string[]): BridgeOptions {
     port: parsePort(values.port),
     host: values.host,
     openBrowser: !values['no-open'],
+    hub: values.hub.map(parseOrigin),
     help: values.help,
   };
 }
@@ -39,6 +43,7 @@ function parseStrictly(args: readonly string[]) {
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
         host: { type: 'string', default: 'localhost' },
+        hub: { type: 'string', multiple: true, default: [] },
         'no-open': { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
       },
@@ -53,5 +58,12 @@ function parsePort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   const message = `Expected \`--port\` to be an integer from 0 to 65535, got \`${text}\` (string)`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
+function parseOrigin(text: string): string {
+  const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: '', origin: '' };
+  if (protocol === 'https:' || protocol === 'http:') return origin;
+  const message = `Expected \`--hub\` to be the address of a hub, got \`${text}\` (string)`;
   throw new BridgeError('INVALID_ARGUMENT', message);
 }

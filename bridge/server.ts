@@ -10,6 +10,8 @@ export interface ServerOptions {
   readonly host: string;
   /** Folder of the built page. */
   readonly root: string;
+  /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
+  readonly hub?: readonly string[];
 }
 
 export interface RunningServer {
@@ -21,7 +23,7 @@ export interface RunningServer {
 
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const handler = serveStaticFiles(options.root);
+  const handler = serveStaticFiles(options.root, options.hub ?? []);
   const servers = await listenOnAll(options.host, options.port, handler);
   const port = portOf(servers[0]);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;

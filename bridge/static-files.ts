@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { join } from 'node:path';
 import sirv from 'sirv';
 
+import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -13,11 +14,17 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** Serves the built page in `root`. The file list is read once: rebuild, then restart. */
-export function serveStaticFiles(root: string): RequestListener {
+/**
+ * Serves the built page in `root`. The file list is read once: rebuild, then restart.
+ *
+ * @param hub Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co.
+ */
+export function serveStaticFiles(root: string, hub: readonly string[]): RequestListener {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
+  const policy = contentSecurityPolicy(hub);
   return (request, response) => {
+    response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
     else serveFile(request, response, () => refusePath(request, response));

@@ -104,9 +104,9 @@ const BAD_MODELS: readonly BadModel[] = [
   },
   {
     title: 'with another activation',
-    fault: () => changedConfig({ activation_function: 'relu' }),
+    fault: () => changedConfig({ activation_function: 'mish' }),
     code: 'UNSUPPORTED_MODEL',
-    says: 'relu',
+    says: 'mish',
   },
   {
     title: 'whose config names no number of layers',

@@ -91,13 +91,13 @@ test(
       channel.postMessage({ version: 1, clientId: 'old', type: 'hello' });
       return answer;
     });
-    expect(heard).toMatchObject({ type: 'serving', version: 2 });
+    expect(heard).toMatchObject({ type: 'serving', version: 3 });
     expect((await tab?.status())?.numTabs, 'it is not served').toBe(1);
 
     // And what this one makes of a worker of another version.
     await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
     await stranger.evaluate(() => {
-      new BroadcastChannel('tabserve').postMessage({ version: 3, workerId: 'newer', type: 'serving' });
+      new BroadcastChannel('tabserve').postMessage({ version: 4, workerId: 'newer', type: 'serving' });
     });
     const [outcome] = (await tab?.outcomesOfBegun()) ?? [];
     expect(outcome?.code).toBe('VERSION_MISMATCH');

@@ -2,7 +2,8 @@ import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
 import { createRequestId } from '../../src/worker/ids.ts';
-import { loadModel } from '../../src/worker/load-model.ts';
+import { chooseDevice } from '../../src/worker/create-backend.ts';
+import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
 import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
 
 /** What one decode step asked of WebGPU. */
@@ -16,7 +17,7 @@ export async function resourcesPerStep(
   params: readonly SamplingParams[],
   numSteps: number,
 ): Promise<readonly StepResources[]> {
-  const { backend } = await loadModel(modelUrl(), 'webgpu', () => {});
+  const { backend } = await loadEmbeddedModel(modelUrl(), await chooseDevice('webgpu'), () => {});
   const runner = new Gpt2Runner(backend);
   const kvShape = { numSlots: params.length, numStagingRows: params.length, capacity: 128 };
   const slots = new KvSlotPool(params.length);

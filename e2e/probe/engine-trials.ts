@@ -4,8 +4,9 @@ import type { FinishedEvent, StepEvent } from '../../src/batching/generation/eve
 import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
 import type { GenerationRequest, RequestId, SamplingParams } from '../../src/batching/generation/request.ts';
+import { chooseDevice } from '../../src/worker/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/ids.ts';
-import { loadModel, type LoadedModel } from '../../src/worker/load-model.ts';
+import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/load-model.ts';
 import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
@@ -78,7 +79,7 @@ export async function runTrials(
   numTrials: number,
 ): Promise<TrialReport> {
   const modelUrl = new URL('/models/storyteller/', location.href).href;
-  const model = await loadModel(modelUrl, backend, () => {});
+  const model = await loadEmbeddedModel(modelUrl, await chooseDevice(backend), () => {});
   const random = seededRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];

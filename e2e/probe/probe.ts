@@ -1,8 +1,10 @@
 import { runTrials } from './engine-trials.ts';
 import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { resourcesPerStep } from './decode-resources.ts';
+import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
-import { loadModel } from '../../src/worker/load-model.ts';
+import { chooseDevice } from '../../src/worker/create-backend.ts';
+import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
 export interface LogitsProbe {
@@ -33,13 +35,14 @@ declare global {
     logitsProbe?: LogitsProbe;
     samplerProbe: SamplerProbeApi;
     engineProbe: EngineProbeApi;
+    runCheckpoint: typeof runCheckpoint;
   }
 }
 
 window.logitsProbe = {
   async logitsOf(choice, prompts) {
     const modelUrl = new URL('/models/storyteller/', location.href).href;
-    const { backend, config } = await loadModel(modelUrl, choice, () => {});
+    const { backend, config } = await loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
     backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
     const logits: number[][] = [];
     for (const prompt of prompts) {
@@ -59,6 +62,7 @@ window.logitsProbe = {
 };
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
+window.runCheckpoint = runCheckpoint;
 
 let soak: Soak | undefined;
 

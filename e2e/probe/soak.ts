@@ -1,8 +1,9 @@
 import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
 import { TextGenerator } from '../../src/worker/deployments/text-generator.ts';
+import { chooseDevice } from '../../src/worker/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/ids.ts';
-import { loadModel } from '../../src/worker/load-model.ts';
+import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
 import type { RequestId } from '../../src/worker/protocol.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
@@ -27,7 +28,7 @@ const WORDS = 'the little dog ran to a big red house and saw Tom play with his b
 export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Promise<Soak> {
   const census = backend === 'webgpu' ? startGpuCensus() : () => ({ numBuffers: 0, numBytes: 0 });
   const modelUrl = new URL('/models/storyteller/', location.href).href;
-  const model = await loadModel(modelUrl, backend, () => {});
+  const model = await loadEmbeddedModel(modelUrl, await chooseDevice(backend), () => {});
   const random = seededRandom(seed);
   const clientId = createClientId();
   const counts = { numFinished: 0, numCancelled: 0, numFailed: 0 };

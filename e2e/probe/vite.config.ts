@@ -4,5 +4,6 @@ import { defineConfig } from 'vite';
 export default defineConfig({
   root: import.meta.dirname,
   publicDir: '../../public',
+  worker: { format: 'es' },
   build: { target: 'es2024', outDir: '../../dist-probe', emptyOutDir: true },
 });

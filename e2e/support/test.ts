@@ -17,12 +17,12 @@ export interface BackendOption {
   readonly backend: Backend;
 }
 
-interface WorkerFixtures extends BackendOption {
+export interface WorkerFixtures extends BackendOption {
   /** One loaded page for all tests of the project: loading a model and compiling its shaders takes seconds. */
   readonly sharedTab: Tab;
 }
 
-interface TestFixtures {
+export interface TestFixtures {
   /** The shared page, with all knobs at their defaults and an empty list; the test must leave it idle and without errors. */
   readonly tab: Tab;
   /** A page of this test's own, not opened yet. */

@@ -4,6 +4,7 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { createClientId, createRequestId } from './ids.ts';
+import { toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { Outcome } from './outcome.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
@@ -14,13 +15,17 @@ import {
   type BatchKnobs,
   type BatchRecord,
   type ClientId,
+  type DtypeChoice,
   type GenerationOptions,
+  type ModelLoad,
   type RequestActivity,
   type RequestId,
   type RequestUpdate,
   type ServeStats,
   type ServeStatus,
+  type StoredModel,
   type TabRole,
+  type WhenBusy,
   type WorkerId,
   type WorkerMessage,
   type WorkerStatus,
@@ -65,6 +70,15 @@ type Listener<Topic extends keyof Topics> = (value: Topics[Topic]) => void;
 /** Options of every request. */
 export interface RequestOptions {
   /** Cancels the request when it aborts. */
+  readonly signal?: AbortSignal;
+}
+
+export interface LoadModelOptions extends SourceOptions {
+  /** In which precision it runs; `auto` by default: the best that the device has and that fits. */
+  readonly dtype?: DtypeChoice;
+  /** What becomes of requests that run when it is ready; by default the model before it ends them. */
+  readonly whenBusy?: WhenBusy;
+  /** Ends the load when it aborts; what has come is kept. */
   readonly signal?: AbortSignal;
 }
 
@@ -192,6 +206,53 @@ export class Serve implements LinkListener {
   /** The last batches of a deployment (at most 200), oldest first, whichever tabs their requests came from. */
   batches(name: string): readonly BatchRecord[] {
     return this.#batchLog.of(name);
+  }
+
+  /**
+   * Loads another model, for all tabs; the one that serves goes on until it is ready. From the hub it is downloaded once and stored:
+   * the next time it comes from this device, whether or not there is a network. Resolves when it serves.
+   *
+   * Rejects with InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError,
+   * HubRateLimitError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError,
+   * ModelTooLargeError, StorageQuotaError, ModelStoreError or LoadCancelledError; then the model before it serves on.
+   *
+   * @param onProgress What every tab sees as `status().load`.
+   */
+  async loadModel(
+    model: ModelReference,
+    { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
+    onProgress?: (load: ModelLoad) => void,
+  ): Promise<ServeStatus> {
+    const source = await toModelSource(model, given);
+    signal?.throwIfAborted();
+    // In a page alone, and up to the browser: it may delete what it was not asked to keep.
+    if ('storage' in navigator) void navigator.storage.persist();
+    const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
+    const cancel = (): void => this.steerLoad('cancel');
+    signal?.addEventListener('abort', cancel);
+    try {
+      await this.#call({ type: 'load-model', source, dtype, whenBusy });
+      return this.#status;
+    } finally {
+      unsubscribe();
+      signal?.removeEventListener('abort', cancel);
+    }
+  }
+
+  /** Of the load that is under way, whichever tab has asked for it. */
+  steerLoad(action: 'pause' | 'resume' | 'cancel'): void {
+    if (this.#workerId !== undefined) this.#link.post({ type: 'steer-load', action });
+  }
+
+  /** What is stored on this device: models that load without the network, and downloads that are not whole yet. */
+  async storedModels(): Promise<readonly StoredModel[]> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    return (await this.#call({ type: 'list-models' })) as readonly StoredModel[];
+  }
+
+  /** Deletes what is stored of a model; one that serves goes on until the page is opened anew. */
+  async deleteModel(key: string): Promise<void> {
+    await this.#call({ type: 'delete-model', key });
   }
 
   /** All metrics of the worker in Prometheus' text format. */
@@ -362,20 +423,22 @@ export class Serve implements LinkListener {
   #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
+    const modelId = this.#workerStatus?.model?.id;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
-    this.#resubmitAll();
+    this.#resubmitAll(modelId);
   }
 
-  #resubmitAll(): void {
+  /** @param modelId What the worker before this one served. */
+  #resubmitAll(modelId: string | undefined): void {
     const resubmitted: RequestUpdate[] = [];
     for (const [requestId, request] of this.#outstanding) {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
-      this.#link.post(request.takeMessage(systemClock.now()));
+      this.#link.post(request.takeMessage(systemClock.now(), modelId));
     }
     for (const { message } of this.#calls.values()) this.#link.post(message);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);

@@ -12,6 +12,8 @@ export interface GenerationChunk {
   readonly logprobs?: readonly TokenLogprobs[];
   /** On a continuation's last chunk only. */
   readonly finishReason?: FinishReason;
+  /** Another model begins all continuations anew: what came before this chunk, which is empty, is void. */
+  readonly isRestart?: true;
 }
 
 /**
@@ -69,6 +71,9 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
         ...(logprobs && { logprobs }),
         ...(finishReason && { finishReason }),
       });
+    }
+    if (update.type === 'restarted') {
+      this.#chunks.push({ index: 0, text: '', tokenIds: [], isRestart: true });
     }
     if (update.type === 'echo') this.#chunks.push({ index: update.index, text: update.text, tokenIds: [] });
     if (update.type === 'finished') this.#outcome.resolve(update.result);

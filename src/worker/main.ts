@@ -42,7 +42,7 @@ function serveAllTabs({ modelUrl, backend }: WorkerInit): void {
         worker.announce();
       }
     });
-    worker.start(modelUrl, backend);
+    void worker.start(modelUrl, backend);
     return new Promise<never>(() => {});
   });
 }
@@ -54,5 +54,5 @@ function serveOneTab({ modelUrl, backend }: WorkerInit): void {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
-  worker.start(modelUrl, backend);
+  void worker.start(modelUrl, backend);
 }

@@ -35,7 +35,7 @@ export class OutstandingRequest {
   #submission: Submission;
   readonly #submittedAtMs: number;
   /** By index: the worker alone knows how many there will be. */
-  readonly #choices: ReceivedChoice[] = [];
+  #choices: ReceivedChoice[] = [];
   #queueWaitMs: number | undefined;
   #ttftMs: number | undefined;
   #isSent = false;
@@ -56,8 +56,12 @@ export class OutstandingRequest {
     this.#submission = structuredClone(this.#submission);
   }
 
-  /** What to send to the worker that serves now. */
-  takeMessage(nowMs: number): Outgoing {
+  /**
+   * What to send to the worker that serves now.
+   *
+   * @param modelId The model of the worker before it.
+   */
+  takeMessage(nowMs: number, modelId?: string): Outgoing {
     const elapsedMs = nowMs - this.#submittedAtMs;
     const message: Outgoing = { type: 'submit', ...this.#submission, elapsedMs };
     if (!this.#isSent) {
@@ -66,6 +70,7 @@ export class OutstandingRequest {
     }
     const resumption: Resumption = {
       choices: this.#choices.map(resumedChoiceOf),
+      ...(modelId !== undefined && { modelId }),
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
     };
@@ -73,9 +78,16 @@ export class OutstandingRequest {
   }
 
   apply(update: RequestUpdate): void {
+    if (update.type === 'restarted') this.#forget();
     if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
     if (update.type === 'chunk') this.#receive(update);
     this.response.apply(update);
+  }
+
+  #forget(): void {
+    this.#choices = [];
+    this.#queueWaitMs = undefined;
+    this.#ttftMs = undefined;
   }
 
   #receive({ index, tokenIds, logprobs = [], ttftMs, finishReason }: ChunkUpdate): void {

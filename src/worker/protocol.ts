@@ -5,11 +5,15 @@ import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 import type { EngineGauges } from '../batching/metrics/generation-metrics.ts';
 import type { LatencySummary } from '../batching/metrics/latency-window.ts';
+import type { DtypeChoice } from './model/checkpoint/model-plan.ts';
+import type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 export type { TokenLogprobs } from '../batching/generation/logprobs.ts';
 export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
 export type { LatencySummary } from '../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
+export type { DtypeChoice } from './model/checkpoint/model-plan.ts';
+export type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
 export const PROTOCOL_VERSION = 3;
@@ -117,6 +121,8 @@ export type RequestUpdate =
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
+  /** Another model serves: it waits to begin anew, and what came of it so far is void. */
+  | { readonly type: 'restarted'; readonly requestId: RequestId }
   /** The prompt, which the stream is to begin with; once for each continuation, when the request starts. */
   | { readonly type: 'echo'; readonly requestId: RequestId; readonly index: number; readonly text: string }
   | {
@@ -149,6 +155,65 @@ export interface LoadProgress {
   readonly total: number;
 }
 
+/** What `loadModel` is to load. */
+export type ModelSource =
+  /** The one that comes with the page. */
+  | { readonly type: 'embedded' }
+  | {
+      readonly type: 'hub';
+      /** Origin of the hub. */
+      readonly hub: string;
+      /** `owner/name`. */
+      readonly id: string;
+      /** A branch, a tag or a commit. */
+      readonly revision: string;
+    }
+  | { readonly type: 'files'; readonly name: string; readonly files: readonly File[] };
+
+/** What becomes of the requests that wait or run when another model is ready: the old one ends them, or the new one begins them anew. */
+export type WhenBusy = 'finish' | 'resubmit';
+
+/** How far a model has come that is loaded while another one serves. */
+export interface LoadStage {
+  /** `resolve`: the hub is asked what there is. `drain`: the old model ends its requests. */
+  readonly phase: LoadProgress['phase'] | 'resolve' | 'verify' | 'convert' | 'drain';
+  /** Bytes of a download, its check and its conversion, else steps. */
+  readonly loaded: number;
+  readonly total: number;
+  /** While it is downloaded, over the last seconds. */
+  readonly bytesPerSecond?: number;
+  /** Where a speed is known. */
+  readonly secondsLeft?: number;
+}
+
+/** A model on its way, while another one serves. */
+export interface ModelLoad extends LoadStage {
+  /** The hub's id, or the name of a folder. */
+  readonly id: string;
+  readonly isPaused: boolean;
+}
+
+/** Why the last model that was asked for does not serve. */
+export interface LoadFailure {
+  readonly id: string;
+  readonly error: WireError;
+}
+
+/** A model on this device, or as much as there is of it. */
+export interface StoredModel {
+  /** What `deleteModel` takes. */
+  readonly key: string;
+  /** The hub's id, or the name of a folder. */
+  readonly id: string;
+  /** As it was asked for; empty for a folder. */
+  readonly revision: string;
+  /** Of a model that can be loaded without the network; undefined where a part is still missing. */
+  readonly dtype?: Dtype;
+  readonly storedBytes: number;
+  /** Of the download where a part is missing; 0 where it is not known yet. */
+  readonly totalBytes: number;
+}
+
 export interface ModelInfo {
   readonly id: string;
   readonly numParameters: number;
@@ -165,7 +230,7 @@ export interface ModelInfo {
 
 export interface BackendInfo {
   readonly name: 'webgpu' | 'wasm';
-  readonly precision: 'fp16' | 'fp32';
+  readonly precision: 'fp16' | 'fp32' | 'q8' | 'q4';
   /** The GPU as its driver names it, or the CPU threads of WASM. */
   readonly adapter: string;
   /** True for SwiftShader and the like: WebGPU computed on the CPU. */
@@ -220,6 +285,10 @@ export interface WorkerStatus {
   readonly progress?: LoadProgress;
   readonly model?: ModelInfo;
   readonly backend?: BackendInfo;
+  /** What is loaded while `model` serves. */
+  readonly load?: ModelLoad;
+  /** Until the next load. */
+  readonly loadFailure?: LoadFailure;
   /** Why the state is `failed`. */
   readonly error?: WireError;
 }
@@ -295,6 +364,8 @@ export interface ResumedChoice {
 
 /** How far a lost worker had come with a request. Durations in ms. */
 export interface Resumption {
+  /** The model that it was at; one that is another begins anew. */
+  readonly modelId?: string;
   /** In order of their index; those after the last one that its tab has heard of are left out. */
   readonly choices: readonly ResumedChoice[];
   /** As the lost worker measured them, where it came so far. */
@@ -344,6 +415,17 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly knobs: unknown;
       }
     | { readonly type: 'metrics'; readonly callId: number }
+    | {
+        readonly type: 'load-model';
+        readonly callId: number;
+        readonly source: ModelSource;
+        readonly dtype: DtypeChoice;
+        readonly whenBusy: WhenBusy;
+      }
+    /** Of the load that is under way; without one it does nothing. */
+    | { readonly type: 'steer-load'; readonly action: 'pause' | 'resume' | 'cancel' }
+    | { readonly type: 'list-models'; readonly callId: number }
+    | { readonly type: 'delete-model'; readonly callId: number; readonly key: string }
   );
 
 /** From the worker to one tab or to all. */
@@ -367,7 +449,7 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     | { readonly type: 'batch'; readonly batch: BatchRecord }
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
-    /** The answer to `configure` (the knobs in force) or `metrics` (Prometheus text). */
+    /** The answer to `configure` (the knobs in force), `metrics` (Prometheus text) or `list-models` (StoredModel[]). */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }
   );

@@ -9,7 +9,7 @@ import type { Outgoing } from './tabs/link.ts';
 vi.mock('./load-model.ts', async () => {
   const { ScriptedBackend } = await import('./runtime/scripted-backend.ts');
   const { createScriptedModel } = await import('./tabs/test-support.ts');
-  return { loadModel: () => Promise.resolve(createScriptedModel(new ScriptedBackend())) };
+  return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new ScriptedBackend())) };
 });
 vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
 
@@ -77,7 +77,7 @@ describe('prompts of several tabs', () => {
     submit(A, 'a1', 3);
     submit(A, 'a2', 3);
     submit(B, 'b1', 3);
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     expect(updatesOf(A).slice(-2).map(linesOf)).toEqual([
       // The second takes the prompt's K/V over and is a token behind.
@@ -91,7 +91,7 @@ describe('prompts of several tabs', () => {
     const { worker, submit, lastStats } = createWorker();
     submit(A, 'a1', 3);
     submit(B, 'b1', 3);
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     expect(lastStats()).toMatchObject({
       numRunning: 0,
@@ -103,7 +103,7 @@ describe('prompts of several tabs', () => {
     const { worker, send, submit, toAll } = createWorker();
     submit(A, 'a1', 3);
     submit(A, 'a2', 200);
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await vi.advanceTimersByTimeAsync(10);
     send(A, { type: 'cancel', requestId: requestId('a2') });
     await work();
@@ -117,7 +117,7 @@ describe('prompts of several tabs', () => {
     const { worker, submit, updatesOf, toAll } = createWorker();
     const resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
     submit(A, 'a1', 4, { elapsedMs: 1000, resumption });
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     expect(updatesOf(A).map(linesOf)).toEqual(['a1 started, a1 e', 'a1 f, a1 finished']);
     const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
@@ -126,7 +126,7 @@ describe('prompts of several tabs', () => {
 
   it('leave no slot behind when their tab is gone', async () => {
     const { worker, submit, updatesOf, lastStats } = createWorker();
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     for (let index = 0; index < 20; index++) submit(A, `a${index}`, 250);
     submit(B, 'b1', 3);
@@ -145,7 +145,7 @@ describe('prompts of several tabs', () => {
 describe('a request with timeoutMs', () => {
   it('ends in time though it runs, and its slot is free', async () => {
     const { worker, submit, updatesOf, lastStats } = createWorker();
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     submit(A, 'a1', 250, within(20));
     await vi.advanceTimersByTimeAsync(19);
@@ -158,7 +158,7 @@ describe('a request with timeoutMs', () => {
 
   it('ends in time though it waits for its turn, and leaves the others alone', async () => {
     const { worker, send, submit, updatesOf, lastStats } = createWorker();
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     send(B, { type: 'configure', callId: 1, deployment: 'text-generator', knobs: { policy: 'off' } });
     submit(B, 'b1', 50);
@@ -175,7 +175,7 @@ describe('a request with timeoutMs', () => {
     submit(A, 'a1', 250, within(20));
     await vi.advanceTimersByTimeAsync(20);
     expect(updatesOf(A)).toMatchObject([[timedOut(20)]]);
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     expect(updatesOf(A)).toHaveLength(1);
   });
@@ -187,14 +187,14 @@ describe('a request with timeoutMs', () => {
     await vi.advanceTimersByTimeAsync(0);
     expect(updatesOf(B)).toMatchObject([[timedOut(1000)]]);
     expect(updatesOf(A)).toEqual([]);
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await vi.advanceTimersByTimeAsync(20);
     expect(endOf(updatesOf(A))).toMatchObject(timedOut(1000));
   });
 
   it('leaves no timer behind when it ends before', async () => {
     const { worker, send, submit, updatesOf } = createWorker();
-    worker.start('http://localhost/', 'auto');
+    await worker.start('http://localhost/', 'auto');
     await work();
     submit(A, 'finished', 3, { options: { maxNewTokens: 3, timeoutMs: 1e9 } });
     submit(A, 'refused', 3, { options: { maxNewTokens: 0, timeoutMs: 1e9 } });

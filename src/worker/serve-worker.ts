@@ -8,7 +8,7 @@ import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { createWorkerId } from './ids.ts';
-import { loadModel } from './load-model.ts';
+import type { EndedStatus, ModelSwitch } from './model-switch.ts';
 import {
   END_TYPES,
   PROTOCOL_VERSION,
@@ -23,7 +23,6 @@ import {
   type WorkerStatus,
   TEXT_GENERATOR,
 } from './protocol.ts';
-import { warmUp } from './runtime/warm-up.ts';
 import { StatsReporter } from './stats-reporter.ts';
 import { ActivityLog } from './tabs/activity-log.ts';
 import { BatchLog } from './tabs/batch-log.ts';
@@ -53,6 +52,8 @@ export class ServeWorker {
   readonly #batchLog = new BatchLog();
   /** Tabs that know this worker. What others send was meant for the one before it: they send it again once they do. */
   readonly #welcomed = new Set<ClientId>();
+  /** Set once the worker has started; its code comes by itself, so that the tabs are greeted before it is here. */
+  #models: Promise<ModelSwitch> | undefined;
   #knobsRevision = 0;
   #status: WorkerStatus;
 
@@ -71,10 +72,21 @@ export class ServeWorker {
     this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0 };
   }
 
-  /** Lets the tabs know, and loads the model. */
-  start(modelUrl: string, backend: BackendChoice): void {
+  /** Lets the tabs know, and loads the model. Resolves when it serves, or is known not to. */
+  async start(modelUrl: string, backend: BackendChoice): Promise<void> {
     this.announce();
-    void this.#load(modelUrl, backend);
+    this.#models = import('./model-switch.ts').then(
+      ({ ModelSwitch: Models }) =>
+        new Models({
+          modelUrl,
+          backend,
+          generator: this.#textGenerator,
+          onStatus: (change, over) => this.#changeStatus(change, over),
+        }),
+    );
+    await (
+      await this.#models
+    ).started;
   }
 
   /** Tells all tabs which worker serves: those that do not know it yet say hello. */
@@ -100,6 +112,18 @@ export class ServeWorker {
         break;
       case 'metrics':
         this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
+        break;
+      case 'load-model':
+        void this.#answerLater(message, (models) => models.load(message));
+        break;
+      case 'steer-load':
+        void this.#models?.then((models) => models.steer(message.action));
+        break;
+      case 'list-models':
+        void this.#answerLater(message, (models) => models.list());
+        break;
+      case 'delete-model':
+        void this.#answerLater(message, (models) => models.delete(message.key));
         break;
       default:
         message satisfies never;
@@ -146,28 +170,6 @@ export class ServeWorker {
       },
     });
     return served;
-  }
-
-  async #load(modelUrl: string, choice: BackendChoice): Promise<void> {
-    try {
-      const model = await loadModel(modelUrl, choice, (progress) => this.#setStatus({ progress }));
-      this.#setStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo });
-      await warmUp(model.backend, model.config, (loaded, total) =>
-        this.#setStatus({ progress: { phase: 'compile', loaded, total } }),
-      );
-      this.#endLoading({ state: 'ready' });
-      this.#textGenerator.useModel(model);
-    } catch (cause) {
-      const error = toWireError(cause);
-      this.#endLoading({ state: 'failed', error });
-      this.#textGenerator.fail(error);
-    }
-  }
-
-  #endLoading(end: Pick<WorkerStatus, 'state' | 'error'>): void {
-    const { progress: _progress, ...status } = this.#status;
-    this.#status = status;
-    this.#setStatus(end);
   }
 
   #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
@@ -246,6 +248,28 @@ export class ServeWorker {
     } catch (error) {
       this.#postTo(clientId, { type: 'call-refused', callId, error: toWireError(error) });
     }
+  }
+
+  async #answerLater(
+    call: { readonly clientId: ClientId; readonly callId: number },
+    ask: (models: ModelSwitch) => Promise<unknown>,
+  ): Promise<void> {
+    try {
+      const models = await this.#models;
+      const result = models && (await ask(models));
+      this.#answer(call, () => result);
+    } catch (error) {
+      this.#answer(call, () => {
+        throw error;
+      });
+    }
+  }
+
+  #changeStatus(change: Partial<WorkerStatus>, over: readonly EndedStatus[]): void {
+    const status = { ...this.#status };
+    for (const name of over) delete status[name];
+    this.#status = status;
+    this.#setStatus(change);
   }
 
   #setStatus(change: Partial<WorkerStatus>): void {

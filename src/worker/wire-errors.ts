@@ -10,7 +10,23 @@ import {
   UnknownOptionError,
 } from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
-import { ModelFileCorruptError, ModelFileMissingError, UnsupportedModelError } from './model/errors.ts';
+import {
+  ModelFileCorruptError,
+  ModelFileMissingError,
+  ModelTooLargeError,
+  UnsupportedDtypeError,
+  UnsupportedModelError,
+} from './model/errors.ts';
+import {
+  HubRateLimitError,
+  HubUnavailableError,
+  HubUnreachableError,
+  LoadCancelledError,
+  ModelAccessError,
+  ModelNotFoundError,
+  ModelStoreError,
+  StorageQuotaError,
+} from './model/hub/errors.ts';
 import type { WireError } from './protocol.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
@@ -31,17 +47,27 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   CLOSED: ClosedError,
   DEVICE_LOST: DeviceLostError,
   EMPTY_PROMPT: EmptyPromptError,
+  HUB_RATE_LIMITED: HubRateLimitError,
+  HUB_UNAVAILABLE: HubUnavailableError,
+  HUB_UNREACHABLE: HubUnreachableError,
   INVALID_OPTION: InvalidOptionError,
   KV_BUDGET: KvBudgetError,
+  LOAD_CANCELLED: LoadCancelledError,
+  MODEL_ACCESS_DENIED: ModelAccessError,
   MODEL_FILE_CORRUPT: ModelFileCorruptError,
   MODEL_FILE_MISSING: ModelFileMissingError,
+  MODEL_NOT_FOUND: ModelNotFoundError,
   MODEL_RUN_FAILED: ModelRunError,
+  MODEL_TOO_LARGE: ModelTooLargeError,
+  MODEL_STORE_FAILED: ModelStoreError,
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
   REQUEST_TIMEOUT: RequestTimeoutError,
+  STORAGE_QUOTA: StorageQuotaError,
   UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,
+  UNSUPPORTED_DTYPE: UnsupportedDtypeError,
   UNSUPPORTED_MODEL: UnsupportedModelError,
   VERSION_MISMATCH: VersionMismatchError,
 };

@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import reference from '../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import { readGpt2Config } from '../../src/worker/model/gpt2-config.ts';
-import { buildGpt2Model, gpt2WeightShapes } from '../../src/worker/model/gpt2-graph.ts';
-import { readSafetensorsIndex } from '../../src/worker/model/safetensors.ts';
-import { placeWeights, type Precision } from '../../src/worker/model/weights.ts';
+import { memoryFile } from '../../src/worker/model/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../../src/worker/model/checkpoint/convert-weights.ts';
+import { planModel } from '../../src/worker/model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
+import type { Precision } from '../../src/worker/model/checkpoint/packed-weights.ts';
+import { limitsOf } from '../../src/worker/create-backend.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/gpu-device.ts';
 import { WebGpuBackend } from '../../src/worker/runtime/webgpu-backend.ts';
 import { ReferenceRun, type ReferencePrompt } from './reference-run.ts';
@@ -53,26 +56,17 @@ async function verify(precision: Precision): Promise<boolean> {
 }
 
 async function createBackend(precision: Precision): Promise<WebGpuBackend> {
-  const { device, adapterName, hasShaderF16 } = await requestGpuDevice();
+  const gpu = await requestGpuDevice();
+  const { device, adapterName, hasShaderF16 } = gpu;
   const { subgroupMinSize, subgroupMaxSize } = device.adapterInfo;
   console.log(`${adapterName}: subgroups of ${subgroupMinSize} to ${subgroupMaxSize}`);
   console.log(`features: ${[...device.features].toSorted().join(', ')}`);
   if (!hasShaderF16) throw new Error('Expected an adapter with `shader-f16`: choose one as README.md says.');
-  const shapes = gpt2WeightShapes(CONFIG);
-  const weights = placeWeights(
-    WEIGHTS,
-    readSafetensorsIndex(WEIGHTS, 'model.safetensors'),
-    shapes,
-    precision,
-  );
-  const model = buildGpt2Model(CONFIG, weights.initializers, precision);
-  return WebGpuBackend.create({
-    gpu: { device, isSoftwareAdapter: true },
-    config: CONFIG,
-    model,
-    weights,
-    precision,
+  const checkpoint = await openCheckpoint({
+    open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
   });
+  const plan = planModel(checkpoint, precision === 'float16' ? 'fp16' : 'fp32', limitsOf({ gpu }));
+  return WebGpuBackend.create({ gpu, config: CONFIG, ...(await packInMemory(checkpoint, plan)) });
 }
 
 async function* check(backend: WebGpuBackend, tolerance: number): AsyncGenerator<CheckResult> {

@@ -59,6 +59,18 @@ export function updateRequestView(
   switch (update.type) {
     case 'resubmitted':
       return { ...view, status: 'waiting' };
+    case 'restarted': {
+      const { id, ordinal, prompt } = view;
+      const generatedTexts = [''];
+      return {
+        id,
+        ...(ordinal !== undefined && { ordinal }),
+        status: 'waiting',
+        prompt,
+        generatedTexts,
+        numOutputTokens: 0,
+      };
+    }
     case 'started':
       return { ...view, status: 'running', queueWaitMs: update.queueWaitMs };
     case 'chunk':

@@ -3,7 +3,7 @@ import { RequestCancelledError, RequestTimeoutError } from '../../batching/error
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
-import type { RequestId, RequestUpdate, WireError } from '../protocol.ts';
+import type { RequestId, RequestUpdate, WhenBusy, WireError } from '../protocol.ts';
 import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
@@ -12,8 +12,16 @@ import { TextGenerator, type Submission } from './text-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
+  /** The old model ends what it has; what comes waits for the new one. */
+  | { readonly type: 'draining'; readonly generator: TextGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: TextGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
+
+const NO_GAUGES: EngineGauges = {
+  numRunning: 0,
+  numWaiting: 0,
+  kvCache: { usedBytes: 0, reservedBytes: 0 },
+};
 
 /** The text generator in service from the first moment: what is submitted while its model loads waits for it. */
 export class TextGeneratorDeployment {
@@ -21,17 +29,23 @@ export class TextGeneratorDeployment {
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submitted before the model is ready, in order. */
   readonly #early = new Map<RequestId, Submission>();
+  /** What the model has, in order: another one may have to begin it anew. */
+  readonly #started = new Map<RequestId, Submission>();
   readonly #deadlines = new Deadlines(systemClock);
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
+  #modelId: string | undefined;
 
   constructor(stats: StatsReporter, onUpdates: (updates: readonly RequestUpdate[]) => void) {
     this.#stats = stats;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
-        if (type === 'finished' || type === 'failed') this.#deadlines.clear(requestId);
+        if (type !== 'finished' && type !== 'failed') continue;
+        this.#deadlines.clear(requestId);
+        this.#started.delete(requestId);
       }
       onUpdates(updates);
+      if (this.#model.type === 'draining' && this.#started.size === 0) this.#model.onIdle();
     };
   }
 
@@ -40,17 +54,22 @@ export class TextGeneratorDeployment {
   }
 
   get gauges(): EngineGauges {
-    if (this.#model.type === 'ready') return this.#model.generator.gauges;
-    return { numRunning: 0, numWaiting: this.#early.size, kvCache: { usedBytes: 0, reservedBytes: 0 } };
+    const gauges = this.#generator?.gauges ?? NO_GAUGES;
+    return { ...gauges, numWaiting: gauges.numWaiting + this.#early.size };
   }
 
-  /** Starts serving; what waited goes first, in its order. */
-  useModel(model: LoadedModel): void {
+  /**
+   * Starts serving; what waited goes first, in its order. Where another model serves, it is there until it has ended what it
+   * has, or until the new one has taken that over. Resolves when nothing runs on the old one any more.
+   */
+  async useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
+    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
     const generator = new TextGenerator(model, this.#policy, {
       onUpdates: this.#onUpdates,
       onStep: (event) => this.#stats.recordStep(event),
       onEnded: (events) => this.#stats.recordEnded(events),
     });
+    this.#modelId = model.modelInfo.id;
     this.#endLoading({ type: 'ready', generator });
   }
 
@@ -73,21 +92,46 @@ export class TextGeneratorDeployment {
   /** Does nothing where the request has ended already. */
   cancel(requestId: RequestId): void {
     this.#failEarly(requestId, RequestCancelledError.because(undefined));
-    if (this.#model.type === 'ready') this.#model.generator.cancel(requestId);
+    this.#generator?.cancel(requestId);
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
-    this.#policy =
-      this.#model.type === 'ready'
-        ? this.#model.generator.configure(knobs)
-        : updatePolicy(this.#policy, knobs);
+    this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);
     return this.#policy;
+  }
+
+  get #generator(): TextGenerator | undefined {
+    return this.#model.type === 'ready' || this.#model.type === 'draining'
+      ? this.#model.generator
+      : undefined;
+  }
+
+  async #endOld(generator: TextGenerator, whenBusy: WhenBusy): Promise<void> {
+    const { promise: idle, resolve: onIdle } = Promise.withResolvers<void>();
+    this.#model = { type: 'draining', generator, onIdle };
+    if (whenBusy === 'finish' && this.#started.size > 0) await idle;
+    const dropped = generator.dropAll();
+    this.#beginAnew();
+    await dropped;
+  }
+
+  /** All that the old model had waits for the new one, before what has come since. */
+  #beginAnew(): void {
+    const anew = [...this.#started.values()];
+    if (anew.length === 0) return;
+    const since = [...this.#early.values()];
+    this.#started.clear();
+    this.#early.clear();
+    for (const submission of [...anew, ...since]) {
+      this.#early.set(submission.requestId, { ...submission, resumption: undefined });
+    }
+    this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId })));
   }
 
   #fail(requestId: RequestId, error: Error): void {
     this.#failEarly(requestId, error);
-    if (this.#model.type === 'ready') this.#model.generator.fail(requestId, error);
+    this.#generator?.fail(requestId, error);
   }
 
   #failEarly(requestId: RequestId, error: Error): void {
@@ -99,6 +143,7 @@ export class TextGeneratorDeployment {
     const { requestId } = submission;
     switch (this.#model.type) {
       case 'loading':
+      case 'draining':
         this.#early.set(requestId, submission);
         break;
       case 'ready':
@@ -113,14 +158,24 @@ export class TextGeneratorDeployment {
   }
 
   #generate(submission: Submission, generator: TextGenerator): void {
+    const { requestId } = submission;
+    this.#started.set(requestId, submission);
     try {
-      const { numPromptTokens, numSequences } = generator.submit(submission);
+      const { numPromptTokens, numSequences } = generator.submit(this.#forModel(submission));
       this.#stats.recordSubmitted(numPromptTokens, numSequences);
     } catch (error) {
       const wireError = toWireError(error);
       this.#stats.recordRejected(wireError.code);
-      this.#onUpdates([{ type: 'failed', requestId: submission.requestId, error: wireError }]);
+      this.#onUpdates([{ type: 'failed', requestId, error: wireError }]);
     }
+  }
+
+  /** The tokens of another model mean nothing to this one. */
+  #forModel(submission: Submission): Submission {
+    const { requestId, resumption } = submission;
+    if (resumption?.modelId === undefined || resumption.modelId === this.#modelId) return submission;
+    this.#onUpdates([{ type: 'restarted', requestId }]);
+    return { ...submission, resumption: undefined };
   }
 
   #endLoading(model: ModelState): void {

@@ -53,6 +53,7 @@ export class TextGenerator {
   readonly #requests = new Map<RequestId, ActiveRequest>();
   /** Of these, by their name in the engine. */
   readonly #sequences = new Map<RequestId, ActiveSequence>();
+  #isDropped = false;
 
   constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener) {
     this.#model = model;
@@ -69,6 +70,7 @@ export class TextGenerator {
           this.#listener.onStep(event);
         },
         onEnded: (events) => {
+          if (this.#isDropped) return;
           this.#listener.onUpdates(this.#updatesOf(events));
           this.#listener.onEnded(events);
         },
@@ -130,6 +132,14 @@ export class TextGenerator {
   /** Ends a request with this error; does nothing where it has ended already. */
   fail(requestId: RequestId, error: Error): void {
     this.#engine.failAll(this.#requests.get(requestId)?.liveIds ?? [], error);
+  }
+
+  /** Lets go of all requests, without a word to anybody; resolves when nothing runs on the model any more. */
+  async dropAll(): Promise<void> {
+    this.#isDropped = true;
+    this.#requests.clear();
+    this.#sequences.clear();
+    await this.#engine.close();
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */

@@ -30,3 +30,28 @@ export class UnsupportedModelError extends Error {
     return new UnsupportedModelError(`${detail}. Choose a checkpoint of the GPT-2 architecture.`);
   }
 }
+
+/** The model is sound, but this device cannot hold it. */
+export class ModelTooLargeError extends Error {
+  override readonly name = 'ModelTooLargeError';
+  readonly code = 'MODEL_TOO_LARGE';
+
+  static of(detail: string, numParameters: number): ModelTooLargeError {
+    return new ModelTooLargeError(
+      `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit here: ${detail}. ` +
+        'Choose a smaller model, or a smaller dtype (q8, q4).',
+    );
+  }
+}
+
+/** The device does not compute in the precision that was asked for. */
+export class UnsupportedDtypeError extends Error {
+  override readonly name = 'UnsupportedDtypeError';
+  readonly code = 'UNSUPPORTED_DTYPE';
+
+  static of(dtype: string, feature: string): UnsupportedDtypeError {
+    return new UnsupportedDtypeError(
+      `dtype ${dtype} needs a WebGPU adapter with ${feature}: choose auto, fp32, q8 or q4.`,
+    );
+  }
+}

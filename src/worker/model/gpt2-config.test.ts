@@ -24,6 +24,9 @@ describe('readGpt2Config', () => {
       headSize: 64,
       innerSize: 3072,
       layerNormEpsilon: 1e-5,
+      activation: 'gelu_tanh',
+      attentionScales: Array(12).fill(0.125),
+      isHeadSeparate: false,
       eosTokenIds: [50256],
     });
   });
@@ -35,21 +38,39 @@ describe('readGpt2Config', () => {
     expect(readGpt2Config({ ...GPT2, eos_token_id: null }).eosTokenIds).toEqual([]);
   });
 
+  it('scales attention as the config says', () => {
+    expect(scalesWith({ scale_attn_weights: false })).toEqual([1, 1, 1]);
+    expect(scalesWith({ scale_attn_by_inverse_layer_idx: true })).toEqual([0.125, 0.0625, 0.125 / 3]);
+    expect(scalesWith({ reorder_and_upcast_attn: true })).toEqual([0.125, 0.125, 0.125]);
+  });
+
+  it.each([
+    ['gelu_pytorch_tanh', 'gelu_tanh'],
+    ['gelu', 'gelu_erf'],
+    ['relu', 'relu'],
+    ['swish', 'silu'],
+  ])('knows the activation %s as %s', (name, activation) => {
+    expect(readGpt2Config({ ...GPT2, activation_function: name }).activation).toBe(activation);
+  });
+
+  it('takes an output embedding of its own', () => {
+    expect(readGpt2Config({ ...GPT2, tie_word_embeddings: false }).isHeadSeparate).toBe(true);
+  });
+
   it('falls back to the usual layer norm epsilon and activation', () => {
     const { layer_norm_epsilon: _, activation_function: __, ...rest } = GPT2;
-    expect(readGpt2Config(rest).layerNormEpsilon).toBe(1e-5);
+    expect(readGpt2Config(rest)).toMatchObject({ layerNormEpsilon: 1e-5, activation: 'gelu_tanh' });
   });
 });
 
 describe('rejects', () => {
   it.each([
     ['another architecture', { ...GPT2, model_type: 'llama' }, /"llama", not "gpt2"/],
-    ['an activation that the graph does not compute', { ...GPT2, activation_function: 'relu' }, /"relu"/],
-    ['unscaled attention', { ...GPT2, scale_attn_weights: false }, /scale_attn/],
-    ['attention scaled by layer', { ...GPT2, scale_attn_by_inverse_layer_idx: true }, /scale_attn/],
-    ['an untied output embedding', { ...GPT2, tie_word_embeddings: false }, /tie_word_embeddings/],
+    ['an activation that the graph does not compute', { ...GPT2, activation_function: 'mish' }, /"mish"/],
+    ['attention to an encoder', { ...GPT2, add_cross_attention: true }, /add_cross_attention/],
     ['heads that do not divide the embedding', { ...GPT2, n_head: 5 }, /n_head 5/],
-    ['heads of an odd size', { ...GPT2, n_embd: 24, n_head: 4 }, /multiple of 4/],
+    ['heads of an odd size', { ...GPT2, n_embd: 48, n_head: 4 }, /heads of 12/],
+    ['heads of a size that no kernel has room for', { ...GPT2, n_head: 2 }, /heads of 384/],
   ])('%s as unsupported', (_, config, detail) => {
     expect(() => readGpt2Config(config)).toThrow(
       expect.objectContaining({ code: 'UNSUPPORTED_MODEL', message: expect.stringMatching(detail) }),
@@ -68,3 +89,7 @@ describe('rejects', () => {
     );
   });
 });
+
+function scalesWith(change: object): readonly number[] {
+  return readGpt2Config({ ...GPT2, n_layer: 3, ...change }).attentionScales;
+}

@@ -12,15 +12,42 @@ export interface Gpt2Config {
   readonly headSize: number;
   readonly innerSize: number;
   readonly layerNormEpsilon: number;
+  readonly activation: Activation;
+  /** What attention scores are multiplied by, for each layer. */
+  readonly attentionScales: readonly number[];
+  /** Whether the output embedding is a tensor of its own, `lm_head.weight`. */
+  readonly isHeadSeparate: boolean;
   /** `eos_token_id`: one or several ids that end a sequence; empty where the model has none. */
   readonly eosTokenIds: readonly number[];
 }
 
-/** Both names stand for the tanh approximation of GELU, which is what the graph computes. */
-const SUPPORTED_ACTIVATIONS = ['gelu_new', 'gelu_pytorch_tanh'];
+/** The functions that the graph knows between the two matrices of an MLP. */
+export type Activation = 'gelu_tanh' | 'gelu_erf' | 'quick_gelu' | 'relu' | 'silu' | 'tanh' | 'sigmoid';
+
+/** By the names of `activation_function` in huggingface/transformers, of which several mean the same. */
+const ACTIVATIONS: ReadonlyMap<unknown, Activation> = new Map<unknown, Activation>([
+  ['gelu_new', 'gelu_tanh'],
+  ['gelu_pytorch_tanh', 'gelu_tanh'],
+  ['gelu_python_tanh', 'gelu_tanh'],
+  ['gelu_fast', 'gelu_tanh'],
+  ['gelu_accurate', 'gelu_tanh'],
+  ['gelu', 'gelu_erf'],
+  ['gelu_python', 'gelu_erf'],
+  ['quick_gelu', 'quick_gelu'],
+  ['relu', 'relu'],
+  ['silu', 'silu'],
+  ['swish', 'silu'],
+  ['tanh', 'tanh'],
+  ['sigmoid', 'sigmoid'],
+]);
+
+/** GroupQueryAttention of onnxruntime-web takes no other head sizes. */
+const HEAD_SIZE_STEP = 8;
+const LARGEST_HEAD_SIZE = 256;
 
 /**
- * Checks a parsed `config.json` and reads what the graph needs of it.
+ * Checks a parsed `config.json` and reads what the graph needs of it. `reorder_and_upcast_attn` needs nothing: it
+ * changes the order of PyTorch's operations, not what they compute.
  *
  * @throws ModelFileCorruptError where a field is missing or out of range.
  * @throws UnsupportedModelError where the model is sound but of another architecture or variant.
@@ -30,20 +57,20 @@ export function readGpt2Config(config: unknown): Gpt2Config {
   refuseOtherArchitectures(config);
   const embeddingSize = positiveInteger(config, 'n_embd');
   const numHeads = positiveInteger(config, 'n_head');
-  if (embeddingSize % numHeads !== 0 || (embeddingSize / numHeads) % 4 !== 0) {
-    throw UnsupportedModelError.of(
-      `n_embd ${embeddingSize} over n_head ${numHeads} does not give heads of a multiple of 4`,
-    );
-  }
+  const numLayers = positiveInteger(config, 'n_layer');
+  const headSize = requireHeadSize(embeddingSize, numHeads);
   return {
     vocabSize: positiveInteger(config, 'vocab_size'),
     contextLength: positiveInteger(config, 'n_positions'),
     embeddingSize,
-    numLayers: positiveInteger(config, 'n_layer'),
+    numLayers,
     numHeads,
-    headSize: embeddingSize / numHeads,
+    headSize,
     innerSize: config['n_inner'] == null ? 4 * embeddingSize : positiveInteger(config, 'n_inner'),
     layerNormEpsilon: positiveNumber(config, 'layer_norm_epsilon', 1e-5),
+    activation: readActivation(config),
+    attentionScales: readAttentionScales(config, numLayers, headSize),
+    isHeadSeparate: config['tie_word_embeddings'] === false,
     eosTokenIds: tokenIds(config['eos_token_id']),
   };
 }
@@ -54,22 +81,36 @@ function refuseOtherArchitectures(fields: Readonly<Record<string, unknown>>): vo
       `config.json names model_type ${JSON.stringify(fields['model_type'])}, not "gpt2"`,
     );
   }
-  const activation = fields['activation_function'] ?? 'gelu_new';
-  if (!SUPPORTED_ACTIVATIONS.some((supported) => supported === activation)) {
-    throw UnsupportedModelError.of(
-      `activation_function ${JSON.stringify(activation)} is not one of ${SUPPORTED_ACTIVATIONS.join(', ')}`,
-    );
+  if (fields['add_cross_attention'] === true) {
+    throw UnsupportedModelError.of('the model attends to an encoder (add_cross_attention in config.json)');
   }
-  if (fields['scale_attn_weights'] === false || fields['scale_attn_by_inverse_layer_idx'] === true) {
-    throw UnsupportedModelError.of(
-      'attention scores are scaled in an unusual way (scale_attn_* in config.json)',
-    );
-  }
-  if (fields['tie_word_embeddings'] === false) {
-    throw UnsupportedModelError.of(
-      'the output embedding is not tied to the input embedding (tie_word_embeddings)',
-    );
-  }
+}
+
+function requireHeadSize(embeddingSize: number, numHeads: number): number {
+  const headSize = embeddingSize / numHeads;
+  if (headSize % HEAD_SIZE_STEP === 0 && headSize <= LARGEST_HEAD_SIZE) return headSize;
+  throw UnsupportedModelError.of(
+    `n_embd ${embeddingSize} over n_head ${numHeads} gives heads of ${headSize}, but attention takes multiples of ` +
+      `${HEAD_SIZE_STEP} up to ${LARGEST_HEAD_SIZE}`,
+  );
+}
+
+function readActivation(fields: Readonly<Record<string, unknown>>): Activation {
+  const name = fields['activation_function'] ?? 'gelu_new';
+  const activation = ACTIVATIONS.get(name);
+  if (activation) return activation;
+  const known = [...ACTIVATIONS.keys()].join(', ');
+  throw UnsupportedModelError.of(`activation_function ${JSON.stringify(name)} is not one of ${known}`);
+}
+
+function readAttentionScales(
+  fields: Readonly<Record<string, unknown>>,
+  numLayers: number,
+  headSize: number,
+): readonly number[] {
+  const scale = fields['scale_attn_weights'] === false ? 1 : 1 / Math.sqrt(headSize);
+  const isByLayer = fields['scale_attn_by_inverse_layer_idx'] === true;
+  return Array.from({ length: numLayers }, (_, layer) => (isByLayer ? scale / (layer + 1) : scale));
 }
 
 function positiveInteger(fields: Readonly<Record<string, unknown>>, name: string): number {

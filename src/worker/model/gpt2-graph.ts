@@ -1,4 +1,6 @@
+import type { PackedLayout } from './checkpoint/packed-weights.ts';
 import type { Gpt2Config } from './gpt2-config.ts';
+import { GraphWeights } from './graph-weights.ts';
 import {
   encodeOnnxModel,
   type OnnxInitializer,
@@ -29,66 +31,38 @@ export const GRAPH_IO = {
   qkv: (layer: number) => `h.${layer}.attn.c_attn`,
 } as const;
 
-/** Where the weights of the checkpoint's tensor names are, in the precision that runs. */
-export type WeightInitializers = ReadonlyMap<string, OnnxInitializer>;
-
-/** The checkpoint's tensors that the graph reads, with their shapes (Conv1D weights are [in, out]). */
-export function gpt2WeightShapes(config: Gpt2Config): ReadonlyMap<string, readonly number[]> {
-  const { embeddingSize: e, innerSize: inner, vocabSize, contextLength } = config;
-  const shapes = new Map<string, readonly number[]>([
-    ['wte.weight', [vocabSize, e]],
-    ['wpe.weight', [contextLength, e]],
-    ['ln_f.weight', [e]],
-    ['ln_f.bias', [e]],
-  ]);
-  for (let layer = 0; layer < config.numLayers; layer++) {
-    const perLayer: readonly (readonly [string, readonly number[]])[] = [
-      ['ln_1.weight', [e]],
-      ['ln_1.bias', [e]],
-      ['attn.c_attn.weight', [e, 3 * e]],
-      ['attn.c_attn.bias', [3 * e]],
-      ['attn.c_proj.weight', [e, e]],
-      ['attn.c_proj.bias', [e]],
-      ['ln_2.weight', [e]],
-      ['ln_2.bias', [e]],
-      ['mlp.c_fc.weight', [e, inner]],
-      ['mlp.c_fc.bias', [inner]],
-      ['mlp.c_proj.weight', [inner, e]],
-      ['mlp.c_proj.bias', [e]],
-    ];
-    for (const [name, shape] of perLayer) shapes.set(`h.${layer}.${name}`, shape);
-  }
-  return shapes;
-}
-
 /**
  * Builds the GPT-2 forward pass as an ONNX model for onnxruntime-web: one graph with free B and S serves prefill and
  * decode. Attention is `com.microsoft.GroupQueryAttention` without rotary embedding, whose K/V cache is updated in
  * place where past and present are the same buffer, each row at its own length.
+ *
+ * @param maxBindingBytes What a shader can bind at once: an embedding above it is split.
  */
 export function buildGpt2Model(
   config: Gpt2Config,
-  weights: WeightInitializers,
-  precision: 'float16' | 'float32',
+  layout: PackedLayout,
+  maxBindingBytes = Infinity,
 ): Uint8Array<ArrayBuffer> {
-  return encodeGpt2(config, weights, precision, presentValues(config, precision));
+  return encodeGpt2(config, layout, maxBindingBytes, presentValues(config, layout.precision));
 }
 
 /**
- * The same in float32 for a cache on the CPU, which onnxruntime-web would copy out of every run as it copies it in: only
- * what is new comes out, `GRAPH_IO.qkv` of each layer, and its keys and values are the caller's to keep.
+ * The same for a cache on the CPU, which onnxruntime-web would copy out of every run as it copies it in: only what is new
+ * comes out, `GRAPH_IO.qkv` of each layer, and its keys and values are the caller's to keep.
  */
-export function buildGpt2CpuModel(config: Gpt2Config, weights: WeightInitializers): Uint8Array<ArrayBuffer> {
-  return encodeGpt2(config, weights, 'float32', qkvValues(config));
+export function buildGpt2CpuModel(config: Gpt2Config, layout: PackedLayout): Uint8Array<ArrayBuffer> {
+  return encodeGpt2(config, layout, Infinity, qkvValues(config));
 }
 
 function encodeGpt2(
   config: Gpt2Config,
-  weights: WeightInitializers,
-  precision: 'float16' | 'float32',
+  layout: PackedLayout,
+  maxBindingBytes: number,
   cacheOutputs: readonly OnnxValue[],
 ): Uint8Array<ArrayBuffer> {
-  const graph = new Gpt2GraphBuilder(config, precision);
+  const { precision } = layout;
+  const weights = new GraphWeights(layout, maxBindingBytes);
+  const graph = new Gpt2GraphBuilder(config, weights, precision);
   graph.addLayers();
   graph.addHead();
   return encodeOnnxModel({
@@ -96,7 +70,7 @@ function encodeGpt2(
     nodes: graph.nodes,
     inputs: graphInputs(config, precision),
     outputs: [{ name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] }, ...cacheOutputs],
-    initializers: [...weights.values(), tokenRowsOf(config)],
+    initializers: [...weights.initializers, tokenRowsOf(config)],
   });
 }
 
@@ -111,10 +85,12 @@ function tokenRowsOf({ embeddingSize }: Gpt2Config): OnnxInitializer {
 class Gpt2GraphBuilder {
   readonly nodes: OnnxNode[] = [];
   readonly #config: Gpt2Config;
+  readonly #weights: GraphWeights;
   readonly #precision: OnnxType;
 
-  constructor(config: Gpt2Config, precision: OnnxType) {
+  constructor(config: Gpt2Config, weights: GraphWeights, precision: OnnxType) {
     this.#config = config;
+    this.#weights = weights;
     this.#precision = precision;
   }
 
@@ -123,7 +99,7 @@ class Gpt2GraphBuilder {
    * its bias) to it, normalises, and passes the sum on as its fourth output.
    */
   addLayers(): void {
-    this.#add('Gather', ['wte.weight', GRAPH_IO.ids], ['token_embedding']);
+    this.nodes.push(...this.#weights.lookUp(GRAPH_IO.ids, 'token_embedding'));
     this.#add('Gather', ['wpe.weight', GRAPH_IO.positions], ['position_embedding']);
     this.#addNorm('h.0.ln_1', { branch: 'token_embedding', residual: 'position_embedding', bias: '' });
     for (let layer = 0; layer < this.#config.numLayers; layer++) {
@@ -143,21 +119,19 @@ class Gpt2GraphBuilder {
     }
   }
 
-  /** Logits of the last token alone; Gemm reads wte as it lies in the file, without a transposed copy. */
+  /** Logits of the last token alone. */
   addHead(): void {
     const isCast = this.#precision === 'float16';
     this.#add('Reshape', ['ln_f', TOKEN_ROWS], ['token_rows']);
     this.#add('Gather', ['token_rows', GRAPH_IO.lastRows], ['last_hidden']);
-    this.#add('Gemm', ['last_hidden', 'wte.weight'], [isCast ? 'logits_f16' : GRAPH_IO.logits], {
-      transB: { int: 1 },
-    });
+    this.nodes.push(...this.#weights.project('last_hidden', isCast ? 'logits_f16' : GRAPH_IO.logits));
     if (isCast) this.#add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
   }
 
   #addAttention(layer: number): void {
-    const { numHeads, headSize } = this.#config;
+    const { numHeads, attentionScales } = this.#config;
     const h = `h.${layer}`;
-    this.#add('MatMul', [`${h}.ln_1`, `${h}.attn.c_attn.weight`], [`${h}.attn.c_attn.product`]);
+    this.#addProduct(`${h}.ln_1`, `${h}.attn.c_attn`, `${h}.attn.c_attn.product`);
     this.#add('Add', [`${h}.attn.c_attn.product`, `${h}.attn.c_attn.bias`], [`${h}.attn.c_attn`]);
     this.#addFused(
       'GroupQueryAttention',
@@ -174,18 +148,40 @@ class Gpt2GraphBuilder {
       {
         num_heads: { int: numHeads },
         kv_num_heads: { int: numHeads },
-        scale: { float: 1 / Math.sqrt(headSize) },
+        scale: { float: attentionScales[layer] ?? 1 },
         do_rotary: { int: 0 },
       },
     );
-    this.#add('MatMul', [`${h}.attn`, `${h}.attn.c_proj.weight`], [`${h}.attn.c_proj`]);
+    this.#addProduct(`${h}.attn`, `${h}.attn.c_proj`, `${h}.attn.c_proj`);
   }
 
   #addMlp(layer: number): void {
     const mlp = `h.${layer}.mlp`;
-    this.#add('MatMul', [`h.${layer}.ln_2`, `${mlp}.c_fc.weight`], [`${mlp}.c_fc`]);
-    this.#addFused('FastGelu', [`${mlp}.c_fc`, `${mlp}.c_fc.bias`], [`${mlp}.gelu`]);
-    this.#add('MatMul', [`${mlp}.gelu`, `${mlp}.c_proj.weight`], [`${mlp}.c_proj`]);
+    this.#addProduct(`h.${layer}.ln_2`, `${mlp}.c_fc`, `${mlp}.c_fc`);
+    this.#addActivation(`${mlp}.c_fc`, `${mlp}.c_fc.bias`, `${mlp}.act`);
+    this.#addProduct(`${mlp}.act`, `${mlp}.c_proj`, `${mlp}.c_proj`);
+  }
+
+  #addActivation(input: string, bias: string, output: string): void {
+    const { activation } = this.#config;
+    if (activation === 'gelu_tanh') return this.#addFused('FastGelu', [input, bias], [output]);
+    if (activation === 'gelu_erf') return this.#addFused('BiasGelu', [input, bias], [output]);
+    const sum = `${input}.sum`;
+    this.#add('Add', [input, bias], [sum]);
+    switch (activation) {
+      case 'quick_gelu':
+        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1.702 } });
+      case 'silu':
+        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1 } });
+      case 'relu':
+        return this.#add('Relu', [sum], [output]);
+      case 'tanh':
+        return this.#add('Tanh', [sum], [output]);
+      case 'sigmoid':
+        return this.#add('Sigmoid', [sum], [output]);
+      default:
+        activation satisfies never;
+    }
   }
 
   #addNorm(
@@ -198,6 +194,10 @@ class Gpt2GraphBuilder {
       [name, '', '', `${name}.sum`],
       { epsilon: { float: this.#config.layerNormEpsilon } },
     );
+  }
+
+  #addProduct(input: string, name: string, output: string): void {
+    this.nodes.push(...this.#weights.multiply(input, `${name}.weight`, output));
   }
 
   #add(opType: string, inputs: string[], outputs: string[], attributes: OnnxNode['attributes'] = {}): void {

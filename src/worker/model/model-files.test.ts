@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { fetchModelFiles } from './model-files.ts';
+import { servedFolder } from './model-files.ts';
 
 const FOLDER = 'http://localhost/models/tiny/';
 
@@ -21,22 +21,27 @@ function streamOf(parts: readonly Uint8Array[]): ReadableStream {
   });
 }
 
-const JSON_FILES = {
-  'config.json': '{"n_layer": 2}',
-  'generation_config.json': '{}',
-  'tokenizer.json': '{}',
-  'tokenizer_config.json': '{}',
-};
+const WEIGHTS = 'model.safetensors';
 
-describe('fetchModelFiles', () => {
-  it('reads the folder and reports the bytes of the weights', async () => {
+describe('servedFolder', () => {
+  it('opens a file whole, and knows which ones there are not', async () => {
+    serveFiles({ 'config.json': '{"n_layer": 2}' });
+    const files = servedFolder(FOLDER, () => {});
+    const file = await files.open('config.json');
+    expect(file).toMatchObject({ name: 'config.json', size: 14 });
+    expect(new TextDecoder().decode(await file?.read(1, 10))).toBe('"n_layer"');
+    expect(await files.open('generation_config.json')).toBeUndefined();
+  });
+
+  it('reports the bytes of the weights alone', async () => {
     const parts = [Uint8Array.of(1, 2), Uint8Array.of(3)];
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '3' } });
-    serveFiles({ ...JSON_FILES, 'model.safetensors': body });
+    serveFiles({ 'config.json': '{}', [WEIGHTS]: body });
     const report = vi.fn<(loaded: number, total: number) => void>();
-    const files = await fetchModelFiles(FOLDER, report);
-    expect(files.config).toEqual({ n_layer: 2 });
-    expect(files.weights).toEqual(Uint8Array.of(1, 2, 3));
+    const files = servedFolder(FOLDER, report);
+    await files.open('config.json');
+    const file = await files.open(WEIGHTS);
+    expect(await file?.read(0, 3)).toEqual(Uint8Array.of(1, 2, 3));
     expect(report.mock.calls).toEqual([
       [2, 3],
       [3, 3],
@@ -46,51 +51,34 @@ describe('fetchModelFiles', () => {
   it('reports a hundred times at most where the size is known', async () => {
     const parts = Array.from({ length: 1000 }, () => new Uint8Array(10));
     const body = () => new Response(streamOf(parts), { headers: { 'content-length': '10000' } });
-    serveFiles({ ...JSON_FILES, 'model.safetensors': body });
+    serveFiles({ [WEIGHTS]: body });
     const report = vi.fn<(loaded: number, total: number) => void>();
-    await fetchModelFiles(FOLDER, report);
+    await servedFolder(FOLDER, report).open(WEIGHTS);
     expect(report).toHaveBeenCalledTimes(100);
     expect(report).toHaveBeenLastCalledWith(10_000, 10_000);
   });
 });
 
 describe('rejects', () => {
-  it.each(['config.json', 'tokenizer.json', 'model.safetensors'])(
-    'a folder without %s, by name',
-    async (missing) => {
-      serveFiles({
-        ...JSON_FILES,
-        'model.safetensors': 'x',
-        [missing]: () => new Response('', { status: 404 }),
-      });
-      await expect(fetchModelFiles(FOLDER, () => {})).rejects.toMatchObject({
-        code: 'MODEL_FILE_MISSING',
-        message: expect.stringMatching(`${missing}.*404`),
-      });
-    },
-  );
+  it.each([
+    ['a server that is broken', () => new Response('', { status: 503 }), /503/],
+    ['weights that are cut off on the way', () => new Response(cutStream()), /cut after 0 bytes/],
+  ])('%s', async (_, answer, detail) => {
+    serveFiles({ [WEIGHTS]: answer });
+    await expect(servedFolder(FOLDER, () => {}).open(WEIGHTS)).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+      message: expect.stringMatching(detail),
+    });
+  });
 
   it('a server that cannot be reached', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-    await expect(fetchModelFiles(FOLDER, () => {})).rejects.toMatchObject({ code: 'MODEL_FILE_MISSING' });
-  });
-
-  it('JSON that does not parse', async () => {
-    serveFiles({ ...JSON_FILES, 'config.json': '<!doctype html>', 'model.safetensors': 'x' });
-    await expect(fetchModelFiles(FOLDER, () => {})).rejects.toMatchObject({
-      code: 'MODEL_FILE_CORRUPT',
-      message: expect.stringContaining('config.json'),
-    });
-  });
-
-  it('weights that are cut off on the way', async () => {
-    const cut = new ReadableStream({
-      pull: (controller) => controller.error(new Error('reset')),
-    });
-    serveFiles({ ...JSON_FILES, 'model.safetensors': () => new Response(cut) });
-    await expect(fetchModelFiles(FOLDER, () => {})).rejects.toMatchObject({
+    await expect(servedFolder(FOLDER, () => {}).open('config.json')).rejects.toMatchObject({
       code: 'MODEL_FILE_MISSING',
-      message: expect.stringContaining('cut'),
     });
   });
 });
+
+function cutStream(): ReadableStream {
+  return new ReadableStream({ pull: (controller) => controller.error(new Error('reset')) });
+}

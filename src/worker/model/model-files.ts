@@ -1,44 +1,38 @@
-import { ModelFileCorruptError, ModelFileMissingError } from './errors.ts';
-
-/** The files of one model folder, in the hub's layout. */
-export interface ModelFiles {
-  readonly config: unknown;
-  readonly generationConfig: unknown;
-  readonly tokenizer: unknown;
-  readonly tokenizerConfig: unknown;
-  /** `model.safetensors`, whole. */
-  readonly weights: Uint8Array;
-}
+import { memoryFile, type CheckpointFiles } from './checkpoint/checkpoint-files.ts';
+import { ModelFileMissingError } from './errors.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
 
+const NOT_FOUND = 404;
+
 /**
- * Fetches a model folder: the small JSON files first, then the weights with progress in bytes.
+ * The files of a served model folder, each fetched whole when it is opened.
  *
  * @param folderUrl Absolute URL that ends in `/`.
- * @throws ModelFileMissingError for a file that cannot be read, ModelFileCorruptError for JSON that does not parse.
+ * @param report Called as the weights come, with bytes.
  */
-export async function fetchModelFiles(folderUrl: string, report: ReportBytes): Promise<ModelFiles> {
-  const [config, generationConfig, tokenizer, tokenizerConfig] = await Promise.all(
-    ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'].map((name) =>
-      fetchJson(folderUrl, name),
-    ),
-  );
-  const weights = await fetchBytes(new URL('model.safetensors', folderUrl).href, report);
-  return { config, generationConfig, tokenizer, tokenizerConfig, weights };
+export function servedFolder(folderUrl: string, report: ReportBytes): CheckpointFiles {
+  return {
+    async open(name) {
+      const url = new URL(name, folderUrl).href;
+      const response = await fetchFile(url);
+      if (response.status === NOT_FOUND) return undefined;
+      if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
+      const isLarge = name.endsWith('.safetensors');
+      return memoryFile(name, await readBody(response, url, isLarge ? report : () => {}));
+    },
+  };
 }
 
-async function fetchJson(folderUrl: string, name: string): Promise<unknown> {
-  const response = await fetchFile(new URL(name, folderUrl).href);
+async function fetchFile(url: string): Promise<Response> {
   try {
-    return (await response.json()) as unknown;
+    return await fetch(url);
   } catch (cause) {
-    throw ModelFileCorruptError.of(name, 'it is not JSON', cause);
+    throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
   }
 }
 
-async function fetchBytes(url: string, report: ReportBytes): Promise<Uint8Array> {
-  const response = await fetchFile(url);
+async function readBody(response: Response, url: string, report: ReportBytes): Promise<Uint8Array> {
   // With a content encoding the length counts encoded bytes, so it can be exceeded; it is only shown, never trusted.
   const announced = Number(response.headers.get('content-length') ?? 0);
   const chunks: Uint8Array[] = [];
@@ -57,17 +51,6 @@ async function fetchBytes(url: string, report: ReportBytes): Promise<Uint8Array>
     throw ModelFileMissingError.of(url, `the connection was cut after ${loaded} bytes`, cause);
   }
   return concatenate(chunks, loaded);
-}
-
-async function fetchFile(url: string): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(url);
-  } catch (cause) {
-    throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
-  }
-  if (!response.ok) throw ModelFileMissingError.of(url, `HTTP status ${response.status}`);
-  return response;
 }
 
 function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {

@@ -1,13 +1,11 @@
-import type { SafetensorsDtype } from './safetensors.ts';
-
 interface TensorSpec {
-  readonly dtype: SafetensorsDtype;
+  readonly dtype: keyof typeof BYTES_PER_ELEMENT;
   readonly shape: readonly number[];
   /** The tensor's bytes; zeros where left out. */
   readonly bytes?: Uint8Array;
 }
 
-const BYTES_PER_ELEMENT = { F16: 2, BF16: 2, F32: 4 } as const;
+const BYTES_PER_ELEMENT = { U8: 1, F16: 2, BF16: 2, F32: 4, F64: 8 } as const;
 
 /** Test support: a safetensors file of these tensors, one after another. */
 export function safetensorsFile(tensors: Readonly<Record<string, TensorSpec>>): Uint8Array {

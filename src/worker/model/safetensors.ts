@@ -1,7 +1,25 @@
 import { isRecord } from '../is-record.ts';
+import type { RandomAccessFile } from './checkpoint/checkpoint-files.ts';
 import { ModelFileCorruptError } from './errors.ts';
 
-const BYTES_PER_ELEMENT = { F16: 2, BF16: 2, F32: 4 } as const;
+/** All of the format, since a file may hold buffers that nobody reads in any of them. */
+const BYTES_PER_ELEMENT = {
+  BOOL: 1,
+  U8: 1,
+  I8: 1,
+  F8_E4M3: 1,
+  F8_E5M2: 1,
+  I16: 2,
+  U16: 2,
+  F16: 2,
+  BF16: 2,
+  I32: 4,
+  U32: 4,
+  F32: 4,
+  I64: 8,
+  U64: 8,
+  F64: 8,
+} as const;
 
 export type SafetensorsDtype = keyof typeof BYTES_PER_ELEMENT;
 
@@ -13,38 +31,43 @@ export interface TensorView {
   readonly end: number;
 }
 
-export type SafetensorsIndex = ReadonlyMap<string, TensorView>;
+export interface SafetensorsIndex {
+  /** Where the header ends. */
+  readonly dataStart: number;
+  readonly tensors: ReadonlyMap<string, TensorView>;
+}
 
 const HEADER_LENGTH_BYTES = 8;
 /** The reference implementation's own limit; a larger length is noise read as a number. */
 const LARGEST_HEADER_BYTES = 100_000_000;
 
 /**
- * Reads the index of a safetensors file: 8 bytes of header length (little-endian), a JSON header, then the data.
- * Every tensor's dtype, shape and offsets are checked against each other and against the file's size.
+ * Reads the index of a safetensors file, and none of its data: 8 bytes of header length (little-endian), then a JSON
+ * header. Every tensor's dtype, shape and offsets are checked against each other and against the file's size.
  * Source: the format description of huggingface/safetensors.
  *
  * @throws ModelFileCorruptError naming what does not fit.
  */
-export function readSafetensorsIndex(file: Uint8Array, fileName: string): SafetensorsIndex {
+export async function readSafetensorsIndex(file: RandomAccessFile): Promise<SafetensorsIndex> {
   const corrupt = (detail: string, cause?: unknown): ModelFileCorruptError =>
-    ModelFileCorruptError.of(fileName, detail, cause);
-  const dataStart = readDataStart(file, corrupt);
-  const header = parseHeader(file.subarray(HEADER_LENGTH_BYTES, dataStart), corrupt);
-  const index = new Map<string, TensorView>();
+    ModelFileCorruptError.of(file.name, detail, cause);
+  const dataStart = await readDataStart(file, corrupt);
+  const header = parseHeader(await file.read(HEADER_LENGTH_BYTES, dataStart), corrupt);
+  const tensors = new Map<string, TensorView>();
   for (const [name, entry] of Object.entries(header)) {
     if (name === '__metadata__') continue;
-    index.set(name, readTensorView(name, entry, dataStart, file.byteLength, corrupt));
+    tensors.set(name, readTensorView(name, entry, dataStart, file.size, corrupt));
   }
-  return index;
+  return { dataStart, tensors };
 }
 
 type Corrupt = (detail: string, cause?: unknown) => ModelFileCorruptError;
 
-function readDataStart(file: Uint8Array, corrupt: Corrupt): number {
-  if (file.byteLength < HEADER_LENGTH_BYTES) throw corrupt(`it holds only ${file.byteLength} bytes`);
-  const headerLength = new DataView(file.buffer, file.byteOffset).getBigUint64(0, true);
-  const available = file.byteLength - HEADER_LENGTH_BYTES;
+async function readDataStart(file: RandomAccessFile, corrupt: Corrupt): Promise<number> {
+  if (file.size < HEADER_LENGTH_BYTES) throw corrupt(`it holds only ${file.size} bytes`);
+  const length = await file.read(0, HEADER_LENGTH_BYTES);
+  const headerLength = new DataView(length.buffer).getBigUint64(0, true);
+  const available = file.size - HEADER_LENGTH_BYTES;
   if (headerLength > BigInt(Math.min(available, LARGEST_HEADER_BYTES))) {
     throw corrupt(`its header claims ${headerLength} bytes, but ${available} follow`);
   }
@@ -71,7 +94,9 @@ function readTensorView(
 ): TensorView {
   if (!isRecord(entry)) throw corrupt(`the entry of tensor ${name} is not an object`);
   const { dtype, shape, data_offsets: offsets } = entry;
-  if (!isDtype(dtype)) throw corrupt(`tensor ${name} has dtype ${String(dtype)}, expected F16, BF16 or F32`);
+  if (!isDtype(dtype)) {
+    throw corrupt(`tensor ${name} has dtype ${String(dtype)}, which the format does not know`);
+  }
   if (!Array.isArray(shape) || !shape.every(isCount)) throw corrupt(`tensor ${name} has no valid shape`);
   if (!isRange(offsets)) throw corrupt(`tensor ${name} has no valid data_offsets`);
   const [begin, end] = offsets;

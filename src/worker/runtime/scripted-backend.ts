@@ -21,6 +21,9 @@ export class ScriptedBackend implements Gpt2Backend {
     headSize: 4,
     innerSize: 16,
     layerNormEpsilon: 1e-5,
+    activation: 'gelu_tanh',
+    attentionScales: [0.5],
+    isHeadSeparate: false,
     eosTokenIds: [63],
   };
   /** One line per call. */

@@ -3,9 +3,10 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { readGpt2Config } from '../model/gpt2-config.ts';
-import { buildGpt2CpuModel, gpt2WeightShapes } from '../model/gpt2-graph.ts';
-import { readSafetensorsIndex } from '../model/safetensors.ts';
-import { placeWeights } from '../model/weights.ts';
+import { memoryFile } from '../model/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../model/checkpoint/convert-weights.ts';
+import { planModel } from '../model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../model/checkpoint/open-checkpoint.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../public/models/storyteller/', import.meta.url);
@@ -23,11 +24,11 @@ describe('WasmBackend on Storyteller', () => {
   let backend: WasmBackend;
 
   beforeAll(async () => {
-    const file = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_FOLDER)));
-    const index = readSafetensorsIndex(file, 'model.safetensors');
-    const weights = placeWeights(file, index, gpt2WeightShapes(config), 'float32');
-    const model = buildGpt2CpuModel(config, weights.initializers);
-    backend = await WasmBackend.create({ config, model, weights });
+    const checkpoint = await openCheckpoint({
+      open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
+    });
+    const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+    backend = await WasmBackend.create({ config, ...(await packInMemory(checkpoint, plan)) });
   });
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));

@@ -2,8 +2,10 @@ import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import { GRAPH_IO } from '../model/gpt2-graph.ts';
-import type { ModelWeights } from '../model/weights.ts';
+import type { PackedLayout } from '../model/checkpoint/packed-weights.ts';
+import { buildGpt2CpuModel, GRAPH_IO } from '../model/gpt2-graph.ts';
+import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
+import { yieldToHost } from '../yield-to-host.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
   lastRowsOf,
@@ -17,8 +19,9 @@ import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {
   readonly config: Gpt2Config;
-  readonly model: Uint8Array;
-  readonly weights: ModelWeights;
+  readonly packed: PackedLayout;
+  /** The packed file, or what reads it. */
+  readonly weights: Uint8Array;
 }
 
 /** K and V of all layers, in turn, each [rows, heads, capacity, headSize]. */
@@ -43,12 +46,12 @@ export class WasmBackend implements Gpt2Backend {
   #slots: KvArrays = [];
   #staging: KvArrays = [];
 
-  static async create({ config, model, weights }: WasmBackendOptions): Promise<WasmBackend> {
+  static async create({ config, packed, weights }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
     const session = await ortMutex.run(() =>
-      ort.InferenceSession.create(model, {
+      ort.InferenceSession.create(buildGpt2CpuModel(config, packed), {
         executionProviders: ['wasm'],
-        externalData: [{ path: weights.location, data: weights.data }],
+        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
     );
     return new WasmBackend(ort, session, config);
@@ -90,6 +93,7 @@ export class WasmBackend implements Gpt2Backend {
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
     this.#append(outputs, input, arrays);
+    // A CPU run settles in microtasks alone.
     await yieldToHost();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
@@ -215,20 +219,4 @@ function floatsOf(outputs: InferenceSession.ReturnType, name: string): Float32Ar
 function kvName(index: number, key: (layer: number) => string, value: (layer: number) => string): string {
   const layer = Math.floor(index / 2);
   return index % 2 === 0 ? key(layer) : value(layer);
-}
-
-/**
- * A CPU run settles in microtasks alone, behind which no message of a tab would ever be seen: wait for a task.
- * A message port is not throttled like a timer in a hidden tab.
- */
-function yieldToHost(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
-    port2.postMessage(null);
-  });
 }

@@ -2,8 +2,9 @@ import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
-import { GRAPH_IO } from '../model/gpt2-graph.ts';
-import type { ModelWeights, Precision } from '../model/weights.ts';
+import { BYTES_PER_VALUE, type PackedLayout, type Precision } from '../model/checkpoint/packed-weights.ts';
+import { buildGpt2Model, GRAPH_IO } from '../model/gpt2-graph.ts';
+import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
 import { DeviceLostError } from './errors.ts';
 import {
   lastRowsOf,
@@ -21,9 +22,9 @@ import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 interface WebGpuBackendOptions {
   readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
   readonly config: Gpt2Config;
-  readonly model: Uint8Array;
-  readonly weights: ModelWeights;
-  readonly precision: Precision;
+  readonly packed: PackedLayout;
+  /** The packed file, or what reads it. */
+  readonly weights: Uint8Array;
 }
 
 /** Cached tokens per row grow in powers of two from here: memory follows use, and buffers are seldom made anew. */
@@ -60,14 +61,15 @@ export class WebGpuBackend implements Gpt2Backend {
 
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
-    const { gpu, config, model, weights } = options;
+    const { gpu, config, packed, weights } = options;
+    const model = buildGpt2Model(config, packed, gpu.device.limits.maxStorageBufferBindingSize);
     const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
     const sampler = GpuSampler.create(gpu.device, config.vocabSize, workgroupSize);
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(model, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
         executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
-        externalData: [{ path: weights.location, data: weights.data }],
+        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
     );
     return new WebGpuBackend(ort, session, await sampler, options);
@@ -77,15 +79,15 @@ export class WebGpuBackend implements Gpt2Backend {
     ort: OrtModule,
     session: InferenceSession,
     sampler: GpuSampler,
-    { gpu, config, precision }: WebGpuBackendOptions,
+    { gpu, config, packed }: WebGpuBackendOptions,
   ) {
     const { device } = gpu;
     this.#ort = ort;
     this.#session = session;
     this.#device = device;
     this.#config = config;
-    this.#precision = precision;
-    this.#cache = new GpuKvCache(device, config, precision === 'float16' ? 2 : BYTES_PER_FLOAT32);
+    this.#precision = packed.precision;
+    this.#cache = new GpuKvCache(device, config, BYTES_PER_VALUE[packed.precision]);
     this.#sampler = sampler;
     device.addEventListener('uncapturederror', ({ error }) => {
       this.#deviceError = new Error(`WebGPU error: ${error.message}`);

@@ -65,6 +65,8 @@ function changeOf(
     case 'submitted':
     case 'resubmitted':
       return { state: 'waiting' };
+    case 'restarted':
+      return { state: 'waiting', numOutputTokens: 0 };
     case 'started':
     case 'echo':
       return { state: 'running' };

@@ -3,6 +3,7 @@ import {
   MAX_CHOICES,
   type ClientId,
   type ClientMessage,
+  type ModelSource,
   type ResumedChoice,
   type Resumption,
   type WorkerInit,
@@ -33,9 +34,16 @@ const resumption: v.GenericSchema<unknown, Resumption> = v.object({
     v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_CHOICES),
     v.array(resumedChoice),
   ),
+  modelId: v.exactOptional(v.string()),
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
 });
+
+const modelSource: v.GenericSchema<unknown, ModelSource> = v.variant('type', [
+  v.object({ type: v.literal('embedded') }),
+  v.object({ type: v.literal('hub'), hub: name, id: name, revision: name }),
+  v.object({ type: v.literal('files'), name, files: v.array(v.instance(File)) }),
+]);
 
 const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
   v.object({ ...from, type: v.literal('hello'), knobs: v.exactOptional(knobSettings) }),
@@ -52,6 +60,17 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
   v.object({ ...from, type: v.literal('cancel'), requestId }),
   v.object({ ...from, type: v.literal('configure'), callId: count, deployment: name, knobs: v.unknown() }),
   v.object({ ...from, type: v.literal('metrics'), callId: count }),
+  v.object({
+    ...from,
+    type: v.literal('load-model'),
+    callId: count,
+    source: modelSource,
+    dtype: v.picklist(['auto', 'fp16', 'fp32', 'q8', 'q4']),
+    whenBusy: v.picklist(['finish', 'resubmit']),
+  }),
+  v.object({ ...from, type: v.literal('steer-load'), action: v.picklist(['pause', 'resume', 'cancel']) }),
+  v.object({ ...from, type: v.literal('list-models'), callId: count }),
+  v.object({ ...from, type: v.literal('delete-model'), callId: count, key: v.string() }),
 ]);
 
 const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({

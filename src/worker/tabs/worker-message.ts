@@ -6,7 +6,9 @@ import {
   type ClientId,
   type GenerationResult,
   type LatencySummary,
+  type LoadFailure,
   type ModelInfo,
+  type ModelLoad,
   type RequestActivity,
   type RequestUpdate,
   type ServeStats,
@@ -64,6 +66,7 @@ const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type',
     ttftMs: v.exactOptional(duration),
     finishReason: v.exactOptional(finishReason),
   }),
+  v.object({ type: v.literal('restarted'), requestId }),
   v.object({ type: v.literal('finished'), requestId, result: generationResult }),
   v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
   v.object({ type: v.literal('failed'), requestId, error: wireError }),
@@ -97,6 +100,18 @@ const backendInfo: v.GenericSchema<unknown, BackendInfo> = v.object({
   fallbackReason: v.string(),
 });
 
+const modelLoad: v.GenericSchema<unknown, ModelLoad> = v.object({
+  id: v.string(),
+  isPaused: v.boolean(),
+  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
+  loaded: count,
+  total: count,
+  bytesPerSecond: v.exactOptional(duration),
+  secondsLeft: v.exactOptional(duration),
+});
+
+const loadFailure: v.GenericSchema<unknown, LoadFailure> = v.object({ id: v.string(), error: wireError });
+
 const workerStatus: v.GenericSchema<unknown, WorkerStatus> = v.object({
   state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
   knobs: knobSettings,
@@ -110,6 +125,8 @@ const workerStatus: v.GenericSchema<unknown, WorkerStatus> = v.object({
   ),
   model: v.exactOptional(modelInfo),
   backend: v.exactOptional(backendInfo),
+  load: v.exactOptional(modelLoad),
+  loadFailure: v.exactOptional(loadFailure),
   error: v.exactOptional(wireError),
 });
 

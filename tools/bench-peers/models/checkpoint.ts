@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import { readGpt2Config, type Gpt2Config } from '../../../src/worker/model/gpt2-config.ts';
-import { gpt2WeightShapes } from '../../../src/worker/model/gpt2-graph.ts';
-import { readSafetensorsIndex } from '../../../src/worker/model/safetensors.ts';
-import { placeWeights } from '../../../src/worker/model/weights.ts';
+import type { Gpt2Config } from '../../../src/worker/model/gpt2-config.ts';
+import { memoryFile } from '../../../src/worker/model/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../../../src/worker/model/checkpoint/convert-weights.ts';
+import { planModel } from '../../../src/worker/model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../../src/worker/model/checkpoint/open-checkpoint.ts';
 
 export interface Weight {
   readonly shape: readonly number[];
@@ -31,19 +32,21 @@ export interface TokenizerJson {
 export const STORYTELLER = new URL('../../../public/models/storyteller/', import.meta.url);
 
 /** @param folder URL of the folder, ending in `/`. */
-export function readCheckpoint(folder: URL): Checkpoint {
-  const config = readGpt2Config(readJson(new URL('config.json', folder)));
-  const file = new Uint8Array(readFileSync(new URL('model.safetensors', folder)));
-  const index = readSafetensorsIndex(file, 'model.safetensors');
-  const { data, initializers } = placeWeights(file, index, gpt2WeightShapes(config), 'float32');
-  const weights = new Map<string, Weight>();
-  for (const { name, dims, data: place } of initializers.values()) {
-    if (!('offset' in place)) throw new TypeError(`Expected the weight ${name} to lie in a file`);
-    // Sliced, because an in-place checkpoint may hold its tensors unaligned.
-    const bytes = data.slice(place.offset, place.offset + place.length);
-    weights.set(name, { shape: dims, values: new Float32Array(bytes.buffer) });
-  }
-  return { config, weights, tokenizer: readJson(new URL('tokenizer.json', folder)) };
+export async function readCheckpoint(folder: URL): Promise<Checkpoint> {
+  const checkpoint = await openCheckpoint({
+    open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, folder)))),
+  });
+  const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+  const { packed, weights: bytes } = await packInMemory(checkpoint, plan);
+  const weights = packed.tensors.map(({ name, shape, offset, length }): [string, Weight] => [
+    name,
+    { shape, values: new Float32Array(bytes.slice(offset, offset + length).buffer) },
+  ]);
+  return {
+    config: checkpoint.config,
+    weights: new Map(weights),
+    tokenizer: readJson(new URL('tokenizer.json', folder)),
+  };
 }
 
 /** @throws where the checkpoint has no such weight. */

@@ -5,7 +5,7 @@ import reference from '../../../e2e/fixtures/storyteller-reference.json' with { 
 import { readCheckpoint, STORYTELLER } from './checkpoint.ts';
 import { buildExportedModel, EXPORTED_IO } from './exported-graph.ts';
 
-const checkpoint = readCheckpoint(STORYTELLER);
+const checkpoint = await readCheckpoint(STORYTELLER);
 const { numLayers, numHeads, headSize, vocabSize } = checkpoint.config;
 
 describe('buildExportedModel', () => {

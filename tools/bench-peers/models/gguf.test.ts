@@ -41,8 +41,9 @@ describe('encodeGguf', () => {
   });
 });
 
+const checkpoint = await readCheckpoint(STORYTELLER);
+
 describe('encodeGpt2Gguf', () => {
-  const checkpoint = readCheckpoint(STORYTELLER);
   const { metadata, tensors } = readGguf(encodeGpt2Gguf(checkpoint));
   const tensorOf = (name: string) => tensors.find((tensor) => tensor.name === name);
 

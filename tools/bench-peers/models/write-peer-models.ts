@@ -11,7 +11,7 @@ const COPIED = ['config.json', 'generation_config.json', 'tokenizer.json'];
 
 /** Writes Storyteller once more in the formats of the other libraries, into the `models` folder of the built page. */
 export async function writePeerModels(modelsFolder: string): Promise<void> {
-  const checkpoint = readCheckpoint(STORYTELLER);
+  const checkpoint = await readCheckpoint(STORYTELLER);
   const onnxFolder = join(modelsFolder, 'storyteller-onnx');
   await mkdir(join(onnxFolder, 'onnx'), { recursive: true });
   await writeFile(join(onnxFolder, 'onnx', 'model.onnx'), buildExportedModel(checkpoint));

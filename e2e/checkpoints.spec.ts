@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright/test';
+import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
+import { requireEnvironment } from './support/environment.ts';
+import { expect, test } from './support/test.ts';
+
+interface ExpectedPrompt {
+  readonly prompt: string;
+  readonly promptTokenIds: readonly number[];
+  /** Of the last token, whole; of the full-size checkpoint the largest alone, with their ids. */
+  readonly logits?: readonly number[];
+  readonly topIds?: readonly number[];
+  readonly topLogits?: readonly number[];
+  readonly greedyTokenIds: readonly number[];
+}
+
+/** What NumPy computes in float64: tools/gpt2-reference. */
+const reference: Readonly<Record<string, { readonly prompts: readonly ExpectedPrompt[] }>> = JSON.parse(
+  readFileSync(new URL('fixtures/checkpoints-reference.json', import.meta.url), 'utf8'),
+);
+
+const isWhole = Boolean(process.env['FULL']);
+
+const FULL_SIZE = 'generated/gpt2';
+
+/** Finer than the difference of the two kinds of GELU, which is 3e-4. */
+const FP32_TOLERANCE = 1e-4;
+
+/** What differs in the forward pass, not only in the file: the rest is read by the same code on every backend. */
+const RUN_DIFFERENTLY = [
+  'separate-head',
+  'gelu',
+  'quick_gelu',
+  'relu',
+  'silu',
+  'tanh',
+  'sigmoid',
+  'scaled-by-layer',
+  'small-heads',
+  'heads-of-80',
+  'large-heads',
+  'uneven-blocks',
+].map((name) => `generated/${name}`);
+
+/** The embedding of 257 rows of 64 is bound in blocks: in three in fp32. */
+const SMALL_BINDING = 24_000;
+
+test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that is reported', async ({
+  page,
+  backend,
+}) => {
+  test.setTimeout(600_000);
+  await page.goto(requireEnvironment().probeUrl);
+  const ids = Object.keys(reference).filter((id) => id !== FULL_SIZE);
+  for (const id of isWhole || backend === 'wasm' ? ids : RUN_DIFFERENTLY) {
+    await expectReference(page, { id, backend, dtypes: ['fp32', 'q8', 'q4'] });
+  }
+});
+
+test('an embedding that is larger than what a shader binds gives the same logits in blocks', async ({
+  page,
+  backend,
+}) => {
+  test.skip(backend === 'wasm', 'nothing is bound there');
+  await page.goto(requireEnvironment().probeUrl);
+  const request = { id: 'generated/plain', backend, maxBindingBytes: SMALL_BINDING } as const;
+  await expectReference(page, { ...request, dtypes: ['fp32'] });
+  await expectReference(page, { ...request, dtypes: ['q8'], maxBindingBytes: SMALL_BINDING / 4 });
+});
+
+async function expectReference(
+  page: Page,
+  request: Omit<CheckpointRequest, 'prompts' | 'numTokens'>,
+): Promise<void> {
+  const { id } = request;
+  const prompts = reference[id]?.prompts ?? [];
+  const runs = await page.evaluate((input) => window.runCheckpoint(input), {
+    ...request,
+    prompts: prompts.map(({ promptTokenIds }) => promptTokenIds),
+    numTokens: prompts[0]?.greedyTokenIds.length ?? 0,
+  });
+  expect(runs.length).toBe(request.dtypes.length);
+  for (const run of runs) {
+    const { dtype, logitsErrorBound } = run.packed;
+    const error = rmsError(run, prompts);
+    console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
+    if (dtype === 'fp32') {
+      expect(run.greedyTokenIds, id).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
+      expect(largestError(run, prompts), id).toBeLessThan(FP32_TOLERANCE);
+    } else {
+      expect(error, `${id} in ${dtype}`).toBeLessThan(logitsErrorBound);
+    }
+  }
+}
+
+/** Relative to the largest of the logits. */
+function largestError(run: CheckpointRun, prompts: readonly ExpectedPrompt[]): number {
+  const errors = prompts.map(({ logits = [] }, i) => {
+    const scale = Math.max(...logits.map(Math.abs));
+    return Math.max(...logits.map((value, id) => Math.abs((run.logits[i]?.[id] ?? NaN) - value))) / scale;
+  });
+  return Math.max(...errors);
+}
+
+/** RMS of the error over RMS of the logits, of the worst prompt. */
+function rmsError(run: CheckpointRun, prompts: readonly ExpectedPrompt[]): number {
+  const errors = prompts.map(({ logits = [] }, i) => {
+    const differences = logits.map((value, id) => (run.logits[i]?.[id] ?? NaN) - value);
+    return Math.hypot(...differences) / Math.hypot(...logits);
+  });
+  return Math.max(...errors);
+}

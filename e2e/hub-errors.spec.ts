@@ -1,0 +1,174 @@
+import type { Fault, HubRequest } from './hub-server/hub-server.ts';
+import {
+  expectReferenceTokens,
+  loadModel,
+  storedFiles,
+  storedModels,
+  test,
+  TWIN,
+  WEIGHTS,
+  type Loaded,
+} from './support/hub-test.ts';
+import type { Tab } from './support/tab.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+
+interface BadLoad {
+  readonly title: string;
+  readonly id?: string;
+  readonly revision?: string;
+  readonly fault?: (request: HubRequest) => Fault | undefined;
+  readonly code: string;
+  readonly says: string;
+}
+
+const status =
+  (answer: Fault): BadLoad['fault'] =>
+  (request) =>
+    request.path === WEIGHTS ? answer : undefined;
+
+const BAD_LOADS: readonly BadLoad[] = [
+  {
+    title: 'of which a byte is another one',
+    fault: ({ kind }) => (kind === 'content' ? { corruptAt: 1_000_000 } : undefined),
+    code: 'MODEL_FILE_CORRUPT',
+    says: 'its SHA-256 is not',
+  },
+  {
+    title: 'of which a small file is another one',
+    fault: ({ path }) => (path === 'tokenizer.json' ? { corruptAt: 100 } : undefined),
+    code: 'MODEL_FILE_CORRUPT',
+    says: 'tokenizer.json is damaged: its git blob id is not',
+  },
+  {
+    title: 'with a tensor of another shape',
+    id: 'tests/wrong-shape',
+    code: 'MODEL_FILE_CORRUPT',
+    says: 'has shape',
+  },
+  {
+    title: 'without one of its tensors',
+    id: 'tests/missing-tensor',
+    code: 'MODEL_FILE_CORRUPT',
+    says: 'is missing',
+  },
+  { title: 'with a bad header', id: 'tests/bad-header', code: 'MODEL_FILE_CORRUPT', says: 'header' },
+  { title: 'of another architecture', id: 'tests/llama', code: 'UNSUPPORTED_MODEL', says: 'llama' },
+  { title: 'that is not there', id: 'tests/nobody', code: 'MODEL_NOT_FOUND', says: 'tests/nobody' },
+  {
+    title: 'of a revision that is not there',
+    revision: 'v9',
+    code: 'MODEL_NOT_FOUND',
+    says: 'no such revision',
+  },
+  {
+    title: 'that is gated',
+    fault: status({ status: 403, headers: { 'X-Error-Code': 'GatedRepo' } }),
+    code: 'MODEL_ACCESS_DENIED',
+    says: 'is gated',
+  },
+  {
+    title: 'that is not for everybody',
+    fault: status({ status: 401 }),
+    code: 'MODEL_ACCESS_DENIED',
+    says: '401',
+  },
+  {
+    title: 'of a hub that wants no more requests for a while',
+    fault: status({ status: 429, headers: { 'Retry-After': '300' } }),
+    code: 'HUB_RATE_LIMITED',
+    says: 'in 300 s',
+  },
+  {
+    title: 'of a hub that is out of order for long',
+    fault: status({ status: 503, headers: { 'Retry-After': '300' } }),
+    code: 'HUB_UNAVAILABLE',
+    says: 'HTTP status 503',
+  },
+];
+
+/** Named, told to all, nothing left of it, and nobody is disturbed. */
+async function expectFailure(tab: Tab, loaded: Loaded, { code, says }: BadLoad): Promise<void> {
+  expect(loaded).toMatchObject({ code });
+  expect(loaded.message).toContain(says);
+  const { state, model, load, loadFailure } = await tab.status();
+  expect(state).toBe('ready');
+  expect(model?.id).toBe('storyteller');
+  expect(load).toBeUndefined();
+  expect(loadFailure?.error).toEqual({ code, message: loaded.message });
+  await expectReferenceTokens(tab);
+}
+
+test.describe('a model', { tag: ANY_BACKEND }, () => {
+  for (const bad of BAD_LOADS) {
+    const { title, id = TWIN, revision = 'main', fault, code } = bad;
+    test(`${title} fails with ${code}, and the one before it serves on`, async ({ ownTab, hub, backend }) => {
+      await ownTab.open(`?backend=${backend}`);
+      await ownTab.ready();
+      if (fault) hub.fault = fault;
+      const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
+      await expectFailure(ownTab, loaded, bad);
+      // What the hub was only too busy to send is kept, to go on with it.
+      const isKept = code.startsWith('HUB_');
+      expect(await storedModels(ownTab)).toHaveLength(isKept ? 1 : 0);
+      if (!isKept) expect(await storedFiles(ownTab.page)).toEqual([]);
+    });
+  }
+
+  test('that is larger than the quota fails with STORAGE_QUOTA before its weights are fetched', async ({
+    ownTab,
+    hub,
+    hubSite,
+    backend,
+    context,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    const session = await context.newCDPSession(ownTab.page);
+    await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1_000_000 });
+    const loaded = await loadModel(ownTab, TWIN, { hub: hub.url });
+    await expectFailure(ownTab, loaded, { title: '', code: 'STORAGE_QUOTA', says: 'The model takes 7 MB' });
+    const sent = hub.requests.filter(({ kind }) => kind === 'content');
+    expect(sent.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBeLessThan(100_000);
+    expect(await storedFiles(ownTab.page)).toEqual([]);
+  });
+
+  test('whose id or hub cannot be is refused before anything is asked', async ({ ownTab, hub, backend }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    expect((await loadModel(ownTab, '../secret', { hub: hub.url })).code).toBe('INVALID_OPTION');
+    expect((await loadModel(ownTab, TWIN, { hub: 'ftp://hub' })).code).toBe('INVALID_OPTION');
+    expect(hub.requests).toEqual([]);
+  });
+});
+
+test(
+  "the page's policy allows its own origin and the hub's, and no other",
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    await ownTab.open(`?backend=${backend}`);
+    const fetchFrom = (url: string): Promise<string> =>
+      ownTab.page.evaluate(async (from) => {
+        const violation = new Promise<string>((resolve) =>
+          document.addEventListener('securitypolicyviolation', (event) => resolve(event.effectiveDirective), {
+            once: true,
+          }),
+        );
+        return fetch(from).then(
+          () => 'fetched',
+          () => violation,
+        );
+      }, url);
+    expect(await fetchFrom('/index.html')).toBe('fetched');
+    expect(await fetchFrom(`${hub.url}/api/models/${TWIN}/revision/main`)).toBe('fetched');
+    expect(await fetchFrom('http://127.0.0.1:9/')).toBe('connect-src');
+    const script = await ownTab.page.evaluate(() => {
+      try {
+        // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- what the policy is to refuse
+        return String(new Function('return 1')());
+      } catch (error) {
+        return error instanceof Error ? error.name : '';
+      }
+    });
+    expect(script).toBe('EvalError');
+  },
+);

@@ -1,0 +1,133 @@
+import {
+  expectReferenceTokens,
+  loadModel,
+  storedFiles,
+  storedModels,
+  test,
+  TWIN,
+  twinFiles,
+  WEIGHTS,
+} from './support/hub-test.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+
+test('a model of the hub serves once it is here, and the embedded one until then', async ({
+  ownTab,
+  hub,
+  backend,
+}) => {
+  await ownTab.open(`?backend=${backend}`);
+  await ownTab.ready();
+  const held = Promise.withResolvers<boolean>();
+  hub.fault = ({ path, kind }) =>
+    path === WEIGHTS && kind === 'content' ? { gate: () => held.promise } : undefined;
+  const loading = loadModel(ownTab, TWIN, { hub: hub.url });
+  await expect.poll(() => hub.requests.some(({ kind }) => kind === 'content')).toBe(true);
+  const during = await ownTab.status();
+  expect(during).toMatchObject({ state: 'ready', model: { id: 'storyteller' }, load: { id: TWIN } });
+  await expectReferenceTokens(ownTab);
+  held.resolve(true);
+  const { value, loads } = await loading;
+  expect(value).toMatchObject({ state: 'ready', model: { id: TWIN } });
+  expect(value?.load).toBeUndefined();
+  const phases = [...new Set(loads.map(({ phase }) => phase))];
+  expect(phases).toEqual(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']);
+  await expectReferenceTokens(ownTab);
+  const size = twinFiles().get(WEIGHTS)?.length ?? 0;
+  const sent = hub.requests
+    .filter(({ kind }) => kind === 'content')
+    .reduce((sum, { bytesSent }) => sum + bytesSent, 0);
+  expect(sent, 'bytes of the weights that the hub has sent').toBe(size);
+  expect(await storedModels(ownTab)).toMatchObject([{ id: TWIN, revision: 'main' }]);
+  expect(ownTab.errors).toEqual([]);
+});
+
+test.describe('a model that was loaded once', { tag: ANY_BACKEND }, () => {
+  test('serves after a reload with the hub out of reach, without a request for any model', async ({
+    ownTab,
+    hub,
+    backend,
+    context,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    expect((await loadModel(ownTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    await context.route(`${hub.url}/**`, (route) => route.abort());
+    hub.forget();
+    ownTab.requestedUrls.length = 0;
+    await ownTab.open(`?backend=${backend}`);
+    expect((await ownTab.ready()).model?.id).toBe(TWIN);
+    await expectReferenceTokens(ownTab);
+    // Asked for again by its id, it comes from the store as well.
+    await loadModel(ownTab, 'storyteller', {});
+    expect((await ownTab.status()).model?.id).toBe('storyteller');
+    expect((await loadModel(ownTab, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    await expectReferenceTokens(ownTab);
+    expect(hub.requests).toEqual([]);
+    expect(ownTab.requestedUrls.filter((url) => url.startsWith(hub.url))).toEqual([]);
+  });
+
+  test('is gone once it is deleted, and the embedded one serves at the next start', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await loadModel(ownTab, TWIN, { hub: hub.url });
+    const [stored] = await storedModels(ownTab);
+    await ownTab.page.evaluate((key) => window.tabserve.deleteModel(key), stored?.key ?? '');
+    expect(await storedModels(ownTab)).toEqual([]);
+    // It is in memory, and goes on.
+    await expectReferenceTokens(ownTab);
+    await ownTab.open(`?backend=${backend}`);
+    expect((await ownTab.ready()).model?.id).toBe('storyteller');
+    expect(await storedFiles(ownTab.page)).toEqual([]);
+  });
+});
+
+test.describe('two tabs', { tag: ANY_BACKEND }, () => {
+  test('see the same load, its progress and its model, and the next leader serves it from the store', async ({
+    site,
+    hub,
+  }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('Two tabs were asked for');
+    const heard = second.page.evaluate(
+      () =>
+        new Promise<string[]>((resolve) => {
+          const phases = new Set<string>();
+          window.tabserve.subscribe('status', ({ load, model }) => {
+            if (load) phases.add(load.phase);
+            if (model?.id === 'tests/twin') resolve([...phases]);
+          });
+        }),
+    );
+    expect((await loadModel(first, TWIN, { hub: hub.url })).value?.model?.id).toBe(TWIN);
+    expect(await heard).toEqual(expect.arrayContaining(['download', 'verify', 'convert', 'compile']));
+    await expectReferenceTokens(second);
+    hub.forget();
+    const leader = await site.leader();
+    await site.close(leader);
+    const [next] = site.tabs;
+    await expect.poll(async () => (await next?.status())?.role).toBe('leader');
+    await expect.poll(async () => (await next?.ready())?.model?.id).toBe(TWIN);
+    if (next) await expectReferenceTokens(next);
+    expect(hub.requests).toEqual([]);
+  });
+
+  test('get over a leader that is closed in the middle of a download: the call of the other goes on', async ({
+    site,
+    hub,
+  }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('Two tabs were asked for');
+    const leader = await site.leader();
+    const follower = leader === first ? second : first;
+    hub.fault = ({ kind }) =>
+      kind === 'content' ? { gate: () => new Promise<boolean>(() => {}) } : undefined;
+    const loading = loadModel(follower, TWIN, { hub: hub.url });
+    await expect.poll(() => hub.requests.some(({ kind }) => kind === 'content')).toBe(true);
+    hub.fault = () => undefined;
+    await site.close(leader);
+    expect((await loading).value?.model?.id).toBe(TWIN);
+    await expectReferenceTokens(follower);
+  });
+});

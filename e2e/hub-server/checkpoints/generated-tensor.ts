@@ -1,0 +1,75 @@
+import { toFloat16 } from '../../../src/worker/model/checkpoint/float-formats.ts';
+
+export type TensorDtype = 'F32' | 'F16' | 'BF16' | 'U8';
+
+/** A tensor of pseudo-random values, or a causal mask. */
+export interface GeneratedTensor {
+  readonly name: string;
+  readonly dtype: TensorDtype;
+  readonly shape: readonly number[];
+  readonly fill:
+    | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
+    /** Ones on and below the diagonal of the last two dimensions. */
+    | { readonly kind: 'causal' };
+}
+
+export const BYTES_PER_ELEMENT: Readonly<Record<TensorDtype, number>> = { F32: 4, F16: 2, BF16: 2, U8: 1 };
+
+export function countElements({ shape }: Pick<GeneratedTensor, 'shape'>): number {
+  return shape.reduce((product, size) => product * size, 1);
+}
+
+/** Bytes `begin` to `end` of a tensor's data, of which no other part is made. */
+export function readTensor(tensor: GeneratedTensor, begin: number, end: number): Uint8Array {
+  const width = BYTES_PER_ELEMENT[tensor.dtype];
+  const first = Math.floor(begin / width);
+  const values = valuesOf(tensor, first, Math.ceil(end / width));
+  return encode(values, tensor.dtype).subarray(begin - first * width, end - first * width);
+}
+
+function valuesOf(
+  { name, shape, fill }: GeneratedTensor,
+  first: number,
+  end: number,
+): Float32Array<ArrayBuffer> {
+  const values = new Float32Array(end - first);
+  if (fill.kind === 'causal') {
+    const size = shape.at(-1) ?? 1;
+    for (let i = first; i < end; i++) {
+      values[i - first] = i % size <= Math.floor(i / size) % size ? 1 : 0;
+    }
+    return values;
+  }
+  const { center, amplitude } = fill;
+  const seed = hashOf(name);
+  for (let i = first; i < end; i++) values[i - first] = center + amplitude * uniform(seed, i);
+  return values;
+}
+
+/** In [-1, 1), in steps of 2^-15; a product with a power of two is exact in float32. */
+function uniform(seed: number, index: number): number {
+  return (mix(seed + Math.imul(index, 0x9e3779b1)) >>> 16) / 2 ** 15 - 1;
+}
+
+/** Wellons' lowbias32. */
+function mix(value: number): number {
+  let mixed = value >>> 0;
+  mixed = Math.imul(mixed ^ (mixed >>> 16), 0x7feb352d);
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x846ca68b);
+  return (mixed ^ (mixed >>> 16)) >>> 0;
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+function encode(values: Float32Array<ArrayBuffer>, dtype: TensorDtype): Uint8Array {
+  if (dtype === 'F32') return new Uint8Array(values.buffer);
+  if (dtype === 'U8') return Uint8Array.from(values);
+  if (dtype === 'F16') return new Uint8Array(toFloat16(values).buffer);
+  const bits = new Uint32Array(values.buffer);
+  return new Uint8Array(Uint16Array.from(bits, (word) => word >>> 16).buffer);
+}

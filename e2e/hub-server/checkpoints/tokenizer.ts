@@ -1,0 +1,29 @@
+/** GPT-2's spelling of bytes: printable ones stand for themselves, the others for characters from U+0100 on. */
+function spellBytes(): readonly string[] {
+  let next = 0x100;
+  return Array.from({ length: 256 }, (_, byte) => {
+    const isPrintable = (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
+    return String.fromCharCode(isPrintable ? byte : next++);
+  });
+}
+
+/** A token per byte, in their order; the others are words that no text is encoded to; the last one ends a text. */
+export function byteVocabulary(vocabSize: number): Readonly<Record<string, number>> {
+  const tokens = Array.from({ length: vocabSize }, (_, id) => `Ġw${id}`);
+  for (const [byte, spelling] of spellBytes().entries()) tokens[byte] = spelling;
+  tokens[vocabSize - 1] = '<|endoftext|>';
+  return Object.fromEntries(tokens.map((token, id) => [token, id]));
+}
+
+/** `tokenizer.json` of `byteVocabulary`. */
+export function byteTokenizer(vocabSize: number): unknown {
+  const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
+  return {
+    version: '1.0',
+    added_tokens: [{ id: vocabSize - 1, content: '<|endoftext|>', special: true }],
+    pre_tokenizer: byteLevel,
+    post_processor: byteLevel,
+    decoder: byteLevel,
+    model: { type: 'BPE', vocab: byteVocabulary(vocabSize), merges: [] },
+  };
+}

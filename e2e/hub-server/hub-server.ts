@@ -1,0 +1,208 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+import type { HubFile, HubRepository } from './hub-repository.ts';
+
+/** What a client has asked for, as the server counts it. */
+export interface HubRequest {
+  /** `api` for the tree and the facts of a model, else `resolve` or where that redirects to. */
+  readonly kind: 'api' | 'resolve' | 'content';
+  readonly id: string;
+  /** Empty for the API. */
+  readonly path: string;
+  /** Of the content: `end` exclusive. */
+  readonly begin: number;
+  readonly end: number;
+  /** Bytes of the body that were sent so far. */
+  bytesSent: number;
+}
+
+/** What goes wrong with a request. */
+export interface Fault {
+  /** The answer is this status, without a body. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Asked before each piece of the body: a promise holds it, and `false` ends the connection. */
+  readonly gate?: () => boolean | Promise<boolean>;
+  /** The byte at this place of the file is another one. */
+  readonly corruptAt?: number;
+  /** The whole file comes, whatever was asked for. */
+  readonly ignoresRange?: true;
+}
+
+export interface HubServer {
+  readonly url: string;
+  /** Since the last `forget`, in order of arrival. */
+  readonly requests: readonly HubRequest[];
+  /** Asked for every request; undefined answers it well. */
+  fault: (request: HubRequest) => Fault | undefined;
+  forget(): void;
+  /** Idempotent; open connections are cut. */
+  close(): Promise<void>;
+}
+
+const PIECE_BYTES = 16 * 1024;
+
+/** What the hub lets a page of any origin read. */
+const CORS = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'X-Repo-Commit,X-Error-Code,X-Error-Message,ETag,Link,Accept-Ranges,Content-Range,X-Linked-Size,X-Linked-ETag,Retry-After',
+};
+
+/** The hub's HTTP behaviour, as far as a client that downloads models meets it, on a free port of this machine. */
+export async function startHubServer(repositories: readonly HubRepository[]): Promise<HubServer> {
+  const mirror = new Mirror(new Map(repositories.map((repository) => [repository.id, repository])));
+  const server = createServer((request, response) => void mirror.answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('The hub listens on no port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    get requests() {
+      return mirror.requests;
+    },
+    get fault() {
+      return mirror.fault;
+    },
+    set fault(fault) {
+      mirror.fault = fault;
+    },
+    forget: () => void mirror.requests.splice(0),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  };
+}
+
+class Mirror {
+  readonly requests: HubRequest[] = [];
+  fault: HubServer['fault'] = () => undefined;
+  readonly #repositories: ReadonlyMap<string, HubRepository>;
+
+  constructor(repositories: ReadonlyMap<string, HubRepository>) {
+    this.#repositories = repositories;
+  }
+
+  async answer(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of Object.entries(CORS)) response.setHeader(name, value);
+    const { pathname } = new URL(message.url ?? '/', 'http://hub');
+    const api = /^\/api\/models\/([^/]+\/[^/]+)\/(revision|tree)\/([^/]+)$/.exec(pathname);
+    const file = /^\/([^/]+\/[^/]+)\/(resolve|content)\/([^/]+)\/(.+)$/.exec(pathname);
+    if (message.method === 'OPTIONS') response.writeHead(204).end();
+    else if (api) this.#answerApi(response, api);
+    else if (file) await this.#answerFile(message, response, file);
+    else refuse(response, 404, 'EntryNotFound');
+  }
+
+  #answerApi(response: ServerResponse, [, id = '', what, revision = '']: RegExpExecArray): void {
+    const request: HubRequest = { kind: 'api', id, path: '', begin: 0, end: 0, bytesSent: 0 };
+    const repository = this.#begin(request, revision, response);
+    if (!repository) return;
+    const { commit, files } = repository;
+    const body =
+      what === 'tree'
+        ? [...files].map(treeEntry)
+        : { _id: commit.slice(0, 24), id, sha: commit, private: false, gated: false, downloads: 0, likes: 0 };
+    response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+  }
+
+  async #answerFile(
+    message: IncomingMessage,
+    response: ServerResponse,
+    [, id = '', what, revision = '', path = '']: RegExpExecArray,
+  ): Promise<void> {
+    const size = this.#repositories.get(id)?.files.get(path)?.size ?? 0;
+    const [, first, last] = /^bytes=(\d+)-(\d*)$/.exec(message.headers.range ?? '') ?? [];
+    const begin = Number(first ?? 0);
+    const end = last ? Math.min(Number(last) + 1, size) : size;
+    const kind = what === 'content' ? 'content' : 'resolve';
+    const request: HubRequest = { kind, id, path, begin, end, bytesSent: 0 };
+    const repository = this.#begin(request, revision, response);
+    if (!repository) return;
+    const file = repository.files.get(path);
+    if (!file) {
+      refuse(response, 404, 'EntryNotFound');
+      return;
+    }
+    describeFile(response, file, repository.commit);
+    if (kind === 'resolve' && file.sha256 !== undefined) {
+      // A signed address, as it were: the range is asked for again there.
+      const location = `/${id}/content/${revision}/${path}?signature=${file.sha256.slice(0, 8)}`;
+      response.writeHead(302, { Location: location }).end();
+      return;
+    }
+    await this.#send(response, file, request, first !== undefined);
+  }
+
+  /** Undefined where the request is answered already. */
+  #begin(request: HubRequest, revision: string, response: ServerResponse): HubRepository | undefined {
+    this.requests.push(request);
+    const fault = this.fault(request);
+    const repository = this.#repositories.get(request.id);
+    if (fault?.status !== undefined) {
+      response.writeHead(fault.status, fault.headers).end();
+      return undefined;
+    }
+    // The hub does not tell a private model from one that is not there.
+    if (!repository) refuse(response, 401, 'RepoNotFound');
+    else if (!['main', 'HEAD', repository.commit].includes(revision))
+      refuse(response, 404, 'RevisionNotFound');
+    else return repository;
+    return undefined;
+  }
+
+  async #send(response: ServerResponse, file: HubFile, request: HubRequest, isRange: boolean): Promise<void> {
+    const { gate, corruptAt, ignoresRange } = this.fault(request) ?? {};
+    const isWhole = !isRange || ignoresRange === true;
+    const [begin, end] = isWhole ? [0, file.size] : [request.begin, request.end];
+    response.writeHead(isWhole ? 200 : 206, {
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': end - begin,
+      ...(!isWhole && { 'Content-Range': `bytes ${begin}-${end - 1}/${file.size}` }),
+    });
+    for (let position = begin; position < end; position += PIECE_BYTES) {
+      const isOpen = (await gate?.()) ?? true;
+      if (response.destroyed) return;
+      if (!isOpen) {
+        response.destroy();
+        return;
+      }
+      const pieceEnd = Math.min(position + PIECE_BYTES, end);
+      const piece = await file.read(position, pieceEnd);
+      await write(response, corruptAt === undefined ? piece : corrupted(piece, corruptAt - position));
+      request.bytesSent += pieceEnd - position;
+    }
+    response.end();
+  }
+}
+
+function treeEntry([path, { size, oid, sha256 }]: readonly [string, HubFile]): object {
+  const lfs = sha256 !== undefined && { lfs: { oid: sha256, size, pointerSize: 134 } };
+  return { type: 'file', path, size, oid, ...lfs };
+}
+
+function describeFile(response: ServerResponse, { size, oid, sha256 }: HubFile, commit: string): void {
+  response.setHeader('Accept-Ranges', 'bytes');
+  response.setHeader('X-Repo-Commit', commit);
+  response.setHeader('ETag', `"${sha256 ?? oid}"`);
+  if (sha256 === undefined) return;
+  response.setHeader('X-Linked-Size', size);
+  response.setHeader('X-Linked-ETag', `"${sha256}"`);
+}
+
+function refuse(response: ServerResponse, status: number, code: string): void {
+  response.writeHead(status, { 'X-Error-Code': code, 'Content-Type': 'text/plain' }).end(code);
+}
+
+/** Resolves once it is on its way, or the client is gone. */
+function write(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve) => void response.write(bytes, () => resolve()));
+}
+
+function corrupted(bytes: Uint8Array, index: number): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  const byte = copy[index];
+  if (byte !== undefined) copy[index] = byte ^ 1;
+  return copy;
+}

@@ -1,0 +1,48 @@
+import type { DtypeChoice, ModelPlan } from '../../src/worker/model/checkpoint/model-plan.ts';
+import type { PackedWeights } from '../../src/worker/model/checkpoint/packed-weights.ts';
+
+/** A generated checkpoint, and what is to be run of it. */
+export interface CheckpointRequest {
+  readonly id: string;
+  readonly backend: 'webgpu' | 'wasm';
+  readonly dtypes: readonly DtypeChoice[];
+  /** Token ids. */
+  readonly prompts: readonly (readonly number[])[];
+  /** Of each prompt's greedy continuation, all in one batch. */
+  readonly numTokens: number;
+  /** What a shader is to bind at once, where that is to be less than the adapter's limit. */
+  readonly maxBindingBytes?: number;
+}
+
+/** What a checkpoint gave in one precision. */
+export interface CheckpointRun {
+  readonly packed: Omit<PackedWeights, 'tensors'>;
+  readonly planned: ModelPlan['bytes'];
+  /** Of each prompt's last token, [vocab]. */
+  readonly logits: readonly (readonly number[])[];
+  readonly greedyTokenIds: readonly (readonly number[])[];
+  /** Of the runtime's heap, which only grows, in bytes. */
+  readonly wasmHeapBytes: number;
+  readonly convertMs: number;
+  readonly createMs: number;
+}
+
+/** Loads a checkpoint as the product does, in a worker of its own: packed into OPFS, and from there into the runtime. */
+export async function runCheckpoint(request: CheckpointRequest): Promise<CheckpointRun[]> {
+  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { type: 'module' });
+  const { promise, resolve, reject } = Promise.withResolvers<CheckpointRun[]>();
+  worker.addEventListener(
+    'message',
+    ({ data }: MessageEvent<{ runs: CheckpointRun[] } | { error: string }>) => {
+      if ('runs' in data) resolve(data.runs);
+      else reject(new Error(data.error));
+    },
+  );
+  worker.addEventListener('error', ({ message }) => reject(new Error(message)));
+  worker.postMessage(request);
+  try {
+    return await promise;
+  } finally {
+    worker.terminate();
+  }
+}

@@ -1,0 +1,213 @@
+import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
+import type { StepRow } from '../../src/batching/generation/model-runner.ts';
+import type { SamplingParams } from '../../src/batching/generation/request.ts';
+import { chooseDevice, createBackend, limitsOf } from '../../src/worker/create-backend.ts';
+import { createRequestId } from '../../src/worker/ids.ts';
+import type { CheckpointFiles } from '../../src/worker/model/checkpoint/checkpoint-files.ts';
+import { convertWeights } from '../../src/worker/model/checkpoint/convert-weights.ts';
+import { planModel, type DtypeChoice } from '../../src/worker/model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
+import { lazyBytes } from '../../src/worker/model/checkpoint/packed-source.ts';
+import type { Gpt2Config } from '../../src/worker/model/gpt2-config.ts';
+import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
+import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
+
+const GREEDY: SamplingParams = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
+
+/** What is used of `FileSystemSyncAccessHandle`. */
+interface SyncFile {
+  read(target: Uint8Array, options: { readonly at: number }): number;
+  write(bytes: Uint8Array, options: { readonly at: number }): number;
+  truncate(size: number): void;
+  getSize(): number;
+  close(): void;
+}
+
+/** Workers have it, the page's types do not. */
+interface SyncFileHandle {
+  createSyncAccessHandle(): Promise<SyncFile>;
+}
+
+const heaps = watchHeaps();
+
+self.addEventListener('message', ({ data }: MessageEvent<CheckpointRequest>) => {
+  runAll(data).then(
+    (runs) => self.postMessage({ runs }),
+    (error: unknown) => self.postMessage({ error: error instanceof Error ? error.stack : String(error) }),
+  );
+});
+
+async function runAll(request: CheckpointRequest): Promise<CheckpointRun[]> {
+  const runs: CheckpointRun[] = [];
+  for (const dtype of request.dtypes) runs.push(await runOnce(request, dtype));
+  return runs;
+}
+
+async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<CheckpointRun> {
+  const checkpoint = await openCheckpoint(generatedFiles(request.id));
+  const device = await chooseDevice(request.backend);
+  if ('gpu' in device && request.maxBindingBytes !== undefined) {
+    const limits = {
+      ...limitsOfGpu(device.gpu.device),
+      maxStorageBufferBindingSize: request.maxBindingBytes,
+    };
+    Object.defineProperty(device.gpu.device, 'limits', { value: limits });
+  }
+  const plan = planModel(checkpoint, dtype, limitsOf(device));
+  const file = await openScratchFile();
+  const startedAtMs = performance.now();
+  const packed = await convertWeights(
+    checkpoint,
+    plan,
+    {
+      write(bytes, at) {
+        file.write(bytes, { at });
+        return Promise.resolve();
+      },
+    },
+    () => {},
+  );
+  const convertedAtMs = performance.now();
+  const weights = lazyBytes(file.getSize(), (target, at) => void file.read(target, { at }));
+  const { config } = checkpoint;
+  const { backend } = await createBackend({ config, packed, weights }, device);
+  const createdAtMs = performance.now();
+  file.close();
+  const logits = await logitsOf(backend, config, request.prompts);
+  const greedyTokenIds = await continueAll(backend, config, request.prompts, request.numTokens);
+  await backend.release();
+  const { tensors: _, ...rest } = packed;
+  return {
+    packed: rest,
+    planned: plan.bytes,
+    logits,
+    greedyTokenIds,
+    wasmHeapBytes: heaps.size(),
+    convertMs: convertedAtMs - startedAtMs,
+    createMs: createdAtMs - convertedAtMs,
+  };
+}
+
+function generatedFiles(id: string): CheckpointFiles {
+  const files = CHECKPOINTS.get(id)?.();
+  return {
+    open(name) {
+      const file = files?.get(name);
+      return Promise.resolve(
+        file && { name, size: file.size, read: (begin, end) => Promise.resolve(file.read(begin, end)) },
+      );
+    },
+  };
+}
+
+/** The limits are on the prototype, where a spread does not find them. */
+function limitsOfGpu(device: GPUDevice): Record<string, number> {
+  const limits: Record<string, number> = {};
+  for (const name in device.limits) {
+    const value: unknown = Reflect.get(device.limits, name);
+    if (typeof value === 'number') limits[name] = value;
+  }
+  return limits;
+}
+
+async function openScratchFile(): Promise<SyncFile> {
+  const folder = await navigator.storage.getDirectory();
+  const handle = await folder.getFileHandle('packed', { create: true });
+  if (!isSyncFileHandle(handle)) throw new Error('This browser has no synchronous files.');
+  const file = await handle.createSyncAccessHandle();
+  file.truncate(0);
+  return file;
+}
+
+function isSyncFileHandle(handle: object): handle is SyncFileHandle {
+  return 'createSyncAccessHandle' in handle;
+}
+
+async function logitsOf(
+  backend: Gpt2Backend,
+  config: Gpt2Config,
+  prompts: CheckpointRequest['prompts'],
+): Promise<number[][]> {
+  const capacity = Math.min(config.contextLength, 64);
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity });
+  const logits: number[][] = [];
+  for (const prompt of prompts) {
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: prompt.length,
+      ids: Int32Array.from(prompt),
+      positions: Int32Array.from(prompt, (_, position) => position),
+      lastIndices: Int32Array.of(prompt.length - 1),
+    });
+    logits.push([...(await backend.readLogits(1))]);
+  }
+  return logits;
+}
+
+/** Greedily, in one batch, through the runner that the engine drives. */
+async function continueAll(
+  backend: Gpt2Backend,
+  config: Gpt2Config,
+  prompts: CheckpointRequest['prompts'],
+  numTokens: number,
+): Promise<number[][]> {
+  if (numTokens === 0) return [];
+  const runner = new Gpt2Runner(backend);
+  const length = Math.max(...prompts.map((prompt) => prompt.length)) + numTokens;
+  const capacity = Math.min(config.contextLength, length);
+  const kvShape = { numSlots: prompts.length, numStagingRows: prompts.length, capacity };
+  const shared = { kvShape, transfers: [] };
+  const slots = new KvSlotPool(prompts.length);
+  const rows: StepRow[] = prompts.map((prompt) => ({
+    requestId: createRequestId(),
+    slot: slots.allocate(),
+    tokenIds: prompt,
+    startPosition: 0,
+    sampling: GREEDY,
+    tokenCounts: new Map(prompt.map((id) => [id, 0])),
+  }));
+  const prefill = { ...shared, kind: 'prefill' as const, rows, isLastChunk: true, reusedSlot: undefined };
+  const { tokenIds: first } = await runner.start(prefill).output;
+  const generated = first.map((token) => [requireToken(token)]);
+  for (let step = 1; step < numTokens; step += 1) {
+    const decoding = rows.map((row, i) => ({
+      ...row,
+      tokenIds: generated[i]?.slice(-1) ?? [],
+      startPosition: row.tokenIds.length + step - 1,
+    }));
+    const output = await runner.start({ ...shared, kind: 'decode', isBehind: false, rows: decoding }).output;
+    for (const [i, token] of output.tokenIds.entries()) generated[i]?.push(requireToken(token));
+  }
+  return generated;
+}
+
+function requireToken(token: number | Error): number {
+  if (token instanceof Error) throw token;
+  return token;
+}
+
+/** Remembers the memories that the runtime makes; must run before it is loaded. */
+function watchHeaps(): { size(): number } {
+  const memories: WebAssembly.Memory[] = [];
+  WebAssembly.Memory = class extends WebAssembly.Memory {
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      super(descriptor);
+      memories.push(this);
+    }
+  };
+  return { size: () => memories.reduce((sum, { buffer }) => sum + buffer.byteLength, 0) };
+}

@@ -1,0 +1,160 @@
+import type { Page } from 'playwright/test';
+
+import { startServer } from '../../bridge/server.ts';
+import type { LoadModelOptions } from '../../src/worker/client.ts';
+import type { ModelLoad, ServeStatus, StoredModel } from '../../src/worker/protocol.ts';
+import { createRepository } from '../hub-server/hub-repository.ts';
+import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
+import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
+import { greedyTokenIds, readModelFile, reference, withoutEnd } from './reference.ts';
+import { Site } from './site.ts';
+import type { Outcome, Tab } from './tab.ts';
+import { expect, test as base } from './test.ts';
+
+/** The embedded model under another name: small, and what PyTorch makes of it is known. */
+export const TWIN = 'tests/twin';
+export const WEIGHTS = 'model.safetensors';
+
+const MODEL_FILES = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  WEIGHTS,
+];
+
+const TENSOR = 'h.0.attn.c_attn.weight';
+
+/** As the twin, but for one file. */
+const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
+  [
+    'tests/wrong-shape',
+    weightsWithTensor(TENSOR, (entry) => ({ ...entry, shape: entry.shape.toReversed() })),
+  ],
+  ['tests/missing-tensor', weightsWithTensor(TENSOR, () => null)],
+  ['tests/bad-header', weightsWithHeaderLength(100n)],
+  ['tests/llama', changedConfig({ model_type: 'llama' })],
+]);
+
+interface HubWorkerFixtures {
+  /** A mirror of the hub, and the built page served with it as its only foreign origin. */
+  readonly hubSite: { readonly hub: HubServer; readonly pageUrl: string };
+}
+
+interface HubTestFixtures {
+  /** Without faults and without a count at the start of each test. */
+  readonly hub: HubServer;
+  /** Whatever a test does: no request goes anywhere but to the page's own origin and to the hub. */
+  readonly staysHome: void;
+}
+
+export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
+  hubSite: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+    async ({}, provide) => {
+      const twins = [...BROKEN_TWINS].map(([id, { file, body }]) =>
+        createRepository(id, new Map([...twinFiles(), [file, body ?? Buffer.alloc(0)]])),
+      );
+      const hub = await startHubServer([
+        await createRepository(TWIN, twinFiles()),
+        ...(await Promise.all(twins)),
+      ]);
+      const page = await serveBuiltPage(hub.url);
+      await provide({ hub, pageUrl: page.url });
+      await Promise.all([page.close(), hub.close()]);
+    },
+    { scope: 'worker' },
+  ],
+
+  hub: async ({ hubSite: { hub } }, provide) => {
+    hub.fault = () => undefined;
+    hub.forget();
+    await provide(hub);
+    hub.fault = () => undefined;
+  },
+
+  baseURL: async ({ hubSite }, provide) => {
+    await provide(hubSite.pageUrl);
+  },
+
+  staysHome: [
+    async ({ context, hubSite }, provide) => {
+      const foreign: string[] = [];
+      const allowed = [hubSite.hub.url, hubSite.pageUrl, 'data:', 'blob:'];
+      context.on('request', (request) => {
+        if (!allowed.some((origin) => request.url().startsWith(origin))) foreign.push(request.url());
+      });
+      await provide();
+      expect(foreign, 'requests to any host but those of the page and of the hub').toEqual([]);
+    },
+    { auto: true },
+  ],
+
+  site: async ({ context, backend }, provide) => {
+    const site = new Site(context, backend);
+    await provide(site);
+    for (const { errors } of site.tabs) expect(errors, 'errors on the console').toEqual([]);
+  },
+});
+
+/** With a hub as its only foreign origin. */
+export function serveBuiltPage(hubUrl: string): ReturnType<typeof startServer> {
+  const root = new URL('../../dist', import.meta.url).pathname;
+  return startServer({ host: 'localhost', port: 0, root, hub: [hubUrl] });
+}
+
+/** How a load ended, and what the tab heard of it. */
+export type Loaded = Outcome<ServeStatus> & { readonly loads: readonly ModelLoad[] };
+
+export function loadModel(
+  { page }: Pick<Tab, 'page'>,
+  id: string,
+  options: Omit<LoadModelOptions, 'signal'>,
+): Promise<Loaded> {
+  return page.evaluate(
+    async ([model, given]) => {
+      const loads: ModelLoad[] = [];
+      try {
+        const value = await window.tabserve.loadModel(model, given, (load) => loads.push(load));
+        return { value, loads };
+      } catch (error) {
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all errors of the client have a code
+        const { code, message } = error as Error & { code: string };
+        return { code, message, loads };
+      }
+    },
+    [id, options] as const,
+  );
+}
+
+export function storedModels({ page }: Pick<Tab, 'page'>): Promise<readonly StoredModel[]> {
+  return page.evaluate(() => window.tabserve.storedModels());
+}
+
+/** Paths of all files that the site has stored. */
+export function storedFiles(page: Page): Promise<readonly string[]> {
+  return page.evaluate(async () => {
+    const found: string[] = [];
+    const walk = async (folder: FileSystemDirectoryHandle, path: string): Promise<void> => {
+      for await (const [name, entry] of folder.entries()) {
+        if ('getFile' in entry) found.push(`${path}/${name}`);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only other kind
+        else await walk(entry as FileSystemDirectoryHandle, `${path}/${name}`);
+      }
+    };
+    await walk(await navigator.storage.getDirectory(), '');
+    return found;
+  });
+}
+
+/** The model runs, and is the twin or the embedded one: the tokens are those of PyTorch. */
+export async function expectReferenceTokens(tab: Tab): Promise<void> {
+  const [entry] = reference.prompts;
+  if (!entry) throw new Error('There is no reference prompt');
+  const { tokenIds } = await tab.generate(entry.prompt, { temperature: 0, maxNewTokens: 8 });
+  expect(withoutEnd(tokenIds)).toEqual(greedyTokenIds(entry, 8));
+}
+
+export function twinFiles(): Map<string, Buffer> {
+  return new Map(MODEL_FILES.map((name) => [name, readModelFile(name)]));
+}

@@ -1,0 +1,79 @@
+import { LoadCancelledError } from './model/hub/errors.ts';
+import type { LoadStage, ModelLoad } from './protocol.ts';
+
+/** Between two reports of the same phase. */
+const INTERVAL_MS = 100;
+
+/** One load from its beginning to its end, which can be paused, resumed and cancelled on its way. */
+export class LoadJob {
+  /** What it loads and how: another request for the same waits for this one. */
+  readonly name: string;
+  readonly id: string;
+  readonly #tell: (load: ModelLoad) => void;
+  #run = new AbortController();
+  #cancelled: LoadCancelledError | undefined;
+  /** Set while it is paused. */
+  #pause: PromiseWithResolvers<void> | undefined;
+  #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
+  #toldAtMs = -Infinity;
+
+  constructor(name: string, id: string, tell: (load: ModelLoad) => void) {
+    this.name = name;
+    this.id = id;
+    this.#tell = tell;
+    this.#report();
+  }
+
+  readonly report = (stage: LoadStage): void => {
+    const isNew = stage.phase !== this.#stage.phase;
+    const isDue = performance.now() - this.#toldAtMs >= INTERVAL_MS || stage.loaded === stage.total;
+    this.#stage = stage;
+    if (isNew || isDue) this.#report();
+  };
+
+  /**
+   * Runs what can be run again after it was aborted, and goes on where it was; while the job is paused it waits.
+   *
+   * @throws LoadCancelledError once the job is cancelled, and what `run` throws.
+   */
+  async attempt<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
+    for (;;) {
+      await this.#pause?.promise;
+      if (this.#cancelled) throw this.#cancelled;
+      try {
+        return await run(this.#run.signal);
+      } catch (error) {
+        // Paused: what has come is kept, and the next run goes on there.
+        if (!this.#pause || this.#cancelled) throw this.#cancelled ?? error;
+      }
+    }
+  }
+
+  pause(): void {
+    if (this.#pause || this.#cancelled) return;
+    this.#pause = Promise.withResolvers();
+    this.#run.abort(LoadCancelledError.of(this.id, 'it is paused'));
+    this.#report();
+  }
+
+  resume(): void {
+    this.#run = new AbortController();
+    this.#pause?.resolve();
+    this.#pause = undefined;
+    this.#report();
+  }
+
+  /** @param why As its caller reads it. */
+  cancel(why: string): void {
+    this.#cancelled ??= LoadCancelledError.of(this.id, why);
+    this.#run.abort(this.#cancelled);
+    this.#pause?.resolve();
+  }
+
+  #report(): void {
+    this.#toldAtMs = performance.now();
+    const { bytesPerSecond: _speed, secondsLeft: _secondsLeft, ...halted } = this.#stage;
+    const isPaused = this.#pause !== undefined;
+    this.#tell({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });
+  }
+}

@@ -1,0 +1,265 @@
+import { systemClock } from '../batching/clock.ts';
+import { chooseDevice, limitsOf, type DeviceChoice } from './create-backend.ts';
+import type { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
+import { LoadJob } from './load-job.ts';
+import {
+  embeddedId,
+  loadEmbeddedModel,
+  loadStoredModel,
+  type LoadedModel,
+  type ReportProgress,
+} from './load-model.ts';
+import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
+import { localFiles } from './model/hub/local-files.ts';
+import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
+import type {
+  BackendChoice,
+  DtypeChoice,
+  ModelSource,
+  StoredModel,
+  WhenBusy,
+  WorkerStatus,
+} from './protocol.ts';
+import { warmUp } from './runtime/warm-up.ts';
+import { toWireError } from './wire-errors.ts';
+
+export interface LoadRequest {
+  readonly source: ModelSource;
+  readonly dtype: DtypeChoice;
+  readonly whenBusy: WhenBusy;
+}
+
+export interface ModelSwitchOptions {
+  /** The embedded model's folder. */
+  readonly modelUrl: string;
+  readonly backend: BackendChoice;
+  readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
+  readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
+}
+
+/** What a status can do without. */
+export type EndedStatus = 'progress' | 'error' | 'load' | 'loadFailure';
+
+/** A model that is ready to serve, and where it is stored; the embedded one is not. */
+interface ReadyModel {
+  readonly model: LoadedModel;
+  readonly folder: ModelFolder | undefined;
+}
+
+/** Which model serves. One at a time, for all tabs: another one is made ready beside it, and takes over when it is. */
+export class ModelSwitch {
+  /** Resolves when the first model serves, or is known not to. */
+  readonly started: Promise<void>;
+  readonly #options: ModelSwitchOptions;
+  readonly #store: Promise<ModelStore>;
+  #served: LoadedModel | undefined;
+  #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
+  /** Loads come one after the other: each waits for the end of the one before it. */
+  #last: Promise<void>;
+
+  constructor(options: ModelSwitchOptions) {
+    this.#options = options;
+    this.#store = ModelStore.open();
+    // Without storage, the embedded model serves all the same.
+    this.#store.catch(() => {});
+    this.started = this.#start();
+    this.#last = this.started;
+  }
+
+  /**
+   * Makes a model ready and lets it take over. While one is on its way, a request for the same one waits for it, and a request
+   * for another one ends it.
+   *
+   * @throws What stands against it; then the model before it serves on.
+   */
+  load(request: LoadRequest): Promise<void> {
+    const { source, dtype } = request;
+    const id = idOf(source, this.#options.modelUrl);
+    const name = JSON.stringify([source, dtype]);
+    if (this.#job?.job.name === name && source.type !== 'files') return this.#job.done;
+    this.#job?.job.cancel(`${id} was asked for instead`);
+    const job = new LoadJob(name, id, (load) => this.#options.onStatus({ load }, ['loadFailure']));
+    const done = this.#last.then(() => this.#run(job, request));
+    this.#job = { job, done };
+    this.#last = done.catch(() => {});
+    return done;
+  }
+
+  steer(action: 'pause' | 'resume' | 'cancel'): void {
+    const job = this.#job?.job;
+    if (action === 'cancel') job?.cancel('it was asked for');
+    else job?.[action]();
+  }
+
+  async list(): Promise<readonly StoredModel[]> {
+    return (await this.#store).list();
+  }
+
+  async delete(key: string): Promise<void> {
+    await (await this.#store).delete(key);
+  }
+
+  /** What this browser was told to serve, where that can still be had; else the embedded model. */
+  async #start(): Promise<void> {
+    const folder = await this.#chosenBefore();
+    try {
+      if (folder) {
+        await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
+        return;
+      }
+    } catch (cause) {
+      const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
+      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
+    }
+    try {
+      await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
+    } catch (cause) {
+      const error = toWireError(cause);
+      this.#options.onStatus({ state: 'failed', error }, ['progress']);
+      this.#options.generator.fail(error);
+    }
+  }
+
+  async #chosenBefore(): Promise<ModelFolder | undefined> {
+    try {
+      const store = await this.#store;
+      await store.sweep();
+      return await store.served(this.#options.modelUrl);
+    } catch {
+      // A browser without storage has stored nothing.
+      return undefined;
+    }
+  }
+
+  async #serveFirst(
+    load: (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>,
+  ): Promise<void> {
+    const { backend, onStatus, generator } = this.#options;
+    const model = await withDevice(backend, (device) =>
+      load(device, (progress) => onStatus({ progress }, [])),
+    );
+    onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
+    await warmUp(model.backend, model.config, (loaded, total) =>
+      onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+    );
+    this.#served = model;
+    onStatus({ state: 'ready' }, ['progress']);
+    await generator.useModel(model);
+  }
+
+  async #run(job: LoadJob, request: LoadRequest): Promise<void> {
+    const { backend, onStatus } = this.#options;
+    try {
+      const ready = await withDevice(backend, (device) =>
+        this.#prepare(job, request.source, request.dtype, device),
+      );
+      await this.#takeOver(ready, request.whenBusy, job);
+      onStatus({}, ['load', 'loadFailure']);
+    } catch (cause) {
+      const isReplaced = this.#job?.job !== job;
+      const loadFailure = { id: job.id, error: toWireError(cause) };
+      if (!isReplaced) onStatus({ loadFailure }, ['load']);
+      throw cause;
+    } finally {
+      if (this.#job?.job === job) this.#job = undefined;
+    }
+  }
+
+  async #prepare(
+    job: LoadJob,
+    source: ModelSource,
+    dtype: DtypeChoice,
+    device: DeviceChoice,
+  ): Promise<ReadyModel> {
+    const folder = await this.#obtain(job, source, dtype, limitsOf(device));
+    // From here on it is short, and nothing of it could go on later.
+    const model = await job.attempt(() =>
+      folder
+        ? loadStoredModel(folder, device, job.report)
+        : loadEmbeddedModel(this.#options.modelUrl, device, job.report),
+    );
+    await warmUp(model.backend, model.config, (loaded, total) =>
+      job.report({ phase: 'compile', loaded, total }),
+    );
+    return { model, folder };
+  }
+
+  /** From the store, where it is; else from where it comes. Undefined for the embedded model, which is never stored. */
+  async #obtain(
+    job: LoadJob,
+    source: ModelSource,
+    dtype: DtypeChoice,
+    device: DeviceLimits,
+  ): Promise<ModelFolder | undefined> {
+    if (source.type === 'embedded') return undefined;
+    const store = await this.#store;
+    const options = { store, dtype, device, clock: systemClock, report: job.report };
+    if (source.type === 'files') {
+      const files = localFiles(source.files);
+      const { importModel } = await importFetching();
+      return job.attempt((signal) => importModel(source.name, files, { ...options, signal }));
+    }
+    const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
+    if (stored) return stored;
+    const { fetchHubModel } = await importFetching();
+    return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+  }
+
+  async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
+    const { generator, modelUrl, onStatus } = this.#options;
+    job.report({ phase: 'drain', loaded: 0, total: 1 });
+    const old = this.#served;
+    await generator.useModel(model, whenBusy);
+    this.#served = model;
+    onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
+    await (await this.#store).serve(modelUrl, folder?.key);
+    await old?.backend.release();
+  }
+}
+
+async function withDevice<Result>(
+  choice: BackendChoice,
+  run: (device: DeviceChoice) => Promise<Result>,
+): Promise<Result> {
+  const device = await chooseDevice(choice);
+  try {
+    return await run(device);
+  } catch (error) {
+    if ('gpu' in device) device.gpu.device.destroy();
+    throw error;
+  }
+}
+
+function idOf(source: ModelSource, modelUrl: string): string {
+  switch (source.type) {
+    case 'embedded':
+      return embeddedId(modelUrl);
+    case 'hub':
+      return source.id;
+    case 'files':
+      return source.name;
+    default:
+      return source satisfies never;
+  }
+}
+
+/** Whether a stored model is what a load from the hub would come to. */
+function isWanted(
+  { manifest }: ModelFolder,
+  { hub, id, revision }: Extract<ModelSource, { type: 'hub' }>,
+  dtype: DtypeChoice,
+  device: DeviceLimits,
+): boolean {
+  const { packed, dtypeChoice } = manifest;
+  const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
+  const runsHere = packed.precision === 'float32' || hasFloat16;
+  // What `auto` chose on a device without fp16 is not the best on one that has it.
+  const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
+  const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
+  return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
+}
+
+/** On demand: what is stored needs neither the hub nor a digest. */
+function importFetching() {
+  return import('./model/hub/fetch-model.ts');
+}

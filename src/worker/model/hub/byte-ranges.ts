@@ -1,0 +1,48 @@
+import type { ByteRange } from '../checkpoint/checkpoint.ts';
+
+/** The same bytes as few ranges: in order, without overlaps, neighbours joined, empty ones left out. */
+export function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
+  const joined: ByteRange[] = [];
+  const inOrder = ranges.filter(({ begin, end }) => begin < end).toSorted((a, b) => a.begin - b.begin);
+  for (const range of inOrder) {
+    const last = joined.at(-1);
+    if (!last || last.end < range.begin) joined.push(range);
+    else joined[joined.length - 1] = { begin: last.begin, end: Math.max(last.end, range.end) };
+  }
+  return joined;
+}
+
+/** What of the wanted bytes is not there yet, in order. */
+export function missingRanges(
+  wanted: readonly ByteRange[],
+  present: readonly ByteRange[],
+): readonly ByteRange[] {
+  const there = joinRanges(present);
+  return joinRanges(wanted).flatMap((range) => {
+    const missing: ByteRange[] = [];
+    let { begin } = range;
+    for (const known of there) {
+      if (known.end <= begin) continue;
+      if (known.begin >= range.end) break;
+      if (known.begin > begin) missing.push({ begin, end: known.begin });
+      begin = known.end;
+    }
+    if (begin < range.end) missing.push({ begin, end: range.end });
+    return missing;
+  });
+}
+
+/** Pieces of at most `maxBytes`, in the same order. */
+export function splitRanges(ranges: readonly ByteRange[], maxBytes: number): readonly ByteRange[] {
+  return ranges.flatMap(({ begin, end }) =>
+    Array.from({ length: Math.ceil((end - begin) / maxBytes) }, (_, i) => ({
+      begin: begin + i * maxBytes,
+      end: Math.min(begin + (i + 1) * maxBytes, end),
+    })),
+  );
+}
+
+/** How many bytes ranges without overlaps hold. */
+export function bytesIn(ranges: readonly ByteRange[]): number {
+  return ranges.reduce((sum, { begin, end }) => sum + end - begin, 0);
+}

@@ -1,0 +1,282 @@
+import { isRecord } from '../../is-record.ts';
+import type { StoredModel } from '../../protocol.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { DtypeChoice } from '../checkpoint/model-plan.ts';
+import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
+import { bytesIn } from './byte-ranges.ts';
+import {
+  filesIn,
+  foldersIn,
+  ifFound,
+  openFolder,
+  openSyncFile,
+  readJsonFile,
+  removeEntry,
+  writeJsonFile,
+} from './opfs.ts';
+import { PartFile } from './part-file.ts';
+import { readJournal } from './range-journal.ts';
+import type { SyncFile } from './sync-file.ts';
+
+// tabserve/models/<key>/   weights.bin, texts.json, and last of all model.json: without it the model is none
+// tabserve/parts/<key>/    download.json, and <file> with <file>.journal for each file that is being fetched
+// tabserve/served.json     what a worker that starts is to serve
+
+/** Where a stored model came from. */
+export interface ModelOrigin {
+  /** The hub's id, or the name of a local folder. */
+  readonly id: string;
+  /** Origin of the hub; empty for a local folder, and so is what follows. */
+  readonly hub: string;
+  /** As it was asked for. */
+  readonly revision: string;
+  readonly commit: string;
+}
+
+/** `model.json`. */
+export interface ModelManifest extends ModelOrigin {
+  /** As it was asked for. */
+  readonly dtypeChoice: DtypeChoice;
+  /** Why `auto` chose what it did; empty where it is the best. */
+  readonly dtypeReason: string;
+  readonly packed: PackedWeights;
+}
+
+/** `texts.json`: what else a model needs to run. */
+export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'tokenizer' | 'tokenizerConfig'>;
+
+/** A model that can be run from its folder. */
+export interface ModelFolder {
+  readonly key: string;
+  readonly manifest: ModelManifest;
+  readTexts(): Promise<ModelTexts>;
+  /** One at a time: whoever opens them closes them. */
+  openWeights(): Promise<SyncFile>;
+}
+
+interface DownloadNote extends ModelOrigin {
+  /** Of the part files when they are whole. */
+  readonly totalBytes: number;
+}
+
+const ROOT = 'tabserve';
+const MANIFEST = 'model.json';
+const TEXTS = 'texts.json';
+const WEIGHTS = 'weights.bin';
+const NOTE = 'download.json';
+const JOURNAL = '.journal';
+const SERVED = 'served.json';
+
+/** Every model on this device: those that can run, and those of which a part is here. */
+export class ModelStore {
+  readonly #root: FileSystemDirectoryHandle;
+  readonly #models: FileSystemDirectoryHandle;
+  readonly #parts: FileSystemDirectoryHandle;
+
+  private constructor(
+    root: FileSystemDirectoryHandle,
+    models: FileSystemDirectoryHandle,
+    parts: FileSystemDirectoryHandle,
+  ) {
+    this.#root = root;
+    this.#models = models;
+    this.#parts = parts;
+  }
+
+  /** @throws ModelStoreError where the browser has no storage for it. */
+  static async open(): Promise<ModelStore> {
+    return new ModelStore(
+      await openFolder(ROOT),
+      await openFolder(ROOT, 'models'),
+      await openFolder(ROOT, 'parts'),
+    );
+  }
+
+  async list(): Promise<readonly StoredModel[]> {
+    const models = await this.folders();
+    const whole = models.map(({ key, manifest: { id, revision, packed } }): StoredModel => {
+      const { dtype, size } = packed;
+      return { key, id, revision, dtype, storedBytes: size, totalBytes: size };
+    });
+    const parts = await Promise.all((await foldersIn(this.#parts)).map(describeParts));
+    return [...whole, ...parts.filter((part) => part !== undefined)];
+  }
+
+  /** All that can be run. */
+  async folders(): Promise<readonly ModelFolder[]> {
+    const folders = await Promise.all((await foldersIn(this.#models)).map(readModelFolder));
+    return folders.filter((folder) => folder !== undefined);
+  }
+
+  /** A model, or what is here of one. Does nothing where there is none of this key. */
+  async delete(key: string): Promise<void> {
+    await removeEntry(this.#models, key);
+    await removeEntry(this.#parts, key);
+    const note = await readJsonFile(this.#root, SERVED);
+    if (isRecord(note) && note['key'] === key) await removeEntry(this.#root, SERVED);
+  }
+
+  /**
+   * Stores a model: `write` fills the packed file. It is there as a whole, or not at all.
+   *
+   * @throws StorageQuotaError, and what `write` throws; then nothing of it stays.
+   */
+  async write(
+    origin: ModelOrigin,
+    texts: ModelTexts,
+    choice: Pick<ModelManifest, 'dtypeChoice' | 'dtypeReason'>,
+    { dtype, precision }: Pick<PackedWeights, 'dtype' | 'precision'>,
+    write: (file: SyncFile) => Promise<PackedWeights>,
+  ): Promise<ModelFolder> {
+    const key = keyOf(origin, `${dtype}.${precision}`);
+    await removeEntry(this.#models, key);
+    try {
+      const folder = await this.#models.getDirectoryHandle(key, { create: true });
+      const packed = await writeWeights(folder, write);
+      await writeJsonFile(folder, TEXTS, texts);
+      const manifest: ModelManifest = { ...origin, ...choice, packed };
+      await writeJsonFile(folder, MANIFEST, manifest);
+      return modelFolder(folder, manifest);
+    } catch (error) {
+      await removeEntry(this.#models, key);
+      throw error;
+    }
+  }
+
+  /** The part files of a download, begun now or before. Those of the same model at other commits go. */
+  async openParts(origin: ModelOrigin): Promise<Parts> {
+    const key = keyOf(origin, 'parts');
+    for (const folder of await foldersIn(this.#parts)) {
+      const note = await readNote(folder);
+      const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
+      if (isOutdated || !note) await removeEntry(this.#parts, folder.name);
+    }
+    const folder = await this.#parts.getDirectoryHandle(key, { create: true });
+    await writeJsonFile(folder, NOTE, { ...origin, totalBytes: 0 } satisfies DownloadNote);
+    return new Parts(folder, origin, () => removeEntry(this.#parts, key));
+  }
+
+  /** What this browser was told to serve, in place of the embedded model at `modelUrl`. */
+  async served(modelUrl: string): Promise<ModelFolder | undefined> {
+    const note = await readJsonFile(this.#root, SERVED);
+    if (!isRecord(note) || note['modelUrl'] !== modelUrl) return undefined;
+    return (await this.folders()).find(({ key }) => key === note['key']);
+  }
+
+  /** @param key Undefined for the embedded model. */
+  async serve(modelUrl: string, key: string | undefined): Promise<void> {
+    if (key === undefined) await removeEntry(this.#root, SERVED);
+    else await writeJsonFile(this.#root, SERVED, { modelUrl, key });
+  }
+
+  /** What a conversion has left that was not ended: its worker was. */
+  async sweep(): Promise<void> {
+    for (const folder of await foldersIn(this.#models)) {
+      if (!(await readModelFolder(folder))) await removeEntry(this.#models, folder.name);
+    }
+  }
+}
+
+/** The part files of one download, which this worker alone holds until they are closed. */
+export class Parts {
+  readonly #folder: FileSystemDirectoryHandle;
+  readonly #origin: ModelOrigin;
+  readonly #remove: () => Promise<void>;
+  readonly #open = new Set<PartFile>();
+
+  constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
+    this.#folder = folder;
+    this.#origin = origin;
+    this.#remove = remove;
+  }
+
+  async open(path: string, size: number): Promise<PartFile> {
+    const name = encodeURIComponent(path);
+    const data = await openSyncFile(this.#folder, name);
+    const part = new PartFile(data, await openSyncFile(this.#folder, `${name}${JOURNAL}`), size);
+    this.#open.add(part);
+    return part;
+  }
+
+  /** How much there will be, for whoever lists it. */
+  async note(totalBytes: number): Promise<void> {
+    await writeJsonFile(this.#folder, NOTE, { ...this.#origin, totalBytes } satisfies DownloadNote);
+  }
+
+  close(): void {
+    for (const part of this.#open) part.close();
+    this.#open.clear();
+  }
+
+  async delete(): Promise<void> {
+    this.close();
+    await this.#remove();
+  }
+}
+
+async function writeWeights(
+  folder: FileSystemDirectoryHandle,
+  write: (file: SyncFile) => Promise<PackedWeights>,
+): Promise<PackedWeights> {
+  const file = await openSyncFile(folder, WEIGHTS);
+  try {
+    const packed = await write(file);
+    file.flush();
+    return packed;
+  } finally {
+    file.close();
+  }
+}
+
+/** Undefined for one that was not ended, or is of another version. */
+async function readModelFolder(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
+  const manifest = await readJsonFile(folder, MANIFEST);
+  const weights = await ifFound(folder.getFileHandle(WEIGHTS));
+  if (!weights || !isManifest(manifest)) return undefined;
+  const { size } = await weights.getFile();
+  return size >= manifest.packed.size ? modelFolder(folder, manifest) : undefined;
+}
+
+function modelFolder(folder: FileSystemDirectoryHandle, manifest: ModelManifest): ModelFolder {
+  return {
+    key: folder.name,
+    manifest,
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this version, as the manifest says
+    readTexts: async () => (await readJsonFile(folder, TEXTS)) as ModelTexts,
+    openWeights: () => openSyncFile(folder, WEIGHTS),
+  };
+}
+
+/** The version says who has written the rest. */
+function isManifest(value: unknown): value is ModelManifest {
+  const packed = isRecord(value) ? value['packed'] : undefined;
+  return isRecord(packed) && packed['formatVersion'] === PACKED_FORMAT_VERSION;
+}
+
+async function readNote(folder: FileSystemDirectoryHandle): Promise<DownloadNote | undefined> {
+  const note = await readJsonFile(folder, NOTE);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this class
+  return isRecord(note) && 'totalBytes' in note ? (note as unknown as DownloadNote) : undefined;
+}
+
+async function describeParts(folder: FileSystemDirectoryHandle): Promise<StoredModel | undefined> {
+  const note = await readNote(folder);
+  if (!note) return undefined;
+  const { id, revision, totalBytes } = note;
+  return { key: folder.name, id, revision, storedBytes: await storedBytesIn(folder), totalBytes };
+}
+
+/** By the journals: a part file is as long as its last byte is far from its first. */
+async function storedBytesIn(folder: FileSystemDirectoryHandle): Promise<number> {
+  let bytes = 0;
+  for (const file of await filesIn(folder)) {
+    if (file.name.endsWith(JOURNAL)) bytes += bytesIn(readJournal(await file.arrayBuffer(), Infinity));
+  }
+  return bytes;
+}
+
+/** A folder's name; in OPFS it may hold no slash. */
+function keyOf({ id, hub, commit }: ModelOrigin, suffix: string): string {
+  const host = hub === '' ? 'local' : new URL(hub).host;
+  return encodeURIComponent(`${host}/${id}@${commit}.${suffix}`);
+}

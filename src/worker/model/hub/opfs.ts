@@ -1,0 +1,116 @@
+import { ModelStoreError, StorageQuotaError } from './errors.ts';
+import type { SyncFile } from './sync-file.ts';
+
+/** In dedicated workers alone; the compiler's DOM types are those of a page. */
+interface SyncFileHandle extends FileSystemFileHandle {
+  createSyncAccessHandle(): Promise<SyncFile>;
+}
+
+/** The folder of this site that a path names. @throws ModelStoreError where the browser has no OPFS for it. */
+export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
+  try {
+    let folder = await navigator.storage.getDirectory();
+    for (const name of path) folder = await folder.getDirectoryHandle(name, { create: true });
+    return folder;
+  } catch (cause) {
+    throw ModelStoreError.because(cause);
+  }
+}
+
+/** Made where there is none. What is written beyond the site's quota throws StorageQuotaError. */
+export async function openSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
+  const handle = await folder.getFileHandle(name, { create: true });
+  if (!canOpenSync(handle)) throw ModelStoreError.because('this is no dedicated worker');
+  let file: SyncFile;
+  try {
+    file = await handle.createSyncAccessHandle();
+  } catch (cause) {
+    throw ModelStoreError.because(cause);
+  }
+  return {
+    getSize: () => file.getSize(),
+    read: (target, options) => file.read(target, options),
+    write: (source, options) => withinQuota(() => file.write(source, options)),
+    truncate: (size) => withinQuota(() => file.truncate(size)),
+    flush: () => withinQuota(() => file.flush()),
+    close: () => file.close(),
+  };
+}
+
+/** Undefined where there is no such file. */
+export async function readJsonFile(folder: FileSystemDirectoryHandle, name: string): Promise<unknown> {
+  const handle = await ifFound(folder.getFileHandle(name));
+  if (!handle) return undefined;
+  try {
+    return JSON.parse(await (await handle.getFile()).text());
+  } catch {
+    // Half written, by a browser that crashed.
+    return undefined;
+  }
+}
+
+export async function writeJsonFile(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  value: unknown,
+): Promise<void> {
+  const file = await openSyncFile(folder, name);
+  try {
+    const bytes = new TextEncoder().encode(JSON.stringify(value));
+    file.truncate(0);
+    file.write(bytes, { at: 0 });
+    file.flush();
+  } finally {
+    file.close();
+  }
+}
+
+/** Does nothing where there is none. */
+export async function removeEntry(folder: FileSystemDirectoryHandle, name: string): Promise<void> {
+  await ifFound(folder.removeEntry(name, { recursive: true }));
+}
+
+/** Undefined where there is none of that name. */
+export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await entry;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+    throw ModelStoreError.because(error);
+  }
+}
+
+export async function foldersIn(
+  folder: FileSystemDirectoryHandle,
+): Promise<readonly FileSystemDirectoryHandle[]> {
+  const folders: FileSystemDirectoryHandle[] = [];
+  for await (const entry of folder.values()) if (isFolder(entry)) folders.push(entry);
+  return folders;
+}
+
+export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
+  const files: File[] = [];
+  for await (const entry of folder.values()) if (isFile(entry)) files.push(await entry.getFile());
+  return files;
+}
+
+function isFolder(entry: FileSystemHandle): entry is FileSystemDirectoryHandle {
+  return entry.kind === 'directory';
+}
+
+function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {
+  return entry.kind === 'file';
+}
+
+function canOpenSync(handle: FileSystemFileHandle): handle is SyncFileHandle {
+  return 'createSyncAccessHandle' in handle;
+}
+
+function withinQuota<Value>(write: () => Value): Value {
+  try {
+    return write();
+  } catch (error) {
+    const isFull = error instanceof DOMException && error.name === 'QuotaExceededError';
+    throw isFull ? StorageQuotaError.because(error) : error;
+  }
+}
