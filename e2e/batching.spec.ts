@@ -102,6 +102,17 @@ test('the chunks of a response add up to its result', async ({ tab }) => {
   expect(result.usage.numOutputTokens).toBe(result.tokenIds.length);
 });
 
+test('a GPU has the next step before the tokens of the last are read back; a CPU computes one after the other', async ({
+  tab,
+  backend,
+}) => {
+  await tab.generateAll(requestsOf(16, 16));
+  const steps = await tab.steps('decode');
+  const numBehind = steps.filter(({ isBehind }) => isBehind).length;
+  if (backend === 'webgpu') expect(numBehind).toBeGreaterThanOrEqual(10);
+  else expect(numBehind).toBe(0);
+});
+
 test.describe('an idle engine', () => {
   test('holds a partial batch for batchWaitTimeoutMs, so that later arrivals run with it', async ({
     tab,

@@ -32,7 +32,7 @@ test('a request has the text that it has alone, whatever runs with it, under eve
   expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
   expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
   if (backend === 'webgpu') expect(report.numPipelined, 'trials pipelined').toBeGreaterThan(0);
-  if (NUM_TRIALS[backend] >= 200) expect(Math.max(...report.batchSizes)).toBe(16);
+  expect(Math.max(...report.batchSizes), 'the largest batch').toBe(16);
 });
 
 test('what requests leave behind does not grow with their number', async ({ page, backend }) => {

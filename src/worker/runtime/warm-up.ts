@@ -37,7 +37,7 @@ const SAMPLING: SamplingParams = {
   seed: 0,
 };
 
-/** Runs and samples each shape once, so that no request waits for a shader to compile. What it caches is overwritten later. */
+/** Runs and samples each shape once, so that no request waits for a shader to compile, and gives their K/V memory back. */
 export async function warmUp(
   backend: Gpt2Backend,
   config: Gpt2Config,
@@ -59,6 +59,7 @@ export async function warmUp(
     });
     await backend.sample(target, warmUpRows(numRows));
   }
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: backend.kvCacheLimits.capacityFor(1) });
   report(shapes.length, shapes.length);
 }
 
