@@ -90,9 +90,9 @@ export interface StartedStep {
  * Port to the device. The engine awaits a step's output before it starts the next, but where `isPipelined` it starts one
  * decode step behind another, once that is launched: at most two are in flight, and their outputs come in order.
  *
- * `output` must settle in a later task than the step was started in, not merely in a later microtask: that gap is where
- * the host delivers submits and cancels, as the engine itself never yields. A GPU readback does so by nature; a
- * runtime that computes synchronously has to yield to the host once per step.
+ * In all but a few ms `output` must settle in a later task than the step was started in, not merely in a later microtask: that
+ * gap is where the host delivers submits and cancels, as the engine itself never yields. A GPU readback does so by nature; a
+ * runtime that computes synchronously has to yield to the host every few ms, between steps that are shorter.
  */
 export interface ModelRunner {
   readonly isPipelined: boolean;

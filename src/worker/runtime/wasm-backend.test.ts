@@ -141,6 +141,44 @@ describe('WasmBackend on Storyteller', () => {
     }
     expect(generated).toEqual([a.greedyTokenIds, b.greedyTokenIds]);
   });
+
+  it("decodes PyTorch's greedy tokens after prompts of different lengths that shared one pass", async () => {
+    const prompts = reference.prompts.slice(0, 3);
+    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
+    await backend.forward({
+      target: 'slots',
+      numRows: prompts.length,
+      tokensPerRow,
+      ids: Int32Array.from(
+        prompts.flatMap(({ promptTokenIds }) =>
+          Array.from({ length: tokensPerRow }, (_, i) => promptTokenIds[i] ?? 0),
+        ),
+      ),
+      positions: Int32Array.from({ length: prompts.length * tokensPerRow }, (_, i) => i % tokensPerRow),
+      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
+    });
+    const decoded: number[][] = prompts.map(() => []);
+    for (let step = 0; step < 8; step++) {
+      const logits = await decode(
+        prompts.map(({ promptTokenIds, greedyTokenIds }, slot) => ({
+          slot,
+          tokenId: greedyTokenIds[step] ?? 0,
+          length: promptTokenIds.length + step,
+        })),
+      );
+      for (const [row, ofRow] of logits.entries()) decoded[row]?.push(argmax(ofRow));
+    }
+    expect(decoded).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds.slice(1, 9)));
+  });
+
+  it('lets other tasks in while one pass follows the other', async () => {
+    const seen: string[] = [];
+    setTimeout(() => seen.push('another task'));
+    for (let pass = 0; seen.length === 0 && pass < 5000; pass++) {
+      await decode([{ slot: 0, tokenId: 1, length: 1 }]);
+    }
+    expect(seen).toEqual(['another task']);
+  });
 });
 
 interface Expected {
