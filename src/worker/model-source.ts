@@ -17,7 +17,7 @@ export const DEFAULT_HUB = 'https://huggingface.co';
 /** What the embedded model is called. */
 export const EMBEDDED = 'storyteller';
 
-const ID = /^[\w.-]+(?:\/[\w.-]+)?$/;
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
 
 /** @throws InvalidOptionError. */
 export async function toModelSource(
