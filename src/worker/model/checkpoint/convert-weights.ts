@@ -12,7 +12,7 @@ import {
 } from './packed-weights.ts';
 import { quantiseRows, type WeightMatrix } from './quantise.ts';
 
-/** Where the packed file is written; in order, each byte at most once. */
+/** Where the packed file is written: each byte at most once, and not all from the front to the back. */
 export interface ByteSink {
   /** @param at Bytes from the start. */
   write(bytes: Uint8Array<ArrayBuffer>, at: number): Promise<void>;
