@@ -12,6 +12,7 @@ import {
   type Gpt2Backend,
   type SampleOutput,
 } from './gpt2-backend.ts';
+import { yieldToHost } from '../yield-to-host.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {
@@ -171,20 +172,4 @@ function floatsOf(outputs: InferenceSession.ReturnType, name: string): Float32Ar
 function kvName(index: number, key: (layer: number) => string, value: (layer: number) => string): string {
   const layer = Math.floor(index / 2);
   return index % 2 === 0 ? key(layer) : value(layer);
-}
-
-/**
- * A CPU run settles in microtasks alone, behind which no message of a tab would ever be seen: wait for a task.
- * A message port is not throttled like a timer in a hidden tab.
- */
-function yieldToHost(): Promise<void> {
-  return new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.addEventListener('message', () => {
-      port1.close();
-      resolve();
-    });
-    port1.start();
-    port2.postMessage(null);
-  });
 }

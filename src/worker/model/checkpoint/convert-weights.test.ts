@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { yieldToHost } from '../../yield-to-host.ts';
 import { safetensorsFile } from '../safetensors-builder.ts';
 import { convertWeights, packInMemory } from './convert-weights.ts';
 import { planModel, type DtypeChoice } from './model-plan.ts';
@@ -57,6 +58,21 @@ describe('convertWeights', () => {
     expect(sorted.at(-1)?.[1]).toBe(plan.layout.size);
     expect([done, total]).toEqual([plan.layout.size, plan.layout.size]);
   });
+});
+
+it('lets others work between slices', async () => {
+  const checkpoint = await openCheckpoint(tinyFiles());
+  const order: string[] = [];
+  const convert = async () => {
+    await packInMemory(checkpoint, planModel(checkpoint, 'fp32', WASM));
+    order.push('converted');
+  };
+  const work = async () => {
+    await yieldToHost();
+    order.push('worked');
+  };
+  await Promise.all([work(), convert()]);
+  expect(order).toEqual(['worked', 'converted']);
 });
 
 describe('rejects', () => {
