@@ -13,6 +13,8 @@ const GPT2 = {
   n_positions: 1024,
   vocab_size: 50_257,
 };
+const GPT2_MEDIUM = { ...GPT2, n_embd: 1024, n_head: 16, n_layer: 24 };
+const GPT2_LARGE = { ...GPT2, n_embd: 1280, n_head: 20, n_layer: 36 };
 const GPT2_XL = { ...GPT2, n_embd: 1600, n_head: 25, n_layer: 48 };
 
 const GIBIBYTE = 2 ** 30;
@@ -30,7 +32,8 @@ describe('planModel', () => {
     ['fp16 where the GPU computes in it', GPT2, GPU, 'fp16', 'float16'],
     ['fp32 where it does not', GPT2, { ...GPU, hasShaderF16: false }, 'fp32', 'float32'],
     ['fp32 on WASM', GPT2, WASM, 'fp32', 'float32'],
-    ['q8 where fp32 is more than WASM has', GPT2_XL, WASM, 'q8', 'float32'],
+    ['fp32 on WASM for gpt2-medium too', GPT2_MEDIUM, WASM, 'fp32', 'float32'],
+    ['q8 where fp32 is more than WASM has', GPT2_LARGE, WASM, 'q8', 'float32'],
     ['q4 where the machine is small', GPT2_XL, { ...GPU, memoryBytes: 2 * GIBIBYTE }, 'q4', 'float16'],
   ])('takes %s', (_, config, device, dtype, precision) => {
     expect(planModel(checkpointOf(config), 'auto', device).layout).toMatchObject({ dtype, precision });
