@@ -12,10 +12,10 @@ export interface SourceOptions {
   readonly hub?: string;
 }
 
-export const DEFAULT_HUB = 'https://huggingface.co';
+const DEFAULT_HUB = 'https://huggingface.co';
 
 /** What the embedded model is called. */
-export const EMBEDDED = 'storyteller';
+const EMBEDDED = 'storyteller';
 
 const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
 
