@@ -1,5 +1,6 @@
 import type { Fault, HubRequest } from './hub-server/hub-server.ts';
 import {
+  deleteModel,
   expectReferenceTokens,
   loadModel,
   storedFiles,
@@ -22,8 +23,8 @@ interface BadLoad {
 }
 
 const status =
-  (answer: Fault): BadLoad['fault'] =>
-  (request) =>
+  (answer: Fault) =>
+  (request: HubRequest): Fault | undefined =>
     request.path === WEIGHTS ? answer : undefined;
 
 const BAD_LOADS: readonly BadLoad[] = [
@@ -87,9 +88,15 @@ const BAD_LOADS: readonly BadLoad[] = [
 ];
 
 /** Named, told to all, nothing left of it, and nobody is disturbed. */
-async function expectFailure(tab: Tab, loaded: Loaded, { code, says }: BadLoad): Promise<void> {
-  expect(loaded).toMatchObject({ code });
-  expect(loaded.message).toContain(says);
+async function expectFailure(
+  tab: Tab,
+  loaded: Loaded,
+  { code, says }: Pick<BadLoad, 'code' | 'says'>,
+): Promise<void> {
+  expect({ code: loaded.code, message: loaded.message }).toEqual({
+    code,
+    message: expect.stringContaining(says),
+  });
   const { state, model, load, loadFailure } = await tab.status();
   expect(state).toBe('ready');
   expect(model?.id).toBe('storyteller');
@@ -99,20 +106,27 @@ async function expectFailure(tab: Tab, loaded: Loaded, { code, says }: BadLoad):
 }
 
 test.describe('a model', { tag: ANY_BACKEND }, () => {
-  for (const bad of BAD_LOADS) {
-    const { title, id = TWIN, revision = 'main', fault, code } = bad;
-    test(`${title} fails with ${code}, and the one before it serves on`, async ({ ownTab, hub, backend }) => {
-      await ownTab.open(`?backend=${backend}`);
-      await ownTab.ready();
-      if (fault) hub.fault = fault;
-      const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
-      await expectFailure(ownTab, loaded, bad);
-      // What the hub was only too busy to send is kept, to go on with it.
-      const isKept = code.startsWith('HUB_');
-      expect(await storedModels(ownTab)).toHaveLength(isKept ? 1 : 0);
-      if (!isKept) expect(await storedFiles(ownTab.page)).toEqual([]);
-    });
-  }
+  test('that cannot be had fails with a named error, leaves nothing behind, and the one before it serves on', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    for (const bad of BAD_LOADS) {
+      const { title, id = TWIN, revision = 'main', fault, code } = bad;
+      await test.step(`one ${title}: ${code}`, async () => {
+        hub.fault = fault ?? (() => undefined);
+        const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
+        await expectFailure(ownTab, loaded, bad);
+        // What the hub was only too busy to send is kept, to go on with it.
+        const stored = await storedModels(ownTab);
+        expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);
+        for (const { key } of stored) await deleteModel(ownTab, key);
+        expect(await storedFiles(ownTab.page)).toEqual([]);
+      });
+    }
+  });
 
   test('that is larger than the quota fails with STORAGE_QUOTA before its weights are fetched', async ({
     ownTab,
@@ -126,7 +140,7 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     const session = await context.newCDPSession(ownTab.page);
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1_000_000 });
     const loaded = await loadModel(ownTab, TWIN, { hub: hub.url });
-    await expectFailure(ownTab, loaded, { title: '', code: 'STORAGE_QUOTA', says: 'The model takes 7 MB' });
+    await expectFailure(ownTab, loaded, { code: 'STORAGE_QUOTA', says: 'The model takes 7 MB of storage' });
     const sent = hub.requests.filter(({ kind }) => kind === 'content');
     expect(sent.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBeLessThan(100_000);
     expect(await storedFiles(ownTab.page)).toEqual([]);
@@ -161,14 +175,5 @@ test(
     expect(await fetchFrom('/index.html')).toBe('fetched');
     expect(await fetchFrom(`${hub.url}/api/models/${TWIN}/revision/main`)).toBe('fetched');
     expect(await fetchFrom('http://127.0.0.1:9/')).toBe('connect-src');
-    const script = await ownTab.page.evaluate(() => {
-      try {
-        // oxlint-disable-next-line typescript/no-implied-eval, no-new-func -- what the policy is to refuse
-        return String(new Function('return 1')());
-      } catch (error) {
-        return error instanceof Error ? error.name : '';
-      }
-    });
-    expect(script).toBe('EvalError');
   },
 );

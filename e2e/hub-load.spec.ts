@@ -1,4 +1,5 @@
 import {
+  deleteModel,
   expectReferenceTokens,
   loadModel,
   storedFiles,
@@ -73,7 +74,7 @@ test.describe('a model that was loaded once', { tag: ANY_BACKEND }, () => {
     await ownTab.open(`?backend=${backend}`);
     await loadModel(ownTab, TWIN, { hub: hub.url });
     const [stored] = await storedModels(ownTab);
-    await ownTab.page.evaluate((key) => window.tabserve.deleteModel(key), stored?.key ?? '');
+    await deleteModel(ownTab, stored?.key ?? '');
     expect(await storedModels(ownTab)).toEqual([]);
     // It is in memory, and goes on.
     await expectReferenceTokens(ownTab);

@@ -5,10 +5,12 @@ export interface HubContent {
   readonly size: number;
   /** @returns The bytes from `begin` to `end`, exclusive. */
   read(begin: number, end: number): Uint8Array | Promise<Uint8Array>;
+  /** Where it is known already: a file of GPT-2's size takes seconds to read. */
+  readonly sha256?: string;
 }
 
 /** A file of a model, and what the hub says of it. */
-export interface HubFile extends HubContent {
+export interface HubFile extends Omit<HubContent, 'sha256'> {
   /** Git's name for it: of a large file, for the pointer that stands for it. */
   readonly oid: string;
   /** Of a large file. */
@@ -50,15 +52,16 @@ async function describe(path: string, content: HubContent): Promise<HubFile> {
     const oid = await digestOf(createHash('sha1').update(`blob ${size}\0`), content);
     return { size, read, oid, sha256: undefined };
   }
-  const sha256 = await digestOf(createHash('sha256'), content);
+  const sha256 = content.sha256 ?? (await digestOf(createHash('sha256'), content));
   const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${sha256}\nsize ${size}\n`;
   const oid = createHash('sha1').update(`blob ${pointer.length}\0${pointer}`).digest('hex');
   return { size, read, oid, sha256 };
 }
 
-async function digestOf(hash: Hash, { size, read }: HubContent): Promise<string> {
+async function digestOf(hash: Hash, content: HubContent): Promise<string> {
+  const { size } = content;
   for (let begin = 0; begin < size; begin += STEP_BYTES) {
-    hash.update(await read(begin, Math.min(begin + STEP_BYTES, size)));
+    hash.update(await content.read(begin, Math.min(begin + STEP_BYTES, size)));
   }
   return hash.digest('hex');
 }

@@ -27,22 +27,30 @@ export interface CheckpointRun {
   readonly createMs: number;
 }
 
-/** Loads a checkpoint as the product does, in a worker of its own: packed into OPFS, and from there into the runtime. */
+let worker: Worker | undefined;
+
+/**
+ * Loads a checkpoint as the product does, in a worker: packed into OPFS, and from there into the runtime. Calls must not
+ * overlap; the worker stays for the next one.
+ */
 export async function runCheckpoint(request: CheckpointRequest): Promise<CheckpointRun[]> {
-  const worker = new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { type: 'module' });
+  worker ??= new Worker(new URL('./checkpoint-worker.ts', import.meta.url), { type: 'module' });
   const { promise, resolve, reject } = Promise.withResolvers<CheckpointRun[]>();
+  const listening = new AbortController();
+  const { signal } = listening;
+  worker.addEventListener('error', ({ message }) => reject(new Error(message)), { signal });
   worker.addEventListener(
     'message',
     ({ data }: MessageEvent<{ runs: CheckpointRun[] } | { error: string }>) => {
       if ('runs' in data) resolve(data.runs);
       else reject(new Error(data.error));
     },
+    { signal },
   );
-  worker.addEventListener('error', ({ message }) => reject(new Error(message)));
   worker.postMessage(request);
   try {
     return await promise;
   } finally {
-    worker.terminate();
+    listening.abort();
   }
 }

@@ -59,13 +59,6 @@ async function runAll(request: CheckpointRequest): Promise<CheckpointRun[]> {
 async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<CheckpointRun> {
   const checkpoint = await openCheckpoint(generatedFiles(request.id));
   const device = await chooseDevice(request.backend);
-  if ('gpu' in device && request.maxBindingBytes !== undefined) {
-    const limits = {
-      ...limitsOfGpu(device.gpu.device),
-      maxStorageBufferBindingSize: request.maxBindingBytes,
-    };
-    Object.defineProperty(device.gpu.device, 'limits', { value: limits });
-  }
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const file = await openScratchFile();
   const startedAtMs = performance.now();
@@ -82,6 +75,14 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   );
   const convertedAtMs = performance.now();
   const weights = lazyBytes(file.getSize(), (target, at) => void file.read(target, { at }));
+  // The plan has seen the real limits: what is not an embedding would not fit.
+  if ('gpu' in device && request.maxBindingBytes !== undefined) {
+    const limits = {
+      ...limitsOfGpu(device.gpu.device),
+      maxStorageBufferBindingSize: request.maxBindingBytes,
+    };
+    Object.defineProperty(device.gpu.device, 'limits', { value: limits });
+  }
   const { config } = checkpoint;
   const { backend } = await createBackend({ config, packed, weights }, device);
   const createdAtMs = performance.now();

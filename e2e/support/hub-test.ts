@@ -131,6 +131,10 @@ export function storedModels({ page }: Pick<Tab, 'page'>): Promise<readonly Stor
   return page.evaluate(() => window.tabserve.storedModels());
 }
 
+export function deleteModel({ page }: Pick<Tab, 'page'>, key: string): Promise<void> {
+  return page.evaluate((stored) => window.tabserve.deleteModel(stored), key);
+}
+
 /** Paths of all files that the site has stored. */
 export function storedFiles(page: Page): Promise<readonly string[]> {
   return page.evaluate(async () => {
@@ -138,8 +142,7 @@ export function storedFiles(page: Page): Promise<readonly string[]> {
     const walk = async (folder: FileSystemDirectoryHandle, path: string): Promise<void> => {
       for await (const [name, entry] of folder.entries()) {
         if ('getFile' in entry) found.push(`${path}/${name}`);
-        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the only other kind
-        else await walk(entry as FileSystemDirectoryHandle, `${path}/${name}`);
+        else await walk(entry, `${path}/${name}`);
       }
     };
     await walk(await navigator.storage.getDirectory(), '');

@@ -11,6 +11,7 @@ import { useSelectedDeployment } from './deployments/use-selected-deployment.ts'
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { StateFacts } from './header/state-facts.tsx';
+import { LazyModelsPanel } from './models/lazy-models-panel.tsx';
 import { PolicyPanel } from './policy/policy-panel.tsx';
 import { RequestList } from './requests/request-list.tsx';
 import { ServeContext, useServeView } from './state/serve-context.ts';
@@ -69,6 +70,7 @@ function TextGeneratorView() {
       <div className="rail">
         <ComposePanel />
         <PolicyPanel />
+        <LazyModelsPanel />
       </div>
       <div className="stage">
         <WatchPanel />

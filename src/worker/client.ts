@@ -40,6 +40,7 @@ import { MAX_NAME_LENGTH } from './tabs/names.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 
 export type { GenerationResponse } from './generation-response.ts';
+export type { ModelReference } from './model-source.ts';
 
 export interface ConnectOptions {
   /** Where to run; `auto` by default: WebGPU, else WASM. The tab that leads decides for all. */

@@ -1,3 +1,4 @@
+import type { Clock } from '../batching/clock.ts';
 import { LoadCancelledError } from './model/hub/errors.ts';
 import type { LoadStage, ModelLoad } from './protocol.ts';
 
@@ -9,16 +10,20 @@ export class LoadJob {
   /** What it loads and how: another request for the same waits for this one. */
   readonly name: string;
   readonly id: string;
+  readonly #clock: Clock;
   readonly #tell: (load: ModelLoad) => void;
   #run = new AbortController();
   #cancelled: LoadCancelledError | undefined;
   /** Set while it is paused. */
   #pause: PromiseWithResolvers<void> | undefined;
+  #hasEnded = false;
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
-  #toldAtMs = -Infinity;
+  /** Of the report that is due. */
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(name: string, id: string, tell: (load: ModelLoad) => void) {
+  constructor(name: string, id: string, clock: Clock, tell: (load: ModelLoad) => void) {
     this.name = name;
+    this.#clock = clock;
     this.id = id;
     this.#tell = tell;
     this.#report();
@@ -26,9 +31,9 @@ export class LoadJob {
 
   readonly report = (stage: LoadStage): void => {
     const isNew = stage.phase !== this.#stage.phase;
-    const isDue = performance.now() - this.#toldAtMs >= INTERVAL_MS || stage.loaded === stage.total;
     this.#stage = stage;
-    if (isNew || isDue) this.#report();
+    if (isNew) this.#report();
+    else this.#cancelTimer ??= this.#clock.setTimer(INTERVAL_MS, () => this.#report());
   };
 
   /**
@@ -70,8 +75,16 @@ export class LoadJob {
     this.#pause?.resolve();
   }
 
+  /** Nothing is told of it any more. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#cancelTimer?.();
+  }
+
   #report(): void {
-    this.#toldAtMs = performance.now();
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#hasEnded) return;
     const { bytesPerSecond: _speed, secondsLeft: _secondsLeft, ...halted } = this.#stage;
     const isPaused = this.#pause !== undefined;
     this.#tell({ id: this.id, isPaused, ...(isPaused ? halted : this.#stage) });

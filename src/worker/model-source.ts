@@ -12,12 +12,12 @@ export interface SourceOptions {
   readonly hub?: string;
 }
 
-export const DEFAULT_HUB = 'https://huggingface.co';
+const DEFAULT_HUB = 'https://huggingface.co';
 
 /** What the embedded model is called. */
-export const EMBEDDED = 'storyteller';
+const EMBEDDED = 'storyteller';
 
-const ID = /^[\w.-]+(?:\/[\w.-]+)?$/;
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
 
 /** @throws InvalidOptionError. */
 export async function toModelSource(

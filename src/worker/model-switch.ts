@@ -78,7 +78,9 @@ export class ModelSwitch {
     const name = JSON.stringify([source, dtype]);
     if (this.#job?.job.name === name && source.type !== 'files') return this.#job.done;
     this.#job?.job.cancel(`${id} was asked for instead`);
-    const job = new LoadJob(name, id, (load) => this.#options.onStatus({ load }, ['loadFailure']));
+    const job = new LoadJob(name, id, systemClock, (load) =>
+      this.#options.onStatus({ load }, ['loadFailure']),
+    );
     const done = this.#last.then(() => this.#run(job, request));
     this.#job = { job, done };
     this.#last = done.catch(() => {});
@@ -154,8 +156,8 @@ export class ModelSwitch {
         this.#prepare(job, request.source, request.dtype, device),
       );
       await this.#takeOver(ready, request.whenBusy, job);
-      onStatus({}, ['load', 'loadFailure']);
     } catch (cause) {
+      job.end();
       const isReplaced = this.#job?.job !== job;
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (!isReplaced) onStatus({ loadFailure }, ['load']);
@@ -211,6 +213,7 @@ export class ModelSwitch {
     const old = this.#served;
     await generator.useModel(model, whenBusy);
     this.#served = model;
+    job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
     await (await this.#store).serve(modelUrl, folder?.key);
     await old?.backend.release();

@@ -1,6 +1,6 @@
 /**
- * Waits for a task: what settles in microtasks alone keeps every message of a tab waiting. A message port is not throttled
- * like a timer in a hidden tab.
+ * Resolves in a task of its own. Work that settles in microtasks alone lets no message of a tab be seen until it ends.
+ * A message port is not throttled like a timer in a hidden tab.
  */
 export function yieldToHost(): Promise<void> {
   return new Promise((resolve) => {

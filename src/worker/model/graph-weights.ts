@@ -25,6 +25,8 @@ export class GraphWeights {
   readonly #layout: PackedLayout;
   readonly #maxBindingBytes: number;
   readonly #tensors: ReadonlyMap<string, PackedTensor>;
+  /** The embedding that gives the logits. */
+  readonly #head: string;
   readonly #blocks = new Map<string, readonly RowBlock[]>();
 
   /** @param maxBindingBytes What a shader can bind at once; larger embeddings are bound in blocks of rows. */
@@ -32,6 +34,7 @@ export class GraphWeights {
     this.#layout = layout;
     this.#maxBindingBytes = maxBindingBytes;
     this.#tensors = new Map(layout.tensors.map((tensor) => [tensor.name, tensor]));
+    this.#head = this.#tensors.has(HEAD) ? HEAD : TOKEN_EMBEDDING;
     for (const tensor of layout.tensors) this.#addInitializers(tensor);
   }
 
@@ -55,24 +58,18 @@ export class GraphWeights {
 
   /** [B, in] -> logits [B, vocab] */
   project(hidden: string, output: string): OnnxNode[] {
-    const name = this.#tensors.has(HEAD) ? HEAD : TOKEN_EMBEDDING;
-    const blocks = this.#blocks.get(name) ?? [];
+    const blocks = this.#blocks.get(this.#head) ?? [];
     const [whole] = blocks;
-    if (whole && blocks.length === 1) return [this.#projectBlock(whole, name, hidden, output)];
+    if (whole && blocks.length === 1) return [this.#projectBlock(whole, hidden, output)];
     const parts = blocks.map((block) => `${output}.${block.firstRow}`);
     return [
-      ...blocks.map((block, i) => this.#projectBlock(block, name, hidden, parts[i] ?? '')),
+      ...blocks.map((block, i) => this.#projectBlock(block, hidden, parts[i] ?? '')),
       node('Concat', parts, [output], { axis: { int: 1 } }),
     ];
   }
 
-  #projectBlock(
-    { name: block, firstRow, endRow }: RowBlock,
-    name: string,
-    input: string,
-    output: string,
-  ): OnnxNode {
-    const tensor = this.#tensor(name);
+  #projectBlock({ name: block, firstRow, endRow }: RowBlock, input: string, output: string): OnnxNode {
+    const tensor = this.#tensor(this.#head);
     const [, length = 0] = tensor.shape;
     const bits = bitsOf(tensor);
     // Gemm reads the embedding as it lies, without a transposed copy.
@@ -90,7 +87,7 @@ export class GraphWeights {
       {
         opType: 'GatherBlockQuantized',
         domain: 'com.microsoft',
-        inputs: [name, ids, `${name}.lookup_scales`],
+        inputs: [name, ids, `${name}.lookup.scales`],
         outputs: [`${output}.blocks`],
         attributes: {
           bits: { int: bits },
@@ -136,7 +133,7 @@ export class GraphWeights {
   }
 
   #addInitializers(tensor: PackedTensor): void {
-    const { name, role, shape, encoding, offset, length, scales } = tensor;
+    const { name, role, shape, offset, length, scales } = tensor;
     const [first = 0, second = 0] = shape;
     if (role === 'embedding') {
       const blocks = splitRows(name, first, Math.floor(this.#maxBindingBytes / (length / first)));
@@ -144,48 +141,38 @@ export class GraphWeights {
       for (const block of blocks) this.#addBlock(tensor, block);
     } else if (scales) {
       // Transposed.
-      this.#addQuantised(name, encoding, {
-        numRows: second,
-        length: first,
-        offset,
-        scalesOffset: scales.offset,
-      });
+      this.#addIntegers(name, tensor, [second, first / BLOCK_SIZE], offset);
+      this.#addScales(name, [second * (first / BLOCK_SIZE)], scales.offset);
     } else {
       this.#addExternal(name, this.#layout.precision, shape, offset);
     }
   }
 
-  #addBlock({ name, shape, encoding, offset, length, scales }: PackedTensor, block: RowBlock): void {
-    const [allRows = 1, width = 0] = shape;
-    const numRows = block.endRow - block.firstRow;
-    const start = offset + block.firstRow * (length / allRows);
-    if (scales) {
-      const scalesOffset = scales.offset + block.firstRow * (scales.length / allRows);
-      this.#addQuantised(block.name, encoding, { numRows, length: width, offset: start, scalesOffset });
-      if (name !== TOKEN_EMBEDDING) return;
-      // The same scales, in the dimensions that GatherBlockQuantized asks for.
-      const dims = [numRows, width / BLOCK_SIZE, 1];
-      this.#addExternal(`${block.name}.lookup_scales`, this.#layout.precision, dims, scalesOffset);
-    } else {
-      this.#addExternal(block.name, this.#layout.precision, [numRows, width], start);
+  #addBlock(tensor: PackedTensor, { name, firstRow, endRow }: RowBlock): void {
+    const [allRows = 1, width = 0] = tensor.shape;
+    const numRows = endRow - firstRow;
+    const start = tensor.offset + firstRow * (tensor.length / allRows);
+    if (!tensor.scales) {
+      this.#addExternal(name, this.#layout.precision, [numRows, width], start);
+      return;
     }
+    const numBlocks = width / BLOCK_SIZE;
+    const scalesStart = tensor.scales.offset + firstRow * (tensor.scales.length / allRows);
+    this.#addIntegers(name, tensor, [numRows, numBlocks], start);
+    // The same scales, in the dimensions that MatMulNBits and GatherBlockQuantized ask for.
+    if (tensor.name === this.#head) this.#addScales(name, [numRows * numBlocks], scalesStart);
+    if (tensor.name === TOKEN_EMBEDDING)
+      this.#addScales(`${name}.lookup`, [numRows, numBlocks, 1], scalesStart);
   }
 
-  /** In the dimensions that MatMulNBits asks for. `length` is what is summed over. */
-  #addQuantised(
-    name: string,
-    encoding: PackedTensor['encoding'],
-    {
-      numRows,
-      length,
-      offset,
-      scalesOffset,
-    }: Readonly<Record<'numRows' | 'length' | 'offset' | 'scalesOffset', number>>,
-  ): void {
-    const numBlocks = length / BLOCK_SIZE;
+  /** @param dims Rows, and blocks of a row. */
+  #addIntegers(name: string, { encoding }: PackedTensor, dims: readonly number[], offset: number): void {
     const blockBytes = encoding === 'q8' ? BLOCK_SIZE : BLOCK_SIZE / 2;
-    this.#addExternal(name, 'uint8', [numRows, numBlocks, blockBytes], offset);
-    this.#addExternal(`${name}.scales`, this.#layout.precision, [numRows * numBlocks], scalesOffset);
+    this.#addExternal(name, 'uint8', [...dims, blockBytes], offset);
+  }
+
+  #addScales(name: string, dims: readonly number[], offset: number): void {
+    this.#addExternal(`${name}.scales`, this.#layout.precision, dims, offset);
   }
 
   #addExternal(

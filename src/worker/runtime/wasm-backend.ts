@@ -5,7 +5,6 @@ import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { PackedLayout } from '../model/checkpoint/packed-weights.ts';
 import { buildGpt2CpuModel, GRAPH_IO } from '../model/gpt2-graph.ts';
 import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
-import { yieldToHost } from '../yield-to-host.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
   lastRowsOf,
@@ -15,6 +14,7 @@ import {
   type Gpt2Backend,
   type SampleOutput,
 } from './gpt2-backend.ts';
+import { yieldToHost } from '../yield-to-host.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WasmBackendOptions {

@@ -1,3 +1,4 @@
+import { yieldToHost } from '../../yield-to-host.ts';
 import { ModelFileCorruptError } from '../errors.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
@@ -12,7 +13,7 @@ import {
 } from './packed-weights.ts';
 import { quantiseRows, type WeightMatrix } from './quantise.ts';
 
-/** Where the packed file is written; in order, each byte at most once. */
+/** Where the packed file is written: each byte at most once, and not all from the front to the back. */
 export interface ByteSink {
   /** @param at Bytes from the start. */
   write(bytes: Uint8Array<ArrayBuffer>, at: number): Promise<void>;
@@ -28,7 +29,7 @@ export type ReportConverted = (done: number, total: number) => void;
 
 /**
  * Writes a checkpoint's weights as they run, tensor by tensor, and an embedding in slices: what is in memory at once is
- * in the plan.
+ * in the plan. Between slices the worker serves others.
  *
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
@@ -106,6 +107,7 @@ async function convertTensor(
       await sink.write(encode(slice.values, precision), offset + start);
     }
     report((slice.firstRow + slice.numRows) * (length / allRows));
+    await yieldToHost();
   }
   return squaredValue === 0 ? 0 : Math.sqrt(squaredError / squaredValue);
 }

@@ -56,8 +56,8 @@ export const BYTES_PER_VALUE: Readonly<Record<Precision, number>> = { float16: 2
 export function layOut(tensors: readonly Gpt2Tensor[], dtype: Dtype, precision: Precision): PackedLayout {
   let size = 0;
   const place = (length: number): { offset: number; length: number } => {
-    const offset = size;
-    size = ALIGNMENT * Math.ceil((offset + length) / ALIGNMENT);
+    const offset = ALIGNMENT * Math.ceil(size / ALIGNMENT);
+    size = offset + length;
     return { offset, length };
   };
   const packed = tensors.map(({ name, role, shape }): PackedTensor => {

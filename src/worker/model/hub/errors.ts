@@ -90,10 +90,11 @@ export class StorageQuotaError extends Error {
   override readonly name = 'StorageQuotaError';
   readonly code = 'STORAGE_QUOTA';
 
-  static of(neededBytes: number, freeBytes: number): StorageQuotaError {
+  static of(neededBytes: number, cause?: unknown): StorageQuotaError {
     return new StorageQuotaError(
-      `The model takes ${inMegabytes(neededBytes)} of storage, and the browser has ${inMegabytes(freeBytes)} left for this site: ` +
+      `The model takes ${inMegabytes(neededBytes)} of storage, more than the browser has left for this site: ` +
         'delete stored models, free space on the disk, or choose a smaller model.',
+      { cause },
     );
   }
 

@@ -10,7 +10,7 @@ import { isTransient, LoadCancelledError } from './errors.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin, ModelStore, Parts } from './model-store.ts';
-import { checkQuota } from './quota.ts';
+import { requireRoom } from './quota.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
 import type { SyncFile } from './sync-file.ts';
 import { TransferMeter } from './transfer-meter.ts';
@@ -38,17 +38,23 @@ export interface HubSource {
  * be of use; what is damaged, or can never run here, is deleted.
  */
 export async function fetchHubModel(source: HubSource, options: FetchOptions): Promise<ModelFolder> {
-  const { clock, signal, store } = options;
+  const { clock, store } = options;
+  // One file that fails ends the others.
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
   const client = new HubClient({ ...source, clock, signal, random: Math.random });
   const snapshot = await readHubSnapshot(client, source.revision);
   const origin: ModelOrigin = { ...source, commit: snapshot.commit };
   const parts = await store.openParts(origin);
+  const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
   try {
-    const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
     const folder = await fetchAndConvert(remote, parts, origin, options);
     await parts.delete();
     return folder;
   } catch (error) {
+    failure.abort(error);
+    await remote.settled();
+    await parts.release();
     if (!isTransient(error) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
@@ -64,7 +70,6 @@ export async function importModel(
 ): Promise<ModelFolder> {
   const checkpoint = await openCheckpoint(files);
   const plan = planModel(checkpoint, options.dtype, options.device);
-  await checkQuota(plan.bytes.stored);
   const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
   return convert(checkpoint, plan, origin, options);
 }
@@ -78,11 +83,14 @@ async function fetchAndConvert(
   const checkpoint = await openCheckpoint(remote);
   const plan = planModel(checkpoint, options.dtype, options.device);
   const { weightFiles } = checkpoint;
-  const missing = remote.missingBytes(weightFiles);
-  await checkQuota(missing + plan.bytes.stored);
   await parts.note(plan.bytes.download);
+  await requireRoom(remote.missingBytes(weightFiles) + plan.bytes.stored, async () => {
+    remote.reserve(weightFiles);
+    await parts.reserve(plan.bytes.stored);
+  });
   await fetchWeights(remote, checkpoint, plan.bytes.download, options);
   await verifyWeights(remote, checkpoint, options);
+  await parts.release();
   return convert(checkpoint, plan, origin, options);
 }
 
@@ -135,7 +143,9 @@ function convert(
   origin: ModelOrigin,
   { store, dtype, report, signal }: FetchOptions,
 ): Promise<ModelFolder> {
-  const write = (file: SyncFile): Promise<PackedWeights> => {
+  const write = async (file: SyncFile): Promise<PackedWeights> => {
+    const { size } = plan.layout;
+    await requireRoom(size, () => Promise.resolve(file.truncate(size)));
     const sink = {
       write(bytes: Uint8Array, at: number): Promise<void> {
         signal.throwIfAborted();

@@ -19,7 +19,7 @@ import { readJournal } from './range-journal.ts';
 import type { SyncFile } from './sync-file.ts';
 
 // tabserve/models/<key>/   weights.bin, texts.json, and last of all model.json: without it the model is none
-// tabserve/parts/<key>/    download.json, and <file> with <file>.journal for each file that is being fetched
+// tabserve/parts/<key>/    download.json, <file> with <file>.journal for each file that is being fetched, reserve
 // tabserve/served.json     what a worker that starts is to serve
 
 /** Where a stored model came from. */
@@ -65,6 +65,7 @@ const TEXTS = 'texts.json';
 const WEIGHTS = 'weights.bin';
 const NOTE = 'download.json';
 const JOURNAL = '.journal';
+const RESERVE = 'reserve';
 const SERVED = 'served.json';
 
 /** Every model on this device: those that can run, and those of which a part is here. */
@@ -201,6 +202,25 @@ export class Parts {
   /** How much there will be, for whoever lists it. */
   async note(totalBytes: number): Promise<void> {
     await writeJsonFile(this.#folder, NOTE, { ...this.#origin, totalBytes } satisfies DownloadNote);
+  }
+
+  /**
+   * Takes the room that something else will need when these files are whole, until `release`: a browser's estimate of what
+   * is left says little (Chromium's always says 10 GiB).
+   *
+   * @throws StorageQuotaError where there is less.
+   */
+  async reserve(numBytes: number): Promise<void> {
+    const file = await openSyncFile(this.#folder, RESERVE);
+    try {
+      file.truncate(numBytes);
+    } finally {
+      file.close();
+    }
+  }
+
+  async release(): Promise<void> {
+    await removeEntry(this.#folder, RESERVE);
   }
 
   close(): void {

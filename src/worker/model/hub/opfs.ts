@@ -30,8 +30,16 @@ export async function openSyncFile(folder: FileSystemDirectoryHandle, name: stri
   return {
     getSize: () => file.getSize(),
     read: (target, options) => file.read(target, options),
-    write: (source, options) => withinQuota(() => file.write(source, options)),
-    truncate: (size) => withinQuota(() => file.truncate(size)),
+    write(source, options) {
+      const written = withinQuota(() => file.write(source, options));
+      // Chromium 156 throws nothing when the quota is full, and answers with a number that makes no sense.
+      if (written === source.byteLength) return written;
+      throw StorageQuotaError.because(`wrote ${written} of ${source.byteLength} bytes`);
+    },
+    truncate(size) {
+      withinQuota(() => file.truncate(size));
+      if (file.getSize() !== size) throw StorageQuotaError.because(`the file has ${file.getSize()} bytes`);
+    },
     flush: () => withinQuota(() => file.flush()),
     close: () => file.close(),
   };

@@ -22,8 +22,12 @@ export class PartFile {
   }
 
   write(position: number, bytes: Uint8Array): void {
-    const written = this.#data.write(bytes, { at: position });
-    if (written !== bytes.byteLength) throw new RangeError(`Wrote ${written} of ${bytes.byteLength} bytes`);
+    this.#data.write(bytes, { at: position });
+  }
+
+  /** Takes the room for all of it. @throws StorageQuotaError where there is less. */
+  reserve(): void {
+    if (this.#data.getSize() < this.size) this.#data.truncate(this.size);
   }
 
   /**

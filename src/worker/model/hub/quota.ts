@@ -1,7 +1,17 @@
 import { StorageQuotaError } from './errors.ts';
 
-/** @throws StorageQuotaError where the browser has less room for this site than what is still to be written. */
-export async function checkQuota(neededBytes: number): Promise<void> {
+/**
+ * Asks the browser for room, and then takes it: the estimate alone says little (Chromium's always says 10 GiB).
+ *
+ * @param take Throws StorageQuotaError where there is less.
+ * @throws StorageQuotaError with the number.
+ */
+export async function requireRoom(neededBytes: number, take: () => Promise<void>): Promise<void> {
   const { quota = Infinity, usage = 0 } = await navigator.storage.estimate();
-  if (neededBytes > quota - usage) throw StorageQuotaError.of(neededBytes, Math.max(0, quota - usage));
+  if (neededBytes > quota - usage) throw StorageQuotaError.of(neededBytes);
+  try {
+    await take();
+  } catch (error) {
+    throw error instanceof StorageQuotaError ? StorageQuotaError.of(neededBytes, error) : error;
+  }
 }

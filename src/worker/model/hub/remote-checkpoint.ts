@@ -29,13 +29,25 @@ const STEP_BYTES = 4 * 1024 * 1024;
 export class RemoteCheckpoint implements CheckpointFiles {
   readonly #options: RemoteCheckpointOptions;
   readonly #open = new Map<string, OpenFile>();
+  readonly #pending = new Set<Promise<unknown>>();
 
   constructor(options: RemoteCheckpointOptions) {
     this.#options = options;
   }
 
   /** A JSON file comes whole, and checked; of a weight file only what is read. */
-  async open(name: string): Promise<RandomAccessFile | undefined> {
+  open(name: string): Promise<RandomAccessFile | undefined> {
+    const opening = this.#openFile(name);
+    this.#pending.add(opening);
+    return opening;
+  }
+
+  /** Resolves when no file is being opened any more: whoever opens several stops waiting at the first failure. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
+
+  async #openFile(name: string): Promise<RandomAccessFile | undefined> {
     const { parts, snapshot } = this.#options;
     const facts = snapshot.files.get(name);
     if (!facts) return undefined;
@@ -52,6 +64,11 @@ export class RemoteCheckpoint implements CheckpointFiles {
     return weightFiles
       .flatMap(({ file, neededRanges }) => this.#fileOf(file).part.missing(neededRanges))
       .reduce((sum, { begin, end }) => sum + end - begin, 0);
+  }
+
+  /** Takes the room for the weight files. @throws StorageQuotaError where there is less. */
+  reserve(weightFiles: readonly WeightFile[]): void {
+    for (const { file } of weightFiles) this.#fileOf(file).part.reserve();
   }
 
   /** Fetches what is needed of the weight files and not here yet. */

@@ -1,0 +1,93 @@
+import {
+  expectReferenceTokens,
+  loadModel,
+  storedModels,
+  test,
+  TWIN,
+  twinFiles,
+  WEIGHTS,
+} from './support/hub-test.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const PROMPT = 'Once upon a time,';
+
+test.describe('requests that run when another model is ready', { tag: ANY_BACKEND }, () => {
+  for (const whenBusy of ['finish', 'resubmit'] as const) {
+    test(`${whenBusy}, and those after them go to the new model`, async ({ ownTab, hub, backend }) => {
+      await ownTab.open(`?backend=${backend}`);
+      await ownTab.ready();
+      await ownTab.begin([{ prompt: PROMPT, options: { maxNewTokens: 200, temperature: 1, seed: 3 } }]);
+      await ownTab.whenStreamed(2);
+      const loading = loadModel(ownTab, TWIN, { hub: hub.url, whenBusy });
+      // It goes on while the other model is on its way.
+      await expect.poll(async () => (await ownTab.status()).load?.phase).toBeDefined();
+      expect((await loading).value?.model?.id).toBe(TWIN);
+      await expectReferenceTokens(ownTab);
+      const [outcome] = await ownTab.outcomesOfBegun();
+      const restarts = (await ownTab.updates()).filter(({ type }) => type === 'restarted');
+      // A short text may have ended before the new model was there.
+      if (whenBusy === 'finish') expect(restarts).toEqual([]);
+      expect(restarts.length).toBeLessThanOrEqual(1);
+      const again = await ownTab.generate(PROMPT, { maxNewTokens: 200, temperature: 1, seed: 3 });
+      expect(outcome?.value?.tokenIds).toEqual(again.tokenIds);
+      expect(ownTab.errors).toEqual([]);
+    });
+  }
+});
+
+test(
+  'the page loads a model by its id, pauses it, resumes it after a reload, and deletes it',
+  {
+    tag: ANY_BACKEND,
+  },
+  async ({ ownTab, hub, backend }) => {
+    const { page } = ownTab;
+    const address = `?backend=${backend}&hub=${encodeURIComponent(hub.url)}`;
+    await ownTab.open(address);
+    await ownTab.ready();
+    const panel = page.getByRole('region', { name: 'Model', exact: true });
+    const size = twinFiles().get(WEIGHTS)?.length ?? 0;
+    const sent = (): number =>
+      hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
+    hub.fault = ({ kind }) =>
+      kind === 'content' ? { gate: () => sent() < size / 2 || new Promise<boolean>(() => {}) } : undefined;
+    await panel.getByLabel('Id on the hub').fill(TWIN);
+    await panel.getByRole('button', { name: 'Load', exact: true }).click();
+    await expect(panel.getByTestId('model-load')).toContainText('downloading');
+    await expect.poll(() => sent()).toBeGreaterThanOrEqual(size / 2);
+    await panel.getByRole('button', { name: 'Pause' }).click();
+    await expect(panel.getByTestId('model-load')).toContainText('paused');
+    hub.fault = () => undefined;
+    await ownTab.open(address);
+    await ownTab.ready();
+    await panel.getByRole('button', { name: 'Resume' }).click();
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
+    await expectReferenceTokens(ownTab);
+    await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
+    await expect(panel.getByRole('listitem')).toHaveCount(0);
+    expect(await storedModels(ownTab)).toEqual([]);
+    expect(ownTab.errors).toEqual([]);
+  },
+);
+
+test(
+  'the page loads a folder that was picked, and has it at the next start',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));
+    for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await ownTab.page.getByLabel('or a folder').setInputFiles(folder);
+    const name = folder.split('/').at(-1);
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(name);
+    await expectReferenceTokens(ownTab);
+    await rm(folder, { recursive: true });
+    await ownTab.open(`?backend=${backend}`);
+    expect((await ownTab.ready()).model?.id).toBe(name);
+    expect(hub.requests).toEqual([]);
+  },
+);

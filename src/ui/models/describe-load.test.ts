@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ModelLoad } from '../../worker/protocol.ts';
+import { describeLoad, describeStored } from './describe-load.ts';
+
+const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
+
+describe('a load', () => {
+  it('is told with its bytes, its speed and what is left', () => {
+    const load = { ...LOAD, bytesPerSecond: 3.4e6, secondsLeft: 157.7 };
+    expect(describeLoad(load)).toBe('downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left');
+  });
+
+  it.each([
+    [0.2, '1 s'],
+    [89, '89 s'],
+    [5 * 3600, '5.00 h'],
+  ])('with %d s left says %s', (secondsLeft, expected) => {
+    expect(describeLoad({ ...LOAD, secondsLeft })).toContain(`${expected} left`);
+  });
+
+  it('says that it is paused, and where', () => {
+    expect(describeLoad({ ...LOAD, isPaused: true })).toBe('paused 12.0 of 548.1 MB');
+  });
+
+  it('counts no bytes where there are steps', () => {
+    expect(describeLoad({ ...LOAD, phase: 'compile', loaded: 1, total: 5 })).toBe('warming up');
+  });
+});
+
+describe('a stored model', () => {
+  const STORED = { key: 'k', id: 'a/b', revision: 'main', storedBytes: 12e6 };
+
+  it('is told with its precision, or with how much of it is here', () => {
+    expect(describeStored({ ...STORED, dtype: 'q8', totalBytes: 12e6 })).toBe('q8, 12.0 MB');
+    expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
+    expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');
+  });
+});

@@ -1,0 +1,45 @@
+import type { ModelLoad, StoredModel } from '../../worker/protocol.ts';
+import { formatCount, formatMegabytes, formatNumber } from '../format.ts';
+
+const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
+  resolve: 'asking the hub',
+  download: 'downloading',
+  verify: 'checking',
+  convert: 'converting',
+  prepare: 'preparing',
+  compile: 'warming up',
+  drain: 'waiting for running requests',
+};
+
+const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'verify', 'convert']);
+
+/** `downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left` */
+export function describeLoad({
+  phase,
+  isPaused,
+  loaded,
+  total,
+  bytesPerSecond,
+  secondsLeft,
+}: ModelLoad): string {
+  const parts = [isPaused ? 'paused' : PHASES[phase]];
+  if (IN_BYTES.has(phase)) parts[0] += ` ${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
+  if (bytesPerSecond) parts.push(`${formatNumber(bytesPerSecond / 1e6)} MB/s`);
+  if (secondsLeft !== undefined) parts.push(`${describeSeconds(secondsLeft)} left`);
+  return parts.join(', ');
+}
+
+/** What is here of a model: `fp32, 652.3 MB`, or how much of its download. */
+export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel): string {
+  const stored = formatMegabytes(storedBytes);
+  if (dtype) return `${dtype}, ${stored} MB`;
+  return totalBytes > 0
+    ? `${stored} of ${formatMegabytes(totalBytes)} MB downloaded`
+    : `${stored} MB downloaded`;
+}
+
+function describeSeconds(seconds: number): string {
+  if (seconds < 90) return `${formatCount(Math.ceil(seconds))} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${formatNumber(minutes / 60)} h`;
+}

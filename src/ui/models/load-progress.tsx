@@ -1,0 +1,25 @@
+import type { ModelLoad } from '../../worker/protocol.ts';
+import { useServe } from '../state/serve-context.ts';
+import { describeLoad } from './describe-load.ts';
+
+/** How far the model is that comes next; whichever tab has asked for it, every tab may steer it. */
+export function LoadProgress({ load }: { readonly load: ModelLoad }) {
+  const { serve } = useServe();
+  const { id, isPaused, loaded, total } = load;
+  return (
+    <div className="model-load" data-testid="model-load">
+      <p>
+        <strong>{id}</strong> {describeLoad(load)}
+      </p>
+      <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
+      <div className="model-actions">
+        <button type="button" onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}>
+          {isPaused ? 'Resume' : 'Pause'}
+        </button>
+        <button type="button" onClick={() => serve.steerLoad('cancel')}>
+          Cancel
+        </button>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+import { useId, useState } from 'react';
+import type { ChangeEvent, FormEvent } from 'react';
+
+import type { LoadModelOptions, ModelReference } from '../../worker/client.ts';
+import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker/protocol.ts';
+import { ErrorLine } from '../error-line.tsx';
+import { Panel } from '../panel.tsx';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { toWireError } from '../state/to-wire-error.ts';
+import { LoadProgress } from './load-progress.tsx';
+import './models-panel.css';
+import { StoredModels } from './stored-models.tsx';
+
+const SUGGESTIONS = [
+  'storyteller',
+  'distilbert/distilgpt2',
+  'openai-community/gpt2',
+  'openai-community/gpt2-medium',
+  'openai-community/gpt2-large',
+] as const;
+
+const DTYPES: readonly (readonly [DtypeChoice, string])[] = [
+  ['auto', 'the best here'],
+  ['fp16', 'fp16'],
+  ['fp32', 'fp32'],
+  ['q8', '8 bits'],
+  ['q4', '4 bits'],
+];
+
+const WHEN_BUSY: readonly (readonly [WhenBusy, string])[] = [
+  ['finish', 'finish with the old model'],
+  ['resubmit', 'begin anew with the new one'],
+];
+
+/** Which model serves, for all tabs: from the hub, from this device, or from a folder. */
+export function ModelsPanel() {
+  const { serve } = useServe();
+  const load = useServeView(({ status }) => status.load);
+  const failure = useServeView(({ status }) => status.loadFailure);
+  const listId = useId();
+  const folderId = useId();
+  const [id, setId] = useState<string>(SUGGESTIONS[2]);
+  const [dtype, setDtype] = useState<DtypeChoice>('auto');
+  const [whenBusy, setWhenBusy] = useState<WhenBusy>('finish');
+  const [refusal, setRefusal] = useState<WireError>();
+
+  const start = async (model: ModelReference, options: LoadModelOptions = {}): Promise<void> => {
+    setRefusal(undefined);
+    try {
+      await serve.loadModel(model, { dtype, whenBusy, ...hubInAddress(), ...options });
+    } catch (error) {
+      // What the worker refuses, every tab is told; what never got there is this one's alone.
+      if (!serve.status().loadFailure) setRefusal(toWireError(error));
+    }
+  };
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    void start(id.trim());
+  };
+  const pickFolder = ({ target }: ChangeEvent<HTMLInputElement>): void => {
+    const files = [...(target.files ?? [])];
+    // The same folder can be picked again.
+    target.value = '';
+    if (files.length > 0) void start(files);
+  };
+  const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
+    void start(stored, { revision, ...(stands && { dtype: stands }) });
+
+  return (
+    <Panel title="Model" className="models">
+      <form onSubmit={submit}>
+        <label>
+          Id on the hub
+          <input
+            type="text"
+            list={listId}
+            value={id}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setId(event.target.value)}
+          />
+        </label>
+        <datalist id={listId}>
+          {SUGGESTIONS.map((suggestion) => (
+            <option key={suggestion}>{suggestion}</option>
+          ))}
+        </datalist>
+        <div className="model-choices">
+          <Choice label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
+          <Choice label="Running requests" value={whenBusy} choices={WHEN_BUSY} onChange={setWhenBusy} />
+        </div>
+        <div className="model-actions">
+          <button type="submit" className="button-primary">
+            Load
+          </button>
+          <label htmlFor={folderId} className="model-folder">
+            or a folder, picked or dropped here:
+          </label>
+          <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
+        </div>
+      </form>
+      {load && <LoadProgress load={load} />}
+      {failure && (
+        <div role="alert">
+          <p>{failure.id} is not loaded; the model before it serves on.</p>
+          <ErrorLine error={failure.error} />
+        </div>
+      )}
+      {refusal && (
+        <div role="alert">
+          <ErrorLine error={refusal} />
+        </div>
+      )}
+      <StoredModels onLoad={loadStored} />
+    </Panel>
+  );
+}
+
+interface ChoiceProps<Value extends string> {
+  readonly label: string;
+  readonly value: Value;
+  readonly choices: readonly (readonly [Value, string])[];
+  readonly onChange: (value: Value) => void;
+}
+
+function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>) {
+  const choose = ({ target }: ChangeEvent<HTMLSelectElement>): void => {
+    const chosen = choices.find(([name]) => name === target.value);
+    if (chosen) onChange(chosen[0]);
+  };
+  return (
+    <label>
+      {label}
+      <select value={value} onChange={choose}>
+        {choices.map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** `?hub=` of the page's address names another hub; its policy has to allow it. */
+function hubInAddress(): Pick<LoadModelOptions, 'hub'> {
+  const hub = new URLSearchParams(location.search).get('hub');
+  return hub === null ? {} : { hub };
+}

@@ -1,0 +1,69 @@
+import { useEffect, useState } from 'react';
+
+import type { Serve } from '../../worker/client.ts';
+import type { StoredModel } from '../../worker/protocol.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { describeStored } from './describe-load.ts';
+
+interface StoredModelsProps {
+  readonly onLoad: (model: StoredModel) => void;
+}
+
+/** What is on this device. */
+export function StoredModels({ onLoad }: StoredModelsProps) {
+  const { serve } = useServe();
+  const loading = useServeView(({ status }) => status.load?.id);
+  const [models, setModels] = useState<readonly StoredModel[]>([]);
+
+  useEffect(() => followStoredModels(serve, setModels), [serve]);
+
+  const remove = async (key: string): Promise<void> => {
+    await serve.deleteModel(key);
+    setModels(await serve.storedModels());
+  };
+
+  if (models.length === 0) return null;
+  return (
+    <ul className="stored-models" aria-label="Models on this device">
+      {models.map((model) => (
+        <li key={model.key}>
+          <span className="stored-name">
+            {model.id} <small>{describeStored(model)}</small>
+          </span>
+          {model.revision !== '' && (
+            <button
+              type="button"
+              className="button-quiet"
+              disabled={model.id === loading}
+              onClick={() => onLoad(model)}
+            >
+              {model.dtype ? 'Load' : 'Resume'}
+            </button>
+          )}
+          <button
+            type="button"
+            className="button-quiet"
+            disabled={model.id === loading}
+            aria-label={`Delete ${model.id}`}
+            onClick={() => void remove(model.key)}
+          >
+            Delete
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Asks for them now, and whenever a load has begun or ended; returns the end of it. */
+function followStoredModels(serve: Serve, onModels: (models: readonly StoredModel[]) => void): () => void {
+  let known: string | undefined;
+  return serve.subscribe('status', ({ model, load, loadFailure }) => {
+    const change = [model?.id, load?.id, loadFailure?.id].join();
+    if (change === known) return;
+    known = change;
+    serve.storedModels().then(onModels, () => {
+      // A browser without storage has stored nothing.
+    });
+  });
+}

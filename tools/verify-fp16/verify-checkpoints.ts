@@ -1,0 +1,82 @@
+import reference from '../../e2e/fixtures/checkpoints-reference.json' with { type: 'json' };
+import { CHECKPOINTS, FULL_SIZE } from '../../e2e/hub-server/checkpoints/checkpoints.ts';
+import { createBackend, limitsOf } from '../../src/worker/create-backend.ts';
+import type { Checkpoint } from '../../src/worker/model/checkpoint/checkpoint.ts';
+import { packInMemory } from '../../src/worker/model/checkpoint/convert-weights.ts';
+import { planModel } from '../../src/worker/model/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
+import type { Dtype } from '../../src/worker/model/checkpoint/packed-weights.ts';
+import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import { requestGpuDevice } from '../../src/worker/runtime/gpu-device.ts';
+
+interface Expected {
+  readonly promptTokenIds: readonly number[];
+  readonly logits?: readonly number[];
+}
+
+/** Of float16, relative as below; what quantisation adds is in the weights' own report. */
+const FLOAT16_TOLERANCE = 2e-2;
+
+const only = process.argv[2];
+let isPass = true;
+for (const [id, { prompts }] of Object.entries(reference)) {
+  if (id === FULL_SIZE || (only !== undefined && !id.endsWith(`/${only}`))) continue;
+  const checkpoint = await openGenerated(id);
+  for (const dtype of ['fp16', 'q8', 'q4'] as const) {
+    const { error, bound } = await errorOf(checkpoint, dtype, prompts);
+    const passes = error <= bound;
+    console.log(
+      `${passes ? 'ok  ' : 'FAIL'} ${dtype} ${error.toExponential(1)} of ${bound.toExponential(1)}  ${id}`,
+    );
+    isPass &&= passes;
+  }
+}
+// Dawn keeps Node alive.
+process.exit(isPass ? 0 : 1);
+
+function openGenerated(id: string): Promise<Checkpoint> {
+  const files = CHECKPOINTS.get(id)?.();
+  return openCheckpoint({
+    open(name) {
+      const file = files?.get(name);
+      return Promise.resolve(
+        file && { name, size: file.size, read: (begin, end) => Promise.resolve(file.read(begin, end)) },
+      );
+    },
+  });
+}
+
+/** RMS of the error over RMS of the logits, of the worst prompt. */
+async function errorOf(
+  checkpoint: Checkpoint,
+  dtype: Dtype,
+  prompts: readonly Expected[],
+): Promise<{ error: number; bound: number }> {
+  const gpu = await requestGpuDevice();
+  const plan = planModel(checkpoint, dtype, limitsOf({ gpu }));
+  if (plan.layout.precision !== 'float16') {
+    throw new Error('Expected an adapter with `shader-f16`: choose one as README.md says.');
+  }
+  const { packed, weights } = await packInMemory(checkpoint, plan);
+  const { backend } = await createBackend({ config: checkpoint.config, packed, weights }, { gpu });
+  const errors: number[] = [];
+  for (const { promptTokenIds, logits = [] } of prompts) {
+    const actual = await logitsOf(backend, promptTokenIds);
+    errors.push(Math.hypot(...logits.map((value, i) => (actual[i] ?? NaN) - value)) / Math.hypot(...logits));
+  }
+  await backend.release();
+  return { error: Math.max(...errors), bound: FLOAT16_TOLERANCE + packed.logitsErrorBound };
+}
+
+async function logitsOf(backend: Gpt2Backend, tokenIds: readonly number[]): Promise<Float32Array> {
+  backend.reserve(1, tokenIds.length);
+  await backend.forward({
+    target: 'staging',
+    numRows: 1,
+    tokensPerRow: tokenIds.length,
+    ids: Int32Array.from(tokenIds),
+    positions: Int32Array.from(tokenIds, (_, i) => i),
+    lastIndices: Int32Array.of(tokenIds.length - 1),
+  });
+  return backend.readLogits(1);
+}
