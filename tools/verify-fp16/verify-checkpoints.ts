@@ -69,7 +69,7 @@ async function errorOf(
 }
 
 async function logitsOf(backend: Gpt2Backend, tokenIds: readonly number[]): Promise<Float32Array> {
-  backend.reserve(1, tokenIds.length);
+  backend.resize({ numSlots: 1, numStagingRows: 1, capacity: tokenIds.length });
   await backend.forward({
     target: 'staging',
     numRows: 1,
