@@ -43,6 +43,16 @@ describe('startServer', () => {
     expect(viaAddress.status).toBe(200);
   });
 
+  it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
+    const policyOf = async (url: string): Promise<string> =>
+      (await fetch(`${url}/assets/main-abc123.js`)).headers.get('content-security-policy') ?? '';
+    expect(await policyOf(server.url)).toContain("connect-src 'self' data: blob: https://huggingface.co ");
+    expect(await policyOf(server.url)).toContain("script-src 'self' 'wasm-unsafe-eval';");
+    const mirrored = await startServer({ port: 0, host: 'localhost', root, hub: ['http://hub.example'] });
+    expect(await policyOf(mirrored.url)).toContain("connect-src 'self' data: blob: http://hub.example;");
+    await mirrored.close();
+  });
+
   it('isolates the page from other origins, also on an answer that is an error', async () => {
     for (const path of ['/', '/nowhere']) {
       const { headers } = await fetch(server.url + path);
