@@ -13,6 +13,11 @@ const FILES = {
   'models/storyteller/model.safetensors': 'weights',
 };
 
+async function policyOf(url: string): Promise<string> {
+  const { headers } = await fetch(`${url}/assets/main-abc123.js`);
+  return headers.get('content-security-policy') ?? '';
+}
+
 async function createRoot(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
   for (const [name, content] of Object.entries(FILES)) {
@@ -44,8 +49,6 @@ describe('startServer', () => {
   });
 
   it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
-    const policyOf = async (url: string): Promise<string> =>
-      (await fetch(`${url}/assets/main-abc123.js`)).headers.get('content-security-policy') ?? '';
     expect(await policyOf(server.url)).toContain("connect-src 'self' data: blob: https://huggingface.co ");
     expect(await policyOf(server.url)).toContain("script-src 'self' 'wasm-unsafe-eval';");
     const mirrored = await startServer({ port: 0, host: 'localhost', root, hub: ['http://hub.example'] });

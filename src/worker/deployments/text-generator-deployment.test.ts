@@ -7,6 +7,11 @@ import { StatsReporter } from '../stats-reporter.ts';
 import { createScriptedModel } from '../tabs/test-support.ts';
 import { TextGeneratorDeployment } from './text-generator-deployment.ts';
 
+function createModel(id: string) {
+  const model = createScriptedModel(new ScriptedBackend());
+  return { ...model, modelInfo: { ...model.modelInfo, id } };
+}
+
 /** A deployment whose model counts up through the alphabet. */
 async function createDeployment() {
   const updates: RequestUpdate[] = [];
@@ -15,16 +20,11 @@ async function createDeployment() {
     send: () => {},
   });
   const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told));
-  const createModel = (id: string) => {
-    const model = createScriptedModel(new ScriptedBackend());
-    return { ...model, modelInfo: { ...model.modelInfo, id } };
-  };
   await deployment.useModel(createModel('old'));
   return {
     deployment,
-    createModel,
     updates,
-    submit(name: string, maxNewTokens: number) {
+    submit: (name: string, maxNewTokens: number) => {
       const id = requestId(name);
       deployment.submit({
         requestId: id,
@@ -48,7 +48,7 @@ async function createDeployment() {
 
 describe('a text generator whose model changes', () => {
   it('lets the old model end what it has, and the new one begin what comes', async () => {
-    const { deployment, createModel, submit } = await createDeployment();
+    const { deployment, submit } = await createDeployment();
     const running = submit('running', 6);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
     const switched = deployment.useModel(createModel('new'), 'finish');
@@ -62,7 +62,7 @@ describe('a text generator whose model changes', () => {
   });
 
   it('begins all anew with the new one where that is asked for, in their order', async () => {
-    const { deployment, createModel, submit, updates } = await createDeployment();
+    const { deployment, submit, updates } = await createDeployment();
     const running = submit('running', 200);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
     const switched = deployment.useModel(createModel('new'), 'resubmit');
@@ -79,14 +79,14 @@ describe('a text generator whose model changes', () => {
   });
 
   it('changes while nobody waits', async () => {
-    const { deployment, createModel, submit } = await createDeployment();
+    const { deployment, submit } = await createDeployment();
     await deployment.useModel(createModel('new'), 'finish');
     const request = submit('a', 2);
     await vi.waitFor(() => expect(request.types().at(-1)).toBe('finished'));
   });
 
   it('does not wait for a request that is cancelled meanwhile', async () => {
-    const { deployment, createModel, submit } = await createDeployment();
+    const { deployment, submit } = await createDeployment();
     const running = submit('running', 250);
     await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
     const switched = deployment.useModel(createModel('new'), 'finish');
