@@ -13,6 +13,11 @@ const FILES = {
   'models/storyteller/model.safetensors': 'weights',
 };
 
+async function policyOf(url: string): Promise<string> {
+  const { headers } = await fetch(`${url}/assets/main-abc123.js`);
+  return headers.get('content-security-policy') ?? '';
+}
+
 async function createRoot(): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
   for (const [name, content] of Object.entries(FILES)) {
@@ -41,6 +46,14 @@ describe('startServer', () => {
     const viaAddress = await fetch(`http://127.0.0.1:${server.port}/`);
     expect(await viaName.text()).toBe(FILES['index.html']);
     expect(viaAddress.status).toBe(200);
+  });
+
+  it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
+    expect(await policyOf(server.url)).toContain("connect-src 'self' data: blob: https://huggingface.co ");
+    expect(await policyOf(server.url)).toContain("script-src 'self' 'wasm-unsafe-eval';");
+    const mirrored = await startServer({ port: 0, host: 'localhost', root, hub: ['http://hub.example'] });
+    expect(await policyOf(mirrored.url)).toContain("connect-src 'self' data: blob: http://hub.example;");
+    await mirrored.close();
   });
 
   it('isolates the page from other origins, also on an answer that is an error', async () => {

@@ -45,11 +45,12 @@ export class LoadJob {
     for (;;) {
       await this.#pause?.promise;
       if (this.#cancelled) throw this.#cancelled;
+      const { signal } = this.#run;
       try {
-        return await run(this.#run.signal);
+        return await run(signal);
       } catch (error) {
         // Paused: what has come is kept, and the next run goes on there.
-        if (!this.#pause || this.#cancelled) throw this.#cancelled ?? error;
+        if (!signal.aborted || this.#cancelled) throw this.#cancelled ?? error;
       }
     }
   }

@@ -10,6 +10,7 @@ import {
   type ReportProgress,
 } from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
+import { LoadCancelledError } from './model/hub/errors.ts';
 import { localFiles } from './model/hub/local-files.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
 import type {
@@ -107,6 +108,7 @@ export class ModelSwitch {
     try {
       if (folder) {
         await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
+        await (await this.#store).serve(this.#options.modelUrl, folder.key);
         return;
       }
     } catch (cause) {
@@ -159,8 +161,10 @@ export class ModelSwitch {
     } catch (cause) {
       job.end();
       const isReplaced = this.#job?.job !== job;
+      // Who has ended it knows.
+      const isFailure = !(cause instanceof LoadCancelledError);
       const loadFailure = { id: job.id, error: toWireError(cause) };
-      if (!isReplaced) onStatus({ loadFailure }, ['load']);
+      if (!isReplaced) onStatus(isFailure ? { loadFailure } : {}, ['load']);
       throw cause;
     } finally {
       if (this.#job?.job === job) this.#job = undefined;
@@ -180,9 +184,16 @@ export class ModelSwitch {
         ? loadStoredModel(folder, device, job.report)
         : loadEmbeddedModel(this.#options.modelUrl, device, job.report),
     );
-    await warmUp(model.backend, model.config, (loaded, total) =>
-      job.report({ phase: 'compile', loaded, total }),
-    );
+    try {
+      await warmUp(model.backend, model.config, (loaded, total) =>
+        job.report({ phase: 'compile', loaded, total }),
+      );
+      // Cancelled meanwhile, it takes nothing over.
+      await job.attempt(() => Promise.resolve());
+    } catch (error) {
+      await model.backend.release();
+      throw error;
+    }
     return { model, folder };
   }
 

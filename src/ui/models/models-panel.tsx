@@ -82,7 +82,7 @@ export function ModelsPanel() {
         </label>
         <datalist id={listId}>
           {SUGGESTIONS.map((suggestion) => (
-            <option key={suggestion}>{suggestion}</option>
+            <option key={suggestion} value={suggestion} aria-label={suggestion} />
           ))}
         </datalist>
         <div className="model-choices">

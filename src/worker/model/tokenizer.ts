@@ -1,4 +1,5 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
+import { isRecord } from '../is-record.ts';
 import { ModelFileCorruptError } from './errors.ts';
 import { ByteTextStream, readTokenBytes, type TextStream } from './text-stream.ts';
 
@@ -23,7 +24,8 @@ const MAX_SPECIAL_BYTES = 64;
 export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
   const bytesOfToken = readTokenBytes(tokenizerJson);
   const tokenizer = await loadAutoTokenizer({
-    'tokenizer.json': tokenizerJson,
+    // The library insists on a field that a file without a normalizer may leave out.
+    'tokenizer.json': isRecord(tokenizerJson) ? { normalizer: null, ...tokenizerJson } : tokenizerJson,
     'tokenizer_config.json': tokenizerConfig,
   });
   return {

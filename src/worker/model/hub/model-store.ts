@@ -67,6 +67,8 @@ const NOTE = 'download.json';
 const JOURNAL = '.journal';
 const RESERVE = 'reserve';
 const SERVED = 'served.json';
+/** Of a stored model, without one of them coming to its end. */
+const MAX_STARTS = 2;
 
 /** Every model on this device: those that can run, and those of which a part is here. */
 export class ModelStore {
@@ -157,17 +159,23 @@ export class ModelStore {
     return new Parts(folder, origin, () => removeEntry(this.#parts, key));
   }
 
-  /** What this browser was told to serve, in place of the embedded model at `modelUrl`. */
+  /**
+   * What this browser was told to serve, in place of the embedded model at `modelUrl`. Counts the starts: one that brings its
+   * worker down twice, before `serve` has confirmed it, is not tried a third time.
+   */
   async served(modelUrl: string): Promise<ModelFolder | undefined> {
     const note = await readJsonFile(this.#root, SERVED);
     if (!isRecord(note) || note['modelUrl'] !== modelUrl) return undefined;
+    const numStarts = Number(note['numStarts']);
+    if (!(numStarts < MAX_STARTS)) return undefined;
+    await writeJsonFile(this.#root, SERVED, { ...note, numStarts: numStarts + 1 });
     return (await this.folders()).find(({ key }) => key === note['key']);
   }
 
   /** @param key Undefined for the embedded model. */
   async serve(modelUrl: string, key: string | undefined): Promise<void> {
     if (key === undefined) await removeEntry(this.#root, SERVED);
-    else await writeJsonFile(this.#root, SERVED, { modelUrl, key });
+    else await writeJsonFile(this.#root, SERVED, { modelUrl, key, numStarts: 0 });
   }
 
   /** What a conversion has left that was not ended: its worker was. */
