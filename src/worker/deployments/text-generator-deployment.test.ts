@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../batching/clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
+import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
+import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { RequestUpdate } from '../protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../stats-reporter.ts';
@@ -15,8 +17,9 @@ function createModel(id: string) {
 /** A deployment whose model counts up through the alphabet. */
 async function createDeployment() {
   const updates: RequestUpdate[] = [];
-  const stats = new StatsReporter(systemClock, {
-    counts: () => ({ numRunning: 0, numWaiting: 0 }),
+  const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
+  const stats = new StatsReporter(systemClock, metrics, {
+    gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
   const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told));
