@@ -26,6 +26,7 @@ function createReporter() {
     runMs: 10,
     readbackMs: 35,
     endedAtMs: clock.now(),
+    rows: [],
     requests,
   });
   return { clock, sent, reporter, step };
@@ -91,8 +92,8 @@ describe('StatsReporter', () => {
       numRunning: 1,
       numWaiting: 2,
       tokensPerSecond: 60,
-      ttftMs: { count: 1, p50: 20, p95: 20 },
-      itlMs: { count: 2, p50: 10, p95: 30 },
+      ttftMs: { count: 1, p50: 20, p95: 20, p99: 20 },
+      itlMs: { count: 2, p50: 10, p95: 30, p99: 30 },
       queueWaitMs: { count: 1, p50: 5 },
       e2eMs: { count: 1, p50: 90 },
       totals: {

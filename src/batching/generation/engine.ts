@@ -208,6 +208,7 @@ export class Engine {
       runMs: output.runMs,
       readbackMs: output.readbackMs,
       endedAtMs,
+      rows: rowsOf(step),
       requests: requestEventsOf(progress, endedAtMs),
     };
     this.#numSteps += 1;

@@ -28,7 +28,7 @@ const STATUS: ServeStatus = {
   isHandover: false,
   isolationReason: '',
 };
-const NO_LATENCY = { count: 0, p50: 0, p95: 0 };
+const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
 function id(name: string): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
@@ -80,6 +80,7 @@ function finished(name: string, generatedText: string): RequestUpdate {
 function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
   return {
     steps,
+    slotStays: [],
     numRunning: 2,
     numWaiting: 1,
     tokensPerSecond: 30,
@@ -87,6 +88,7 @@ function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = 
     itlMs: NO_LATENCY,
     queueWaitMs: NO_LATENCY,
     e2eMs: NO_LATENCY,
+    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
     totals: {
       submitted: 3,
       finished: 0,
@@ -113,6 +115,7 @@ function createStep(
     batchSize,
     numTokens: batchSize,
     queueLength: 1,
+    slots: Array.from({ length: batchSize }, (_, slot) => slot),
     ...durations,
   };
 }
@@ -491,7 +494,7 @@ describe('stats', () => {
 
   it('sample latency at intervals, and break the lines over idle time', () => {
     const history = new ChartHistory();
-    const stats = createStats([], { ttftMs: { count: 1, p50: 40, p95: 60 } });
+    const stats = createStats([], { ttftMs: { count: 1, p50: 40, p95: 60, p99: 60 } });
     history.record(createStats([]), 0);
     for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs);
     const [seconds, ttftP50, , itlP50] = history.latency.read();
