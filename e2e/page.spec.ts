@@ -129,7 +129,7 @@ test('the charts draw what the engine did', async ({ tab }) => {
   await tab.generateAll(
     reference.prompts.slice(0, 3).map(({ prompt }) => ({ prompt, options: { maxNewTokens: 6 } })),
   );
-  for (const chart of ['batch-size-chart', 'latency-chart']) {
+  for (const chart of ['batch-size-chart', 'ttft-chart']) {
     await expect(page.getByTestId(chart).locator('canvas')).toBeVisible();
     await expect.poll(() => numInkedPixels(page.getByTestId(chart).locator('canvas'))).toBeGreaterThan(100);
   }
@@ -181,11 +181,11 @@ test('the keyboard alone sends a prompt, cancels it and changes the policy', asy
 
 /** Presses Tab until the element has the focus. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
+  for (let presses = 0; presses < 120; presses++) {
     await page.keyboard.press('Tab');
     if (await target.evaluate((element) => element === document.activeElement)) return;
   }
-  throw new Error('60 presses of Tab did not reach the element');
+  throw new Error('120 presses of Tab did not reach the element');
 }
 
 /** Runs in the page: notes each status that a row changes to. */

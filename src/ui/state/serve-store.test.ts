@@ -473,7 +473,7 @@ describe('stats', () => {
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
     const { history, historyRevision, figures } = store.getState();
-    expect(history.steps.read()).toEqual([
+    expect(history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting'])).toEqual([
       [0, 1],
       [null, 2],
       [1, null],
@@ -490,16 +490,5 @@ describe('stats', () => {
       { type: 'stats', stats: createStats([]), receivedAtMs: 100 },
     ]);
     expect(store.getState().figures?.lastBatchSize).toBe(5);
-  });
-
-  it('sample latency at intervals, and break the lines over idle time', () => {
-    const history = new ChartHistory();
-    const stats = createStats([], { ttftMs: { count: 1, p50: 40, p95: 60, p99: 60 } });
-    history.record(createStats([]), 0);
-    for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs);
-    const [seconds, ttftP50, , itlP50] = history.latency.read();
-    expect(seconds).toEqual([1, 1.2, 1.201, 9]);
-    expect(ttftP50).toEqual([40, 40, null, 40]);
-    expect(itlP50).toEqual([null, null, null, null]);
   });
 });

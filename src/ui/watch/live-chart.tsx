@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartSpec } from './chart-spec.ts';
-import { mountChart } from './mount-chart.ts';
+import { saveCsv, savePng } from './export-chart.ts';
 
 interface LiveChartProps {
   readonly spec: ChartSpec;
@@ -15,12 +15,45 @@ export function LiveChart({ spec }: LiveChartProps) {
   const description = useServeView(spec.describe);
   const hostRef = useRef<HTMLDivElement>(null);
 
-  useEffect(() => (hostRef.current ? mountChart(hostRef.current, spec, store) : undefined), [spec, store]);
+  useEffect(() => {
+    let release: (() => void) | undefined;
+    let isGone = false;
+    // Loaded beside the page: its place is kept, so that nothing moves when it comes.
+    const mount = async (): Promise<void> => {
+      const { mountChart } = await import('./mount-chart.ts');
+      if (!isGone && hostRef.current) release = mountChart(hostRef.current, spec, store);
+    };
+    void mount();
+    return () => {
+      isGone = true;
+      release?.();
+    };
+  }, [spec, store]);
 
   return (
     <figure className="chart">
       <figcaption>
-        <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+        <div>
+          <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+        </div>
+        <button
+          type="button"
+          className="button-quiet"
+          disabled={isEmpty}
+          aria-label={`${spec.title} as CSV`}
+          onClick={() => saveCsv(spec, store.getState())}
+        >
+          CSV
+        </button>
+        <button
+          type="button"
+          className="button-quiet"
+          disabled={isEmpty}
+          aria-label={`${spec.title} as PNG`}
+          onClick={() => hostRef.current && void savePng(spec, hostRef.current)}
+        >
+          PNG
+        </button>
       </figcaption>
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />

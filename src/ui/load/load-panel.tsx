@@ -1,0 +1,3 @@
+export function LoadPanel() {
+  return <p>…</p>;
+}

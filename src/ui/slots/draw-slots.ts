@@ -1,0 +1,121 @@
+import type { SlotBar } from '../state/slot-history.ts';
+import type { PlacedBar, TimeWindow } from './slot-layout.ts';
+import type { TabColors } from './tab-colors.ts';
+
+export interface SlotScene {
+  readonly placed: readonly PlacedBar[];
+  readonly window: TimeWindow;
+  readonly numLanes: number;
+  readonly laneHeight: number;
+  readonly marked: ReadonlySet<string>;
+  readonly tabColors: TabColors;
+}
+
+/** Above the lanes. */
+export const AXIS_HEIGHT = 18;
+const GAP = 3;
+const FONT = '11px system-ui, sans-serif';
+/** As much as a short name takes. */
+const MIN_LABEL_WIDTH = 26;
+
+/** Draws everything anew, in CSS pixels: cheap enough for each frame of a live timeline. */
+export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): void {
+  const { placed, window, numLanes: lanes, laneHeight } = scene;
+  const colors = new ResolvedColors();
+  const height = AXIS_HEIGHT + lanes * laneHeight;
+  context.clearRect(0, 0, window.width, height);
+  context.font = FONT;
+  drawAxis(context, window, height, colors);
+  context.fillStyle = colors.of('--sunken');
+  for (let lane = 0; lane < lanes; lane += 1) {
+    context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
+  }
+  for (const bar of placed) drawBar(context, bar, scene, colors);
+}
+
+function drawBar(
+  context: CanvasRenderingContext2D,
+  { bar, waitX, startX, decodeX, endX }: PlacedBar,
+  { laneHeight, tabColors, marked }: SlotScene,
+  colors: ResolvedColors,
+): void {
+  const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
+  const height = laneHeight - GAP;
+  const tab = colors.of(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  context.fillStyle = tab;
+  // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane shows both.
+  context.globalAlpha = 0.7;
+  context.fillRect(waitX, top + height - 3, startX - waitX, 3);
+  context.globalAlpha = 0.45;
+  context.fillRect(startX, top, decodeX - startX, height);
+  context.globalAlpha = 1;
+  context.fillRect(decodeX, top, endX - decodeX, height);
+  drawEnd(context, bar, { x: endX, top, height }, colors);
+  if (marked.has(bar.key)) {
+    context.strokeStyle = colors.of('--ink');
+    context.lineWidth = 2;
+    context.strokeRect(startX, top, endX - startX, height);
+  }
+  drawLabel(context, bar, { startX: Math.max(0, startX), endX, middle: top + height / 2 }, colors);
+}
+
+/** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */
+function drawEnd(
+  context: CanvasRenderingContext2D,
+  { end }: SlotBar,
+  { x, top, height }: { x: number; top: number; height: number },
+  colors: ResolvedColors,
+): void {
+  if (end === 'abort' || end === 'error') {
+    context.fillStyle = colors.of('--bad');
+    context.fillRect(x - 3, top, 3, height);
+  } else if (end !== undefined) {
+    context.fillStyle = colors.of('--surface');
+    context.fillRect(x - 1, top, 1, height);
+  }
+}
+
+function drawLabel(
+  context: CanvasRenderingContext2D,
+  { owner }: SlotBar,
+  { startX, endX, middle }: { startX: number; endX: number; middle: number },
+  colors: ResolvedColors,
+): void {
+  if (endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
+  context.fillStyle = colors.of('--on-accent');
+  context.textBaseline = 'middle';
+  context.fillText(`#${owner.ordinal}`, startX + 5, middle + 0.5, endX - startX - 6);
+}
+
+/** Seconds before the end of the window. */
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  { width, durationMs }: TimeWindow,
+  height: number,
+  colors: ResolvedColors,
+): void {
+  const numParts = 5;
+  context.textBaseline = 'middle';
+  for (let part = 0; part <= numParts; part += 1) {
+    const x = Math.round((part / numParts) * width);
+    const seconds = (durationMs / 1000) * (1 - part / numParts);
+    context.fillStyle = colors.of('--rule');
+    context.fillRect(Math.min(x, width - 1), AXIS_HEIGHT - 4, 1, height);
+    context.fillStyle = colors.of('--ink-2');
+    context.textAlign = part === 0 ? 'left' : part === numParts ? 'right' : 'center';
+    context.fillText(seconds === 0 ? 'now' : `-${Number(seconds.toFixed(1))} s`, x, AXIS_HEIGHT / 2 - 2);
+  }
+  context.textAlign = 'left';
+}
+
+/** A canvas takes no CSS variables; each is read once in a frame. */
+class ResolvedColors {
+  readonly #style = getComputedStyle(document.documentElement);
+  readonly #known = new Map<string, string>();
+
+  of(name: string): string {
+    const known = this.#known.get(name) ?? this.#style.getPropertyValue(name);
+    this.#known.set(name, known);
+    return known;
+  }
+}
