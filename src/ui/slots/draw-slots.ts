@@ -17,6 +17,7 @@ const GAP = 3;
 const FONT = '11px system-ui, sans-serif';
 /** As much as a short name takes. */
 const MIN_LABEL_WIDTH = 26;
+const MIN_LABEL_HEIGHT = 11;
 
 /** Draws everything anew, in CSS pixels: cheap enough for each frame of a live timeline. */
 export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): void {
@@ -56,7 +57,7 @@ function drawBar(
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);
   }
-  drawLabel(context, bar, { startX: Math.max(0, startX), endX, middle: top + height / 2 }, colors);
+  drawLabel(context, bar, { startX: Math.max(0, startX), endX, top, height }, colors);
 }
 
 /** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */
@@ -78,13 +79,13 @@ function drawEnd(
 function drawLabel(
   context: CanvasRenderingContext2D,
   { owner }: SlotBar,
-  { startX, endX, middle }: { startX: number; endX: number; middle: number },
+  { startX, endX, top, height }: { startX: number; endX: number; top: number; height: number },
   colors: ResolvedColors,
 ): void {
-  if (endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
+  if (height < MIN_LABEL_HEIGHT || endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
   context.fillStyle = colors.of('--on-accent');
   context.textBaseline = 'middle';
-  context.fillText(`#${owner.ordinal}`, startX + 5, middle + 0.5, endX - startX - 6);
+  context.fillText(`#${owner.ordinal}`, startX + 5, top + height / 2 + 0.5, endX - startX - 6);
 }
 
 /** Seconds before the end of the window. */

@@ -13,13 +13,13 @@ interface SlotsListener {
   readonly onSelect: (bar: SlotBar) => void;
 }
 
-/** The more slots, the lower their lanes: sixteen take the height of twelve. */
-const LANE_HEIGHT = 20;
-const LOW_LANE_HEIGHT = 14;
-const MAX_HIGH_LANES = 10;
+/** All lanes together, as long as each of them can be seen: a change of policy moves nothing below them. */
+export const LANES_HEIGHT = 176;
+const MIN_LANE_HEIGHT = 8;
+const MAX_LANE_HEIGHT = 28;
 
-export function laneHeightOf(lanes: number): number {
-  return lanes > MAX_HIGH_LANES ? LOW_LANE_HEIGHT : LANE_HEIGHT;
+function laneHeightOf(lanes: number): number {
+  return Math.min(MAX_LANE_HEIGHT, Math.max(MIN_LANE_HEIGHT, Math.floor(LANES_HEIGHT / lanes)));
 }
 
 /**
@@ -50,7 +50,7 @@ export function mountSlots(
     placed = placeBars(slots.bars, window);
     const lanes = numLanes(placed, status.policy.maxBatchSize);
     const laneHeight = laneHeightOf(lanes);
-    fitCanvas(canvas, context, AXIS_HEIGHT + lanes * laneHeight);
+    fitCanvas(canvas, context, AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight));
     drawSlots(context, { placed, window, numLanes: lanes, laneHeight, marked: selectedKeys, tabColors });
   };
 

@@ -5,7 +5,7 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT } from './draw-slots.ts';
-import { laneHeightOf, mountSlots } from './mount-slots.ts';
+import { LANES_HEIGHT, mountSlots } from './mount-slots.ts';
 import './slot-panel.css';
 import { SLOT_WINDOWS_MS, slotSettings } from './slot-settings.ts';
 import { TabColors } from './tab-colors.ts';
@@ -18,7 +18,6 @@ const TraceDialog = lazy(async () => {
 /** One lane for each K/V slot: who joins, who leaves, and what each waits for. */
 export function SlotPanel() {
   const { store } = useServe();
-  const maxBatchSize = useServeView((view) => view.status.policy.maxBatchSize);
   const isEmpty = useServeView(({ history }) => history.slots.numBars === 0);
   const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
   const canvasRef = useRef<HTMLCanvasElement>(null);
@@ -54,10 +53,7 @@ export function SlotPanel() {
           Trace newest
         </button>
       </div>
-      <div
-        className="slots-body"
-        style={{ minHeight: AXIS_HEIGHT + maxBatchSize * laneHeightOf(maxBatchSize) }}
-      >
+      <div className="slots-body" style={{ minHeight: AXIS_HEIGHT + LANES_HEIGHT }}>
         <canvas ref={canvasRef} data-testid="slot-timeline" aria-hidden="true" />
         {isEmpty && <p className="slots-empty">Send a prompt: it gets a bar in the lane of its slot.</p>}
       </div>
