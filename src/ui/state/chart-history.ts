@@ -29,7 +29,6 @@ const SAMPLE_COLUMNS = [
   'rejected',
 ] as const;
 
-export type StepColumn = (typeof STEP_COLUMNS)[number];
 export type SampleColumn = (typeof SAMPLE_COLUMNS)[number];
 
 /** What the charts draw, in columns. Mutable on purpose: the store only counts its revisions. */

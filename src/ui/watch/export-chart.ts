@@ -4,10 +4,7 @@ import { color } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 
 /** All that is kept, not only what is in the window. */
-export function toCsv(
-  { columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>,
-  view: ServeView,
-): string {
+function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
   const columns = read(view);
   const rows = columns[0]?.map((_, row) => columns.map((cells) => cells[row] ?? '').join(',')) ?? [];
   return [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
