@@ -90,6 +90,19 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await expect(step).not.toHaveText(before ?? '');
   });
 
+  test('says which panel failed, and leaves the others at work', async ({ ownTab, backend }) => {
+    const { page } = ownTab;
+    await page.addInitScript(() => {
+      HTMLCanvasElement.prototype.getContext = () => null;
+    });
+    await ownTab.open(`?backend=${backend}`);
+    await expect(page.getByRole('heading', { name: 'K/V slots cannot be shown' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Charts cannot be shown' })).toBeVisible();
+    await ownTab.ready();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+  });
+
   test('stays smooth while 16 requests stream: no commit without a frame', async ({
     site,
     backend,

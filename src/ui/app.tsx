@@ -35,8 +35,10 @@ export function App({ serve, store, composer }: AppProps) {
         <SiteHeader>
           <StateFacts />
         </SiteHeader>
-        <LoadFailure />
-        <Deployments />
+        <main>
+          <LoadFailure />
+          <Deployments />
+        </main>
       </ComposerContext>
     </ServeContext>
   );
@@ -49,7 +51,7 @@ function Deployments() {
   const deployments = listDeployments(served.map(({ name }) => name));
   const tabs = deployments.map((name) => ({ id: name, title: titleOf(name) }));
   return (
-    <main>
+    <>
       <TabList label="Deployment" tabs={tabs} selected={selected} onSelect={select} />
       {deployments.map((name) => (
         <Activity key={name} mode={name === selected ? 'visible' : 'hidden'}>
@@ -63,7 +65,7 @@ function Deployments() {
         </Activity>
       ))}
       {!deployments.includes(selected) && <UnknownDeployment name={selected} />}
-    </main>
+    </>
   );
 }
 

@@ -33,7 +33,9 @@ function renderFailure(root: Root, error: WireError): void {
   root.render(
     <>
       <SiteHeader />
-      <FailurePanel error={error} />
+      <main>
+        <FailurePanel error={error} />
+      </main>
     </>,
   );
 }

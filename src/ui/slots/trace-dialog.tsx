@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { memo, useEffect, useRef } from 'react';
 
 import type { RequestId } from '../../worker/protocol.ts';
 import { formatCount, formatMs } from '../format.ts';
@@ -22,9 +22,9 @@ const MAX_ROWS = 600;
 export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
-  // Drawn again as the history grows: a trace can be watched.
-  useServeView((view) => view.historyRevision);
   const { slots } = store.getState().history;
+  // Drawn again as the history grows, while the request has anything to do with it: a trace can be watched.
+  useServeView((view) => (slots.isLive(requestId) ? view.historyRevision : 'over'));
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
   const [first] = bars;
@@ -130,19 +130,36 @@ function TraceTable({ bars, steps }: TraceTableProps) {
         </thead>
         <tbody>
           {shown.map((step) => (
-            <tr key={step.stepIndex} data-kind={step.kind}>
-              <th scope="row">{step.stepIndex}</th>
-              <td>+{formatMs(Math.max(0, step.endedAtMs - startedAtMs))}</td>
-              <td>{step.kind}</td>
-              <td>{step.batchSize}</td>
-              <td>{step.ownSlots.join(', ')}</td>
-              <td>{step.queueLength}</td>
-              <td>{formatMs(step.stepMs)}</td>
-              <td>{formatMs(step.runMs)}</td>
-            </tr>
+            <TraceRow key={step.stepIndex} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>
     </section>
   );
 }
+
+interface TraceRowProps {
+  readonly step: RequestStep;
+  readonly startedAtMs: number;
+}
+
+/** What is past does not change: a row is drawn once. */
+const TraceRow = memo(
+  function TraceRow({ step, startedAtMs }: TraceRowProps) {
+    const { stepIndex, kind, endedAtMs, batchSize, ownSlots, queueLength, stepMs, runMs } = step;
+    return (
+      <tr data-kind={kind}>
+        <th scope="row">{stepIndex}</th>
+        <td>+{formatMs(Math.max(0, endedAtMs - startedAtMs))}</td>
+        <td>{kind}</td>
+        <td>{batchSize}</td>
+        <td>{ownSlots.join(', ')}</td>
+        <td>{queueLength}</td>
+        <td>{formatMs(stepMs)}</td>
+        <td>{formatMs(runMs)}</td>
+      </tr>
+    );
+  },
+  (previous, next) =>
+    previous.step.endedAtMs === next.step.endedAtMs && previous.startedAtMs === next.startedAtMs,
+);

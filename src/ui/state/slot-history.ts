@@ -86,6 +86,11 @@ export class SlotHistory {
     }
   }
 
+  /** Whether a sequence of the request holds a slot, as of the last message. */
+  isLive(requestId: RequestId): boolean {
+    return this.barsOf(requestId).some(({ endedAtMs }) => endedAtMs === undefined);
+  }
+
   barsOf(requestId: RequestId): readonly SlotBar[] {
     return [...this.#bars.values()].filter((bar) => bar.requestId === requestId);
   }

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartSpec } from './chart-spec.ts';
@@ -14,6 +14,7 @@ export function LiveChart({ spec }: LiveChartProps) {
   const isEmpty = useServeView(spec.isEmpty);
   const description = useServeView(spec.describe);
   const hostRef = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<Error>();
 
   useEffect(() => {
     let release: (() => void) | undefined;
@@ -23,12 +24,17 @@ export function LiveChart({ spec }: LiveChartProps) {
       const { mountChart } = await import('./mount-chart.ts');
       if (!isGone && hostRef.current) release = mountChart(hostRef.current, spec, store);
     };
-    void mount();
+    mount().catch((caught: unknown) =>
+      setFailure(caught instanceof Error ? caught : new Error(String(caught))),
+    );
     return () => {
       isGone = true;
       release?.();
     };
   }, [spec, store]);
+
+  // The panel's boundary shows it, as any other fault in drawing.
+  if (failure) throw failure;
 
   return (
     <figure className="chart">
