@@ -17,7 +17,7 @@ type Random = () => number;
 export function createTrace(scenario: Scenario): Trace {
   const { arrivals, durationSeconds, seed } = scenario;
   const random = createRandom(seed);
-  const times = arrivalsMs(arrivals, durationSeconds, createRandom(seed + 1)).slice(0, MAX_REQUESTS);
+  const times = arrivalsMs(arrivals, durationSeconds, createRandom(~seed)).slice(0, MAX_REQUESTS);
   const requests = times.map((atMs) => ({
     atMs,
     prompt: createPrompt(drawLength(scenario.promptWords, random), random),

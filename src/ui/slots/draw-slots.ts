@@ -6,6 +6,8 @@ export interface SlotScene {
   readonly placed: readonly PlacedBar[];
   readonly window: TimeWindow;
   readonly numLanes: number;
+  /** Whether the right edge is now; else it is when the last sequence ended. */
+  readonly isLive: boolean;
   readonly laneHeight: number;
   readonly marked: ReadonlySet<string>;
   readonly tabColors: TabColors;
@@ -26,7 +28,7 @@ export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): 
   const height = AXIS_HEIGHT + lanes * laneHeight;
   context.clearRect(0, 0, window.width, height);
   context.font = FONT;
-  drawAxis(context, window, height, colors);
+  drawAxis(context, scene, height, colors);
   context.fillStyle = colors.of('--sunken');
   for (let lane = 0; lane < lanes; lane += 1) {
     context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
@@ -91,7 +93,7 @@ function drawLabel(
 /** Seconds before the end of the window. */
 function drawAxis(
   context: CanvasRenderingContext2D,
-  { width, durationMs }: TimeWindow,
+  { window: { width, durationMs }, isLive }: SlotScene,
   height: number,
   colors: ResolvedColors,
 ): void {
@@ -104,7 +106,11 @@ function drawAxis(
     context.fillRect(Math.min(x, width - 1), AXIS_HEIGHT - 4, 1, height);
     context.fillStyle = colors.of('--ink-2');
     context.textAlign = part === 0 ? 'left' : part === numParts ? 'right' : 'center';
-    context.fillText(seconds === 0 ? 'now' : `-${Number(seconds.toFixed(1))} s`, x, AXIS_HEIGHT / 2 - 2);
+    context.fillText(
+      seconds === 0 ? (isLive ? 'now' : 'last end') : `-${Number(seconds.toFixed(1))} s`,
+      x,
+      AXIS_HEIGHT / 2 - 2,
+    );
   }
   context.textAlign = 'left';
 }

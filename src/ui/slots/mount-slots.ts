@@ -39,27 +39,34 @@ export function mountSlots(
   let pausedAtMs: number | undefined;
   let isInView = true;
 
+  /** The time at the right edge. */
+  const endOfTime = (): number => {
+    const { slots } = store.getState().history;
+    return pausedAtMs ?? (slots.numLive > 0 ? performance.now() : slots.lastEndedAtMs);
+  };
+
   const draw = (): void => {
     const { history, status } = store.getState();
     const { slots } = history;
     const { windowMs, selectedKeys } = slotSettings.getState();
     const width = canvas.clientWidth;
     if (width === 0) return;
-    const endMs = pausedAtMs ?? (slots.numLive > 0 ? performance.now() : slots.lastEndedAtMs);
-    const window = { endMs, durationMs: windowMs, width };
+    const window = { endMs: endOfTime(), durationMs: windowMs, width };
     placed = placeBars(slots.bars, window);
     const lanes = numLanes(placed, status.policy.maxBatchSize);
     const laneHeight = laneHeightOf(lanes);
     fitCanvas(canvas, context, AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight));
-    drawSlots(context, { placed, window, numLanes: lanes, laneHeight, marked: selectedKeys, tabColors });
+    const isLive = pausedAtMs === undefined && slots.numLive > 0;
+    const scene = { placed, window, numLanes: lanes, laneHeight, isLive };
+    drawSlots(context, { ...scene, marked: selectedKeys, tabColors });
   };
 
-  const isLive = (): boolean =>
+  const isMoving = (): boolean =>
     isInView && pausedAtMs === undefined && store.getState().history.slots.numLive > 0;
 
   const drawAndGoOn = (): void => {
     draw();
-    frame = isLive() ? requestAnimationFrame(drawAndGoOn) : 0;
+    frame = isMoving() ? requestAnimationFrame(drawAndGoOn) : 0;
   };
   const drawSoon = (): void => {
     if (frame === 0) frame = requestAnimationFrame(drawAndGoOn);
@@ -89,7 +96,7 @@ export function mountSlots(
       if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
     }),
     watchSettings.subscribe(({ isPaused }) => {
-      pausedAtMs = isPaused ? (pausedAtMs ?? performance.now()) : undefined;
+      pausedAtMs = isPaused ? endOfTime() : undefined;
       drawSoon();
     }),
     slotSettings.subscribe(drawSoon),
