@@ -111,6 +111,7 @@ function findOverflow(): string[] {
     }
   }
   for (const element of document.querySelectorAll('button, h1, h2, h3, legend, .segments span, dd, dt')) {
+    if (element.closest('.visually-hidden')) continue;
     if (element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
       found.push(`${element.tagName} “${element.textContent}” is cut off`);
   }

@@ -53,8 +53,13 @@ export function SlotPanel() {
           Trace newest
         </button>
       </div>
-      <div className="slots-body" style={{ minHeight: AXIS_HEIGHT + LANES_HEIGHT }}>
-        <canvas ref={canvasRef} data-testid="slot-timeline" aria-hidden="true" />
+      <div className="slots-body">
+        <canvas
+          ref={canvasRef}
+          style={{ height: AXIS_HEIGHT + LANES_HEIGHT }}
+          data-testid="slot-timeline"
+          aria-hidden="true"
+        />
         {isEmpty && <p className="slots-empty">Send a prompt: it gets a bar in the lane of its slot.</p>}
       </div>
       <p className="slots-readout" ref={readoutRef} aria-hidden="true" />
