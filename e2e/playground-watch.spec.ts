@@ -97,7 +97,6 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     });
     await ownTab.open(`?backend=${backend}`);
     await expect(page.getByRole('heading', { name: 'K/V slots cannot be shown' })).toBeVisible();
-    await expect(page.getByRole('heading', { name: 'Charts cannot be shown' })).toBeVisible();
     await ownTab.ready();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(page.locator('[data-status=finished]')).toHaveCount(1);

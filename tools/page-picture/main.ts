@@ -9,8 +9,10 @@ import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
 // The README's picture: the page itself, with two tabs at work.
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PICTURE = `${ROOT}/.github/page.png`;
-const NUM_REQUESTS = 10;
+const PICTURE = `${ROOT}.github/page.png`;
+const NUM_REQUESTS = 24;
+/** By then the timeline is full, and both tabs still have some running. */
+const NUM_FINISHED = 24;
 
 await build({ root: ROOT, logLevel: 'warn' });
 const found = await findBrowser();
@@ -23,9 +25,12 @@ try {
   await page.bringToFront();
   await other.evaluate(begin, { numRequests: NUM_REQUESTS, maxNewTokens: 180 });
   await page.evaluate(begin, { numRequests: NUM_REQUESTS, maxNewTokens: 240 });
-  await page.getByRole('textbox', { name: 'Prompt' }).press('Control+Enter');
   // Both tabs have come and gone, and the document is being continued.
-  await page.waitForFunction(() => document.querySelectorAll('[data-status=finished]').length >= 12);
+  await page.waitForFunction(
+    (count) => document.querySelectorAll('[data-status=finished]').length >= count,
+    NUM_FINISHED,
+  );
+  await page.getByRole('textbox', { name: 'Prompt' }).press('Control+Enter');
   await page.getByTestId('document').locator('mark').waitFor();
   await page.screenshot({ path: PICTURE });
   console.log(`Drawn: ${PICTURE}`);
@@ -43,7 +48,7 @@ async function open(tab: Page): Promise<void> {
 function begin({ numRequests, maxNewTokens }: { numRequests: number; maxNewTokens: number }): void {
   const generator = window.tabserve?.getHandle('text-generator');
   for (let request = 0; request < numRequests; request += 1) {
-    const lengths = maxNewTokens - request * 12;
+    const lengths = maxNewTokens - request * 6;
     generator?.remote('Once upon a time, there was', {
       maxNewTokens: lengths,
       temperature: 0.8,

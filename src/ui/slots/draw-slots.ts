@@ -1,3 +1,4 @@
+import { resolvedColor } from '../theme/resolved-color.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import type { TabColors } from './tab-colors.ts';
@@ -24,27 +25,25 @@ const MIN_LABEL_HEIGHT = 11;
 /** Draws everything anew, in CSS pixels: cheap enough for each frame of a live timeline. */
 export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): void {
   const { placed, window, numLanes: lanes, laneHeight } = scene;
-  const colors = new ResolvedColors();
   const height = AXIS_HEIGHT + lanes * laneHeight;
   context.clearRect(0, 0, window.width, height);
   context.font = FONT;
-  drawAxis(context, scene, height, colors);
-  context.fillStyle = colors.of('--sunken');
+  drawAxis(context, scene, height);
+  context.fillStyle = resolvedColor('--sunken');
   for (let lane = 0; lane < lanes; lane += 1) {
     context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
   }
-  for (const bar of placed) drawBar(context, bar, scene, colors);
+  for (const bar of placed) drawBar(context, bar, scene);
 }
 
 function drawBar(
   context: CanvasRenderingContext2D,
   { bar, waitX, startX, decodeX, endX }: PlacedBar,
   { laneHeight, tabColors, marked }: SlotScene,
-  colors: ResolvedColors,
 ): void {
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
-  const tab = colors.of(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
   context.fillStyle = tab;
   // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane shows both.
   context.globalAlpha = 0.7;
@@ -53,13 +52,13 @@ function drawBar(
   context.fillRect(startX, top, decodeX - startX, height);
   context.globalAlpha = 1;
   context.fillRect(decodeX, top, endX - decodeX, height);
-  drawEnd(context, bar, { x: endX, top, height }, colors);
+  drawEnd(context, bar, { x: endX, top, height });
   if (marked.has(bar.key)) {
-    context.strokeStyle = colors.of('--ink');
+    context.strokeStyle = resolvedColor('--ink');
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);
   }
-  drawLabel(context, bar, { startX: Math.max(0, startX), endX, top, height }, colors);
+  drawLabel(context, bar, { startX: Math.max(0, startX), endX, top, height });
 }
 
 /** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */
@@ -67,13 +66,12 @@ function drawEnd(
   context: CanvasRenderingContext2D,
   { end }: SlotBar,
   { x, top, height }: { x: number; top: number; height: number },
-  colors: ResolvedColors,
 ): void {
   if (end === 'abort' || end === 'error') {
-    context.fillStyle = colors.of('--bad');
+    context.fillStyle = resolvedColor('--bad');
     context.fillRect(x - 3, top, 3, height);
   } else if (end !== undefined) {
-    context.fillStyle = colors.of('--surface');
+    context.fillStyle = resolvedColor('--surface');
     context.fillRect(x - 1, top, 1, height);
   }
 }
@@ -82,10 +80,9 @@ function drawLabel(
   context: CanvasRenderingContext2D,
   { owner }: SlotBar,
   { startX, endX, top, height }: { startX: number; endX: number; top: number; height: number },
-  colors: ResolvedColors,
 ): void {
   if (height < MIN_LABEL_HEIGHT || endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
-  context.fillStyle = colors.of('--on-accent');
+  context.fillStyle = resolvedColor('--on-accent');
   context.textBaseline = 'middle';
   context.fillText(`#${owner.ordinal}`, startX + 5, top + height / 2 + 0.5, endX - startX - 6);
 }
@@ -95,16 +92,15 @@ function drawAxis(
   context: CanvasRenderingContext2D,
   { window: { width, durationMs }, isLive }: SlotScene,
   height: number,
-  colors: ResolvedColors,
 ): void {
   const numParts = 5;
   context.textBaseline = 'middle';
   for (let part = 0; part <= numParts; part += 1) {
     const x = Math.round((part / numParts) * width);
     const seconds = (durationMs / 1000) * (1 - part / numParts);
-    context.fillStyle = colors.of('--rule');
+    context.fillStyle = resolvedColor('--rule');
     context.fillRect(Math.min(x, width - 1), AXIS_HEIGHT - 4, 1, height);
-    context.fillStyle = colors.of('--ink-2');
+    context.fillStyle = resolvedColor('--ink-2');
     context.textAlign = part === 0 ? 'left' : part === numParts ? 'right' : 'center';
     context.fillText(
       seconds === 0 ? (isLive ? 'now' : 'last end') : `-${Number(seconds.toFixed(1))} s`,
@@ -113,16 +109,4 @@ function drawAxis(
     );
   }
   context.textAlign = 'left';
-}
-
-/** A canvas takes no CSS variables; each is read once in a frame. */
-class ResolvedColors {
-  readonly #style = getComputedStyle(document.documentElement);
-  readonly #known = new Map<string, string>();
-
-  of(name: string): string {
-    const known = this.#known.get(name) ?? this.#style.getPropertyValue(name);
-    this.#known.set(name, known);
-    return known;
-  }
 }

@@ -3,6 +3,7 @@ import type { AlignedData, Axis, Options } from 'uplot';
 
 import type { Cell } from '../state/ring-columns.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import { resolvedColor } from '../theme/resolved-color.ts';
 
 /** Everything that makes one chart: fixed at start-up, so that a chart is created once. */
 export interface ChartSpec {
@@ -40,12 +41,9 @@ export type ChartColor =
   | '--good'
   | '--bad';
 
-/**
- * A canvas takes no CSS variables, so colours are read at each drawing: a redraw alone follows the scheme.
- * Registered as `<color>` in tokens.css, else `light-dark(…)` would come back unresolved.
- */
+/** A canvas takes no CSS variables, so colours are read at each drawing: a redraw alone follows the theme. */
 export function color(name: ChartColor): () => string {
-  return () => getComputedStyle(document.documentElement).getPropertyValue(name);
+  return () => resolvedColor(name);
 }
 
 export const GRID: NonNullable<Axis['grid']> = { stroke: color('--rule'), width: 1 };

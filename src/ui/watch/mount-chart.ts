@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 
 import type { ServeStore } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/on-theme-change.ts';
+import { cancelTurn, requestTurn } from './chart-turns.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
@@ -55,7 +56,8 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
 
   host.addEventListener('pointerleave', clearCursor);
   const unsubscribeData = store.subscribe((view, previous) => {
-    if (view.historyRevision !== previous.historyRevision && !watchSettings.getState().isPaused) update();
+    if (view.historyRevision !== previous.historyRevision && !watchSettings.getState().isPaused)
+      requestTurn(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
     if (settings.cursorSeconds !== previous.cursorSeconds) followCursor();
@@ -75,6 +77,7 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   return () => {
     host.removeEventListener('pointerleave', clearCursor);
     unsubscribeData();
+    cancelTurn(update);
     unsubscribeSettings();
     resizeObserver.disconnect();
     visibilityObserver.disconnect();
