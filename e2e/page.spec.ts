@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright/test';
 
+import { blur, tabTo } from './support/keyboard.ts';
 import { reference } from './support/reference.ts';
 import { expect, test } from './support/test.ts';
 
@@ -129,7 +130,7 @@ test('the charts draw what the engine did', async ({ tab }) => {
   await tab.generateAll(
     reference.prompts.slice(0, 3).map(({ prompt }) => ({ prompt, options: { maxNewTokens: 6 } })),
   );
-  for (const chart of ['batch-size-chart', 'latency-chart']) {
+  for (const chart of ['batch-size-chart', 'ttft-chart']) {
     await expect(page.getByTestId(chart).locator('canvas')).toBeVisible();
     await expect.poll(() => numInkedPixels(page.getByTestId(chart).locator('canvas'))).toBeGreaterThan(100);
   }
@@ -162,7 +163,7 @@ test('nothing scrolls sideways at 360 pixels, with requests in the list', async 
 test('the keyboard alone sends a prompt, cancels it and changes the policy', async ({ tab }) => {
   const { page } = tab;
   await tab.configure({ batchWaitTimeoutMs: HELD_MS });
-  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await blur(page);
   await tabTo(page, page.getByRole('textbox', { name: 'Prompt' }));
   await page.keyboard.press('ControlOrMeta+A');
   await page.keyboard.type('My greatest wish is to');
@@ -172,21 +173,12 @@ test('the keyboard alone sends a prompt, cancels it and changes the policy', asy
   await page.keyboard.press('Enter');
   await expect(newestRow(page)).toHaveAttribute('data-status', 'cancelled');
 
-  await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
+  await blur(page);
   await tabTo(page, page.getByRole('radio', { name: 'continuous' }));
   await page.keyboard.press('ArrowLeft');
   await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
   await expect.poll(async () => (await tab.status()).policy.policy).toBe('static');
 });
-
-/** Presses Tab until the element has the focus. */
-async function tabTo(page: Page, target: Locator): Promise<void> {
-  for (let presses = 0; presses < 60; presses++) {
-    await page.keyboard.press('Tab');
-    if (await target.evaluate((element) => element === document.activeElement)) return;
-  }
-  throw new Error('60 presses of Tab did not reach the element');
-}
 
 /** Runs in the page: notes each status that a row changes to. */
 function recordStatuses(): void {

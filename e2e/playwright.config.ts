@@ -12,6 +12,7 @@ const isWhole = Boolean(process.env['FULL']);
 export default defineConfig<BackendOption>({
   testDir: '.',
   outputDir: '../test-results',
+  snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
   // The engine under test takes all cores, and its timings should not depend on a neighbour.
   workers: 1,

@@ -3,9 +3,11 @@ import { Activity, useMemo } from 'react';
 import type { Serve } from '../worker/client.ts';
 import './app.css';
 import { ComposePanel } from './compose/compose-panel.tsx';
-import { DeploymentTabs, tabId, tabPanelId } from './deployments/deployment-tabs.tsx';
+import { ComposerContext } from './compose/composer-context.ts';
+import type { Composer } from './compose/composer.ts';
+import { OptionsPanel } from './compose/options-panel.tsx';
 import { DeploymentView } from './deployments/deployment-view.tsx';
-import { listDeployments } from './deployments/selected-deployment.ts';
+import { listDeployments, titleOf } from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { useSelectedDeployment } from './deployments/use-selected-deployment.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
@@ -13,26 +15,32 @@ import { SiteHeader } from './header/site-header.tsx';
 import { StateFacts } from './header/state-facts.tsx';
 import { LazyModelsPanel } from './models/lazy-models-panel.tsx';
 import { PolicyPanel } from './policy/policy-panel.tsx';
-import { RequestList } from './requests/request-list.tsx';
+import { PanelBoundary } from './panel-boundary.tsx';
+import { Stage } from './stage/stage.tsx';
 import { ServeContext, useServeView } from './state/serve-context.ts';
 import { TEXT_GENERATOR } from './state/serve-store.ts';
 import type { ServeStore } from './state/serve-store.ts';
-import { WatchPanel } from './watch/watch-panel.tsx';
+import { TabList, tabId, tabPanelId } from './tab-list.tsx';
 
 interface AppProps {
   readonly serve: Serve;
   readonly store: ServeStore;
+  readonly composer: Composer;
 }
 
-export function App({ serve, store }: AppProps) {
+export function App({ serve, store, composer }: AppProps) {
   const context = useMemo(() => ({ serve, store }), [serve, store]);
   return (
     <ServeContext value={context}>
-      <SiteHeader>
-        <StateFacts />
-      </SiteHeader>
-      <LoadFailure />
-      <Deployments />
+      <ComposerContext value={composer}>
+        <SiteHeader>
+          <StateFacts />
+        </SiteHeader>
+        <main>
+          <LoadFailure />
+          <Deployments />
+        </main>
+      </ComposerContext>
     </ServeContext>
   );
 }
@@ -42,20 +50,23 @@ function Deployments() {
   const served = useServeView((view) => view.status.deployments);
   const [selected, select] = useSelectedDeployment();
   const deployments = listDeployments(served.map(({ name }) => name));
+  const tabs = deployments.map((name) => ({ id: name, title: titleOf(name) }));
   return (
-    <main>
-      <DeploymentTabs deployments={deployments} selected={selected} onSelect={select} />
+    <>
+      <TabList label="Deployment" tabs={tabs} selected={selected} onSelect={select} />
       {deployments.map((name) => (
         <Activity key={name} mode={name === selected ? 'visible' : 'hidden'}>
           {name === TEXT_GENERATOR ? (
             <TextGeneratorView />
           ) : (
-            <DeploymentView name={name} isShown={name === selected} />
+            <PanelBoundary name={titleOf(name)}>
+              <DeploymentView name={name} isShown={name === selected} />
+            </PanelBoundary>
           )}
         </Activity>
       ))}
       {!deployments.includes(selected) && <UnknownDeployment name={selected} />}
-    </main>
+    </>
   );
 }
 
@@ -68,14 +79,20 @@ function TextGeneratorView() {
       aria-labelledby={tabId(TEXT_GENERATOR)}
     >
       <div className="rail">
-        <ComposePanel />
-        <PolicyPanel />
-        <LazyModelsPanel />
+        <PanelBoundary name="Playground">
+          <ComposePanel />
+        </PanelBoundary>
+        <PanelBoundary name="Batching policy">
+          <PolicyPanel />
+        </PanelBoundary>
+        <PanelBoundary name="Generation options">
+          <OptionsPanel />
+        </PanelBoundary>
+        <PanelBoundary name="Models">
+          <LazyModelsPanel />
+        </PanelBoundary>
       </div>
-      <div className="stage">
-        <WatchPanel />
-        <RequestList />
-      </div>
+      <Stage />
     </div>
   );
 }

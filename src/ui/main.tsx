@@ -8,6 +8,7 @@ import type { WireError } from '../worker/protocol.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import { App } from './app.tsx';
+import { createComposer } from './compose/create-composer.ts';
 import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -32,7 +33,9 @@ function renderFailure(root: Root, error: WireError): void {
   root.render(
     <>
       <SiteHeader />
-      <FailurePanel error={error} />
+      <main>
+        <FailurePanel error={error} />
+      </main>
     </>,
   );
 }
@@ -46,9 +49,11 @@ async function start(root: Root): Promise<void> {
   try {
     const serve = await connect({ backend });
     window.tabserve = serve;
+    const store = connectStore(serve, pageFrames);
+    const composer = createComposer(serve, store, location.hash);
     root.render(
       <StrictMode>
-        <App serve={serve} store={connectStore(serve, pageFrames)} />
+        <App serve={serve} store={store} composer={composer} />
       </StrictMode>,
     );
   } catch (caught) {

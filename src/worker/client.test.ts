@@ -360,21 +360,16 @@ describe('Serve', () => {
     const { link, serve } = createServed();
     const published: number[] = [];
     serve.subscribe('stats', ({ numRunning }) => published.push(numRunning));
-    const latency = { count: 0, p50: 0, p95: 0 };
+    const latency = { count: 0, p50: 0, p95: 0, p99: 0 };
     const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
     const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };
     const totals = { ...ends, promptTokens: 0, outputTokens: 0, prefixCacheQueries: 0, prefixCacheHits: 0 };
+    const finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
+    const kvCache = { usedBytes: 0, reservedBytes: 0 };
+    const counts = { numRunning: 5, numWaiting: 0, kvCache, tokensPerSecond: 0, totals, finishReasons };
     link.say({
       type: 'stats',
-      stats: {
-        steps: [],
-        numRunning: 5,
-        numWaiting: 0,
-        kvCache: { usedBytes: 0, reservedBytes: 0 },
-        tokensPerSecond: 0,
-        ...latencies,
-        totals,
-      },
+      stats: { steps: [], slotStays: [], ...counts, ...latencies },
     });
     expect(published).toEqual([5]);
   });

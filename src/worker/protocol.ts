@@ -313,20 +313,53 @@ export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs'> {
 }
 
 /** One forward pass. Durations in ms on the worker's clock. */
-export interface StepRecord extends Omit<StepEvent, 'requests' | 'endedAtMs'> {
+export interface StepRecord extends Omit<StepEvent, 'requests' | 'rows' | 'endedAtMs'> {
+  /** The K/V slots of its sequences, in the order of its rows. */
+  readonly slots: readonly number[];
   /** From the step's end to the sending of this record: timestamps do not cross the wire. */
   readonly agoMs: number;
+}
+
+/**
+ * A sequence's stay in one K/V slot; where it is moved to another one, its next stay begins. Times are ms before the
+ * message that brings them, on the worker's clock.
+ */
+export interface SlotStay {
+  readonly requestId: RequestId;
+  /** Which of its request's continuations this is. */
+  readonly index: number;
+  readonly slot: number;
+  /** 0 for the first stay of the sequence; a move makes it 1, 2, … */
+  readonly stayIndex: number;
+  /** What it had waited before its first stay. */
+  readonly queueWaitMs: number;
+  /** The beginning of the stay's first step. */
+  readonly startedAgoMs: number;
+  /** The first token of this stay: what came before it was prefill. */
+  readonly firstTokenAgoMs?: number;
+  /** Left out while it lasts. */
+  readonly endedAgoMs?: number;
+  /** How it ended. */
+  readonly end?: FinishReason | 'moved';
+  /** Sampled in this stay. */
+  readonly numTokens: number;
+  readonly firstStepIndex: number;
+  readonly lastStepIndex: number;
 }
 
 export interface ServeStats extends EngineGauges {
   /** Steps since the previous stats message, oldest first. */
   readonly steps: readonly StepRecord[];
+  /** All that last, and those that ended since the previous stats message. */
+  readonly slotStays: readonly SlotStay[];
   /** Output tokens per second over the last second of work. */
   readonly tokensPerSecond: number;
   readonly ttftMs: LatencySummary;
   readonly itlMs: LatencySummary;
   readonly queueWaitMs: LatencySummary;
   readonly e2eMs: LatencySummary;
+  /** Sequences that ended, by how. */
+  readonly finishReasons: Readonly<Record<FinishReason, number>>;
   readonly totals: {
     readonly submitted: number;
     readonly finished: number;

@@ -29,6 +29,7 @@ function createReporter() {
     runMs: 10,
     readbackMs: 35,
     endedAtMs: clock.now(),
+    rows: [],
     requests,
   });
   return { clock, sent, reporter, step };
@@ -95,8 +96,8 @@ describe('StatsReporter', () => {
       numWaiting: 2,
       kvCache: { usedBytes: 30, reservedBytes: 64 },
       tokensPerSecond: 60,
-      ttftMs: { count: 1, p50: 20, p95: 20 },
-      itlMs: { count: 2, p50: 10, p95: 30 },
+      ttftMs: { count: 1, p50: 20, p95: 20, p99: 20 },
+      itlMs: { count: 2, p50: 10, p95: 30, p99: 30 },
       queueWaitMs: { count: 1, p50: 5 },
       e2eMs: { count: 1, p50: 90 },
       totals: {

@@ -4,6 +4,7 @@ import type { EngineGauges, GenerationMetrics } from '../batching/metrics/genera
 import { LatencyWindow } from '../batching/metrics/latency-window.ts';
 import { TokenRate } from '../batching/metrics/token-rate.ts';
 import type { ServeStats, StepRecord } from './protocol.ts';
+import { SlotLog } from './slot-log.ts';
 
 interface StatsSink {
   readonly gauges: () => EngineGauges;
@@ -34,6 +35,8 @@ export class StatsReporter {
     prefixCacheQueries: 0,
     prefixCacheHits: 0,
   };
+  readonly #finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
+  readonly #slots = new SlotLog();
   #steps: StepEvent[] = [];
   #isSendDue = false;
 
@@ -63,12 +66,17 @@ export class StatsReporter {
     this.#tokenRate.record({ numTokens, stepMs: event.stepMs });
     this.#totals.outputTokens += numTokens;
     for (const request of event.requests) this.#record(request);
+    this.#slots.recordStep(event);
     this.#sendSoon();
   }
 
   recordEnded(events: readonly FailedEvent[]): void {
     this.#metrics.onEnded(events, this.#sink.gauges());
-    for (const event of events) this.#record(event);
+    const nowMs = this.#clock.now();
+    for (const event of events) {
+      this.#record(event);
+      this.#slots.recordEnd(event, nowMs);
+    }
     this.#sendSoon();
   }
 
@@ -86,9 +94,11 @@ export class StatsReporter {
       case 'finished':
         this.#e2e.record(event.timings.e2eMs);
         this.#totals.finished += 1;
+        this.#finishReasons[event.finishReason] += 1;
         break;
       case 'failed':
         this.#totals[event.finishReason === 'abort' ? 'cancelled' : 'failed'] += 1;
+        this.#finishReasons[event.finishReason] += 1;
         break;
       default:
         event satisfies never;
@@ -111,17 +121,22 @@ export class StatsReporter {
     this.#sink.send({
       ...this.#sink.gauges(),
       steps,
+      slotStays: this.#slots.take(nowMs),
       tokensPerSecond: this.#tokenRate.tokensPerSecond,
       ttftMs: this.#ttft.summary,
       itlMs: this.#itl.summary,
       queueWaitMs: this.#queueWait.summary,
       e2eMs: this.#e2e.summary,
+      finishReasons: { ...this.#finishReasons },
       totals: { ...this.#totals },
     });
   }
 }
 
 /** Without what the step brought each request: that goes out with the updates. */
-function stepRecordOf({ requests: _requests, endedAtMs, ...step }: StepEvent, nowMs: number): StepRecord {
-  return { ...step, agoMs: nowMs - endedAtMs };
+function stepRecordOf(
+  { requests: _requests, rows, endedAtMs, ...step }: StepEvent,
+  nowMs: number,
+): StepRecord {
+  return { ...step, slots: rows.map(({ slot }) => slot), agoMs: nowMs - endedAtMs };
 }

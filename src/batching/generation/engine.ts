@@ -224,6 +224,7 @@ export class Engine {
       runMs: output.runMs,
       readbackMs: output.readbackMs,
       endedAtMs,
+      rows: step.rows,
       requests: requestEventsOf(progress, endedAtMs),
     };
     this.#numSteps += 1;

@@ -1,4 +1,5 @@
 import type { TokenLogprobs } from './logprobs.ts';
+import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 
 /** On the engine's clock, ms, from the moment it received the request; what a lost engine had generated is not in it. */
@@ -81,6 +82,8 @@ export interface StepEvent {
   readonly readbackMs: number;
   /** On the engine's clock. */
   readonly endedAtMs: number;
+  /** Which sequence was in which K/V slot; one that ended while the step was in flight is among them. */
+  readonly rows: readonly Pick<StepRow, 'requestId' | 'slot'>[];
   /** What the step brought, in the order of its rows. */
   readonly requests: readonly RequestEvent[];
 }

@@ -20,6 +20,7 @@ const STEP: StepEvent = {
   runMs: 10,
   readbackMs: 35,
   endedAtMs: 0,
+  rows: [],
   requests: [],
 };
 

@@ -3,6 +3,7 @@ export interface LatencySummary {
   readonly count: number;
   readonly p50: number;
   readonly p95: number;
+  readonly p99: number;
 }
 
 const WINDOW_SIZE = 512;
@@ -20,7 +21,8 @@ export class LatencyWindow {
   get summary(): LatencySummary {
     const count = Math.min(this.#numRecorded, WINDOW_SIZE);
     const sorted = this.#samples.subarray(0, count).toSorted();
-    return { count, p50: percentile(sorted, 0.5), p95: percentile(sorted, 0.95) };
+    const [p50, p95, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.95), percentile(sorted, 0.99)];
+    return { count, p50, p95, p99 };
   }
 }
 

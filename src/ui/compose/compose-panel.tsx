@@ -1,88 +1,125 @@
-import { useId, useRef, useState } from 'react';
+import { lazy, Suspense, useId, useState } from 'react';
 import type { FormEvent } from 'react';
 
-import type { WireError } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
+import { formatCount } from '../format.ts';
 import { Panel } from '../panel.tsx';
-import { useServe } from '../state/serve-context.ts';
+import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';
-import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
-import type { GenerationErrors, GenerationField } from './generation-fields.ts';
-import { GenerationOptions } from './generation-options.tsx';
-import { PromptBox } from './prompt-box.tsx';
+import { useComposer, useComposerView } from './composer-context.ts';
+import { DocumentActions } from './document-actions.tsx';
+import { DocumentEditor } from './document-editor.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
-const EMPTY_PROMPT: WireError = {
-  code: 'EMPTY_PROMPT',
-  message: 'The prompt is empty: write the beginning of a text for the model to continue.',
-};
+const HistoryDialog = lazy(async () => {
+  const module = await import('../history/history-dialog.tsx');
+  return { default: module.HistoryDialog };
+});
 
+/** Where texts begin: written, continued by the model, and written on. */
 export function ComposePanel() {
-  const { serve } = useServe();
-  const promptRef = useRef<HTMLTextAreaElement>(null);
+  const composer = useComposer();
+  const error = useComposerView((view) => view.error);
+  const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
+  const canUndo = useComposerView(({ followed }) => followed !== undefined);
+  const [isHistoryOpen, setIsHistoryOpen] = useState(false);
   const errorId = useId();
-  const [prompt, setPrompt] = useState(SAMPLE_PROMPTS[0] ?? '');
-  const [texts, setTexts] = useState(EMPTY_GENERATION_TEXTS);
-  const [error, setError] = useState<WireError>();
-  const [optionErrors, setOptionErrors] = useState<GenerationErrors>({});
 
-  const submit = (prompts: readonly string[]): void => {
-    const { options, errors } = parseGeneration(texts);
-    const refusal = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
-    setOptionErrors(errors);
-    setError(refusal);
-    if (refusal) return;
-    const generator = serve.getHandle('text-generator');
-    for (const text of prompts) generator.remote(text, options);
-  };
-
-  const send = (event?: FormEvent): void => {
-    event?.preventDefault();
-    submit([prompt]);
-    // The sent text stays selected: typing replaces it, Enter sends it again.
-    promptRef.current?.select();
-  };
-
-  // A value half typed is no mistake: it is judged when its field is left.
-  const changeOption = (field: GenerationField, text: string): void => {
-    setTexts((previous) => ({ ...previous, [field]: text }));
-    setOptionErrors((previous) => ({ ...previous, [field]: undefined }));
+  const send = (event: FormEvent): void => {
+    event.preventDefault();
+    composer.send();
   };
 
   return (
-    <Panel title="Prompt" className="compose">
+    <Panel title="Playground" className="compose">
       <form onSubmit={send} noValidate>
-        <PromptBox
-          ref={promptRef}
-          prompt={prompt}
-          errorId={error && errorId}
-          isInvalid={error === EMPTY_PROMPT}
-          onChange={setPrompt}
-          onSend={send}
-        />
+        <DocumentEditor errorId={error && errorId} />
         <div id={errorId} role="alert">
           {error && <ErrorLine error={error} />}
         </div>
+        <ChoiceSwitch />
         <div className="actions">
           <button type="submit" className="button-primary">
             Send
           </button>
-          <button type="button" onClick={() => submit(SAMPLE_PROMPTS)}>
-            Send {SAMPLE_PROMPTS.length} sample prompts
+          <button type="button" disabled={!isActive} onClick={() => composer.cancel()}>
+            Cancel
+          </button>
+          <button type="button" disabled={!canUndo} onClick={() => composer.regenerate()}>
+            Regenerate
+          </button>
+          <button type="button" disabled={!canUndo} onClick={() => composer.undo()}>
+            Undo
           </button>
         </div>
-        <GenerationOptions
-          texts={texts}
-          errors={optionErrors}
-          onChange={changeOption}
-          onLeave={() => setOptionErrors(parseGeneration(texts).errors)}
-        />
+        <DocumentActions onHistory={() => setIsHistoryOpen(true)} />
+        <FinishedMessage />
       </form>
+      <Samples />
+      {isHistoryOpen && (
+        <Suspense>
+          <HistoryDialog
+            onRestore={(prompt, texts) => composer.restore(prompt, texts)}
+            onClose={() => setIsHistoryOpen(false)}
+          />
+        </Suspense>
+      )}
     </Panel>
   );
 }
 
-function describeOptionErrors(errors: GenerationErrors): WireError | undefined {
-  const messages = Object.values(errors);
-  return messages.length > 0 ? { code: 'INVALID_OPTION', message: messages.join(' ') } : undefined;
+function Samples() {
+  const composer = useComposer();
+  return (
+    <div className="samples">
+      <h3>Examples</h3>
+      <ul className="chips">
+        {SAMPLE_PROMPTS.map((prompt) => (
+          <li key={prompt}>
+            <button type="button" className="chip" onClick={() => composer.restore(prompt)}>
+              {prompt}
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
+        Send {SAMPLE_PROMPTS.length} sample prompts
+      </button>
+    </div>
+  );
+}
+
+/** Several continuations of one prompt take turns in the document. */
+function ChoiceSwitch() {
+  const composer = useComposer();
+  const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
+  const numChoices = useComposerView(({ followed }) => followed?.numChoices ?? 1);
+  if (numChoices === 1) return null;
+  return (
+    <fieldset className="choices">
+      <legend>Continuation</legend>
+      {Array.from({ length: numChoices }, (_, index) => (
+        <button
+          key={index}
+          type="button"
+          className="chip"
+          aria-pressed={index === choice}
+          onClick={() => composer.showChoice(index)}
+        >
+          {index + 1}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** Told once, at the end: a reader of the screen is not read every token. */
+function FinishedMessage() {
+  const id = useComposerView(({ followed }) => followed?.id);
+  const text = useServeView(({ requests }) => {
+    const request = id && requests.get(id);
+    if (request?.status !== 'finished') return '';
+    return `The text was continued by ${formatCount(request.numOutputTokens)} tokens.`;
+  });
+  return <output className="visually-hidden">{text}</output>;
 }

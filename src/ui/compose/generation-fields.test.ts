@@ -21,6 +21,7 @@ describe('generation options', () => {
       n: '16',
       priority: '-100',
       timeoutMs: '1500.5',
+      logitBias: '50256: -100, 11:2.5,',
       stop: ' the end',
     };
     expect(parseGeneration(texts)).toEqual({
@@ -37,6 +38,7 @@ describe('generation options', () => {
         n: 16,
         priority: -100,
         timeoutMs: 1500.5,
+        logitBias: { '50256': -100, '11': 2.5 },
         stop: ' the end',
       },
       errors: {},

@@ -2,7 +2,7 @@ import { AnswerList } from '../answers/answer-list.tsx';
 import { BatchTable } from '../batches/batch-table.tsx';
 import { TimelinePanel } from '../batches/timeline-panel.tsx';
 import { AdderForm } from './adder-form.tsx';
-import { tabId, tabPanelId } from './deployment-tabs.tsx';
+import { tabId, tabPanelId } from '../tab-list.tsx';
 import './deployment-view.css';
 import { HousePriceForm } from './house-price-form.tsx';
 import { JsonForm } from './json-form.tsx';

@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 
+import { ThemeSwitch } from '../theme/theme-switch.tsx';
 import './site-header.css';
 
 interface SiteHeaderProps {
@@ -16,6 +17,7 @@ export function SiteHeader({ children }: SiteHeaderProps) {
           <path className="brand-bars" d="M9 24v-6M14 24V11M19 24v-9M24 24v-4" />
         </svg>
         <h1>Tabserve</h1>
+        <ThemeSwitch />
         <p>One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
       </div>
       {children}

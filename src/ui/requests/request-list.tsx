@@ -1,3 +1,6 @@
+import { useState } from 'react';
+
+import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearFinished } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
@@ -5,12 +8,17 @@ import { isActive } from '../state/request-view.ts';
 import './request-list.css';
 import { RequestRow } from './request-row.tsx';
 
+/** As many rows as are drawn unasked: each one more is drawn on demand. */
+const PAGE_SIZE = 40;
+
 /** Newest first: what was just sent appears where the eye is, and older rows keep their order below it. */
 export function RequestList() {
   const { store } = useServe();
   const requestIds = useServeView((view) => view.requestIds);
   const numActive = useServeView(selectNumActive);
   const numOver = requestIds.length - numActive;
+  const [numShown, setNumShown] = useState(PAGE_SIZE);
+  const numHidden = requestIds.length - numShown;
   return (
     <section className="requests" aria-labelledby="requests-title">
       <div className="requests-head">
@@ -23,10 +31,18 @@ export function RequestList() {
         </button>
       </div>
       <ul className="request-list" aria-labelledby="requests-title">
-        {requestIds.toReversed().map((id) => (
-          <RequestRow key={id} id={id} />
-        ))}
+        {requestIds
+          .slice(-numShown)
+          .toReversed()
+          .map((id) => (
+            <RequestRow key={id} id={id} />
+          ))}
       </ul>
+      {numHidden > 0 && (
+        <button type="button" onClick={() => setNumShown(numShown + PAGE_SIZE)}>
+          Show older ({formatCount(numHidden)})
+        </button>
+      )}
       {requestIds.length === 0 && <EmptyList />}
     </section>
   );

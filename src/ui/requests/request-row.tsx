@@ -4,6 +4,7 @@ import type { MouseEvent } from 'react';
 import type { ClientId, RequestId } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { slotSettings } from '../slots/slot-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
@@ -63,6 +64,15 @@ function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: R
         {status}
         {finishReason && ` · ${finishReason}`}
       </span>
+      <button
+        type="button"
+        className="button-quiet request-trace"
+        disabled={status === 'waiting'}
+        aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${tabName(clientId)}`}`}
+        onClick={() => slotSettings.setState({ tracedId: id })}
+      >
+        Trace
+      </button>
       {clientId === undefined && isActive(status) && (
         <button
           type="button"

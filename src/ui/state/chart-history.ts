@@ -1,40 +1,95 @@
 import type { LatencySummary, ServeStats } from '../../worker/protocol.ts';
 import { RingColumns } from './ring-columns.ts';
+import type { Cell } from './ring-columns.ts';
+import { SlotHistory } from './slot-history.ts';
 
 const MAX_STEPS = 600;
-const MAX_LATENCY_SAMPLES = 600;
-const LATENCY_SAMPLE_INTERVAL_MS = 200;
-/** A silence longer than this was idle time: the latency lines break instead of bridging it. */
+const SAMPLE_INTERVAL_MS = 200;
+/** Of the longest window that the charts can show, s. */
+export const MAX_WINDOW_SECONDS = 300;
+/** A silence longer than this was idle time: the lines break instead of bridging it. */
 const IDLE_GAP_MS = 3000;
+
+/** The columns of the step table, in their order; seconds are on this tab's clock. */
+const STEP_COLUMNS = ['stepIndex', 'decode', 'prefill', 'waiting', 'seconds'] as const;
+
+/** The columns of the sample table: latencies in ms, rates per second, utilisation in %, ends since the worker's start. */
+const SAMPLE_COLUMNS = [
+  'seconds',
+  ...(['ttft', 'itl', 'queueWait', 'e2e'] as const).flatMap(
+    (name) => [`${name}P50`, `${name}P95`, `${name}P99`] as const,
+  ),
+  'tokensInPerSecond',
+  'tokensOutPerSecond',
+  'utilization',
+  'stop',
+  'length',
+  'abort',
+  'error',
+  'rejected',
+] as const;
+
+export type SampleColumn = (typeof SAMPLE_COLUMNS)[number];
 
 /** What the charts draw, in columns. Mutable on purpose: the store only counts its revisions. */
 export class ChartHistory {
-  /** Step index, decode batch size, prefill batch size, queue length. */
-  readonly steps = new RingColumns(4, MAX_STEPS);
-  /** Seconds on this tab's clock, TTFT p50, TTFT p95, ITL p50, ITL p95 in ms. */
-  readonly latency = new RingColumns(5, MAX_LATENCY_SAMPLES);
-  #lastSampleAtMs = Number.NEGATIVE_INFINITY;
+  /** One row for each forward pass. */
+  readonly steps = new RingColumns(STEP_COLUMNS, MAX_STEPS);
+  /** One row for each interval with work in it. */
+  readonly samples = new RingColumns(SAMPLE_COLUMNS, (MAX_WINDOW_SECONDS * 1000) / SAMPLE_INTERVAL_MS);
+  readonly slots = new SlotHistory();
+  #last: { readonly atMs: number; readonly totals: ServeStats['totals'] } | undefined;
+  /** Since the last sample: time in decode steps, and that time weighed by how full the batch was. */
+  #decodeMs = 0;
+  #filledMs = 0;
 
-  record(stats: ServeStats, receivedAtMs: number): void {
-    for (const { stepIndex, kind, batchSize, queueLength } of stats.steps) {
+  record(stats: ServeStats, receivedAtMs: number, maxBatchSize: number): void {
+    for (const { stepIndex, kind, batchSize, queueLength, stepMs, agoMs } of stats.steps) {
       const isDecode = kind === 'decode';
-      this.steps.push([stepIndex, isDecode ? batchSize : null, isDecode ? null : batchSize, queueLength]);
+      const seconds = (receivedAtMs - agoMs) / 1000;
+      this.steps.push([
+        stepIndex,
+        isDecode ? batchSize : null,
+        isDecode ? null : batchSize,
+        queueLength,
+        seconds,
+      ]);
+      if (!isDecode) continue;
+      this.#decodeMs += stepMs;
+      this.#filledMs += stepMs * Math.min(1, batchSize / maxBatchSize);
     }
-    this.#sampleLatency(stats, receivedAtMs);
+    this.slots.record(stats, receivedAtMs);
+    this.#sample(stats, receivedAtMs);
   }
 
-  #sampleLatency({ ttftMs, itlMs }: ServeStats, receivedAtMs: number): void {
-    const silenceMs = receivedAtMs - this.#lastSampleAtMs;
-    if (ttftMs.count === 0 || silenceMs < LATENCY_SAMPLE_INTERVAL_MS) return;
-    if (this.latency.length > 0 && silenceMs > IDLE_GAP_MS) {
-      this.latency.push([(this.#lastSampleAtMs + 1) / 1000, null, null, null, null]);
-    }
-    this.latency.push([receivedAtMs / 1000, ...percentiles(ttftMs), ...percentiles(itlMs)]);
-    this.#lastSampleAtMs = receivedAtMs;
+  #sample(stats: ServeStats, receivedAtMs: number): void {
+    const last = this.#last;
+    const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
+    if (elapsedMs < SAMPLE_INTERVAL_MS) return;
+    const isAfterGap = elapsedMs > IDLE_GAP_MS;
+    if (last && isAfterGap) this.samples.push([(last.atMs + 1) / 1000]);
+    const { totals, finishReasons, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
+    const rate = (total: 'promptTokens' | 'outputTokens'): Cell =>
+      last && !isAfterGap ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs : null;
+    this.samples.push([
+      receivedAtMs / 1000,
+      ...[ttftMs, itlMs, queueWaitMs, e2eMs].flatMap(percentiles),
+      rate('promptTokens'),
+      rate('outputTokens'),
+      this.#decodeMs > 0 ? (this.#filledMs / this.#decodeMs) * 100 : null,
+      finishReasons.stop,
+      finishReasons.length,
+      finishReasons.abort,
+      finishReasons.error,
+      totals.rejected,
+    ]);
+    this.#last = { atMs: receivedAtMs, totals };
+    this.#decodeMs = 0;
+    this.#filledMs = 0;
   }
 }
 
-/** Zero would not fit on the latency chart's logarithmic axis, and means "no sample" here. */
-function percentiles({ p50, p95 }: LatencySummary): (number | null)[] {
-  return [p50 > 0 ? p50 : null, p95 > 0 ? p95 : null];
+/** Zero would not fit on a logarithmic axis, and means "no sample" here. */
+function percentiles({ p50, p95, p99 }: LatencySummary): Cell[] {
+  return [p50, p95, p99].map((value) => (value > 0 ? value : null));
 }

@@ -2,20 +2,22 @@ import { describe, expect, it } from 'vitest';
 
 import { RingColumns } from './ring-columns.ts';
 
-function createRing(numRows: number, capacity = 3): RingColumns {
-  const ring = new RingColumns(2, capacity);
+const NAMES = ['row', 'tens'] as const;
+
+function createRing(numRows: number, capacity = 3): RingColumns<(typeof NAMES)[number]> {
+  const ring = new RingColumns(NAMES, capacity);
   for (let row = 0; row < numRows; row += 1) ring.push([row, row * 10]);
   return ring;
 }
 
 describe('ring columns', () => {
   it('reads one array per column while it is empty', () => {
-    expect(createRing(0).read()).toEqual([[], []]);
-    expect(createRing(0).last(0)).toBeNull();
+    expect(createRing(0).read(NAMES)).toEqual([[], []]);
+    expect(createRing(0).last('row')).toBeNull();
   });
 
   it('reads rows in the order they were pushed', () => {
-    expect(createRing(2).read()).toEqual([
+    expect(createRing(2).read(NAMES)).toEqual([
       [0, 1],
       [0, 10],
     ]);
@@ -24,19 +26,26 @@ describe('ring columns', () => {
   it.each([3, 4, 5, 6, 7])('keeps the last rows, oldest first, after %i rows', (numRows) => {
     const ring = createRing(numRows);
     expect(ring.length).toBe(3);
-    expect(ring.read()[0]).toEqual([numRows - 3, numRows - 2, numRows - 1]);
-    expect(ring.last(1)).toBe((numRows - 1) * 10);
+    expect(ring.read(NAMES)[0]).toEqual([numRows - 3, numRows - 2, numRows - 1]);
+    expect(ring.last('tens')).toBe((numRows - 1) * 10);
   });
 
   it('keeps gaps', () => {
-    const ring = new RingColumns(2, 3);
-    ring.push([0, null]);
-    expect(ring.read()).toEqual([[0], [null]]);
+    const ring = new RingColumns(NAMES, 3);
+    ring.push([0]);
+    expect(ring.read(NAMES)).toEqual([[0], [null]]);
+  });
+
+  it('reads the columns that are asked for, in that order', () => {
+    expect(createRing(2).read(['tens', 'row'])).toEqual([
+      [0, 10],
+      [0, 1],
+    ]);
   });
 
   it('hands out copies', () => {
     const ring = createRing(1);
-    ring.read()[0]?.push(99);
-    expect(ring.read()[0]).toEqual([0]);
+    ring.read(NAMES)[0]?.push(99);
+    expect(ring.read(NAMES)[0]).toEqual([0]);
   });
 });

@@ -1,15 +1,17 @@
 /** A chart's value; `null` draws a gap. */
 export type Cell = number | null;
 
-/** The last `capacity` rows of a table, kept by column as uPlot reads it; the first column is x. */
-export class RingColumns {
+/** The last `capacity` rows of a table, kept by column as uPlot reads it. */
+export class RingColumns<Name extends string> {
+  readonly #names: readonly Name[];
   readonly #columns: Cell[][];
   readonly #capacity: number;
   /** Rows ever pushed: row r lives at index r % capacity until row r + capacity replaces it. */
   #numPushed = 0;
 
-  constructor(numColumns: number, capacity: number) {
-    this.#columns = Array.from({ length: numColumns }, () => []);
+  constructor(names: readonly Name[], capacity: number) {
+    this.#names = names;
+    this.#columns = names.map(() => []);
     this.#capacity = capacity;
   }
 
@@ -17,20 +19,28 @@ export class RingColumns {
     return Math.min(this.#numPushed, this.#capacity);
   }
 
+  /** Cells in the order of the names; what is left out is a gap. */
   push(row: readonly Cell[]): void {
     const index = this.#numPushed % this.#capacity;
     for (const [column, cells] of this.#columns.entries()) cells[index] = row[column] ?? null;
     this.#numPushed += 1;
   }
 
-  /** The columns, oldest row first; copies, because uPlot keeps what it is given. */
-  read(): Cell[][] {
+  /** Columns by name, oldest row first; copies, because uPlot keeps what it is given. */
+  read(names: readonly Name[]): Cell[][] {
     const oldest = this.#numPushed > this.#capacity ? this.#numPushed % this.#capacity : 0;
-    return this.#columns.map((cells) => [...cells.slice(oldest), ...cells.slice(0, oldest)]);
+    return names.map((name) => {
+      const cells = this.#cellsOf(name);
+      return [...cells.slice(oldest), ...cells.slice(0, oldest)];
+    });
   }
 
   /** The newest cell of a column. */
-  last(column: number): Cell {
-    return this.#columns[column]?.[(this.#numPushed - 1) % this.#capacity] ?? null;
+  last(name: Name): Cell {
+    return this.#cellsOf(name)[(this.#numPushed - 1) % this.#capacity] ?? null;
+  }
+
+  #cellsOf(name: Name): readonly Cell[] {
+    return this.#columns[this.#names.indexOf(name)] ?? [];
   }
 }

@@ -30,7 +30,7 @@ const STATUS: ServeStatus = {
   isHandover: false,
   isolationReason: '',
 };
-const NO_LATENCY = { count: 0, p50: 0, p95: 0 };
+const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
 function id(name: string): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
@@ -82,6 +82,7 @@ function finished(name: string, generatedText: string): RequestUpdate {
 function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = {}): ServeStats {
   return {
     steps,
+    slotStays: [],
     numRunning: 2,
     numWaiting: 1,
     kvCache: { usedBytes: 0, reservedBytes: 0 },
@@ -90,6 +91,7 @@ function createStats(steps: ServeStats['steps'], latency: Partial<ServeStats> = 
     itlMs: NO_LATENCY,
     queueWaitMs: NO_LATENCY,
     e2eMs: NO_LATENCY,
+    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
     totals: {
       submitted: 3,
       finished: 0,
@@ -118,6 +120,7 @@ function createStep(
     batchSize,
     numTokens: batchSize,
     queueLength: 1,
+    slots: Array.from({ length: batchSize }, (_, slot) => slot),
     ...durations,
   };
 }
@@ -475,7 +478,7 @@ describe('stats', () => {
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
     const { history, historyRevision, figures } = store.getState();
-    expect(history.steps.read()).toEqual([
+    expect(history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting'])).toEqual([
       [0, 1],
       [null, 2],
       [1, null],
@@ -492,16 +495,5 @@ describe('stats', () => {
       { type: 'stats', stats: createStats([]), receivedAtMs: 100 },
     ]);
     expect(store.getState().figures?.lastBatchSize).toBe(5);
-  });
-
-  it('sample latency at intervals, and break the lines over idle time', () => {
-    const history = new ChartHistory();
-    const stats = createStats([], { ttftMs: { count: 1, p50: 40, p95: 60 } });
-    history.record(createStats([]), 0);
-    for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs);
-    const [seconds, ttftP50, , itlP50] = history.latency.read();
-    expect(seconds).toEqual([1, 1.2, 1.201, 9]);
-    expect(ttftP50).toEqual([40, 40, null, 40]);
-    expect(itlP50).toEqual([null, null, null, null]);
   });
 });

@@ -80,7 +80,7 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
       if (event.type === 'status') {
         status = event.status;
       } else if (event.type === 'stats') {
-        view.history.record(event.stats, event.receivedAtMs);
+        view.history.record(event.stats, event.receivedAtMs, status.policy.maxBatchSize);
         figures = latestFigures(event.stats, figures);
         historyRevision += 1;
       }
@@ -88,11 +88,13 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
     const requestEvents = events.filter((event) => event.type === 'requests');
     const tableEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
     const batchEvents = events.filter((event) => event.type === 'batch');
+    const table = updateRequestTable(view, tableEvents);
+    view.history.slots.nameOwners(table.requests);
     return {
       status,
       figures,
       historyRevision,
-      ...updateRequestTable(view, tableEvents),
+      ...table,
       answerLogs: updateAnswerLogs(view.answerLogs, requestEvents, (name) => name !== TEXT_GENERATOR),
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
@@ -127,6 +129,7 @@ function updateRequestTable(table: RequestTable, events: readonly TableEvent[]):
     if (event.type === 'requests') applyUpdates(draft, event);
     else applyActivity(draft.requests, event.activity);
   }
+  removeOldest(draft.requests, ({ status }) => !isActive(status), MAX_OVER);
   // Rows keep their identity through a stream, so the list does not render again for a token.
   const hasSameRows =
     draft.requests.size === requestIds.length && requestIds.every((id) => draft.requests.has(id));
@@ -150,7 +153,10 @@ function applyUpdates(
   }
 }
 
-/** Finished rows of other tabs that are kept: whoever floods must not fill every tab's list. */
+/** Rows of requests that are over are kept so far: a list of thousands would be of no use, and slow. */
+const MAX_OVER = 300;
+
+/** Of those, the rows of other tabs: whoever floods must not fill every tab's list. */
 const MAX_FOREIGN_OVER = 50;
 
 function applyActivity(
@@ -170,12 +176,22 @@ function applyActivity(
     if (requests.has(activity.requestId) || isActive(activity.state))
       requests.set(activity.requestId, foreignRequestView(activity));
   }
-  let numTooMany = [...requests.values()].filter(isForeignOver).length - MAX_FOREIGN_OVER;
-  if (numTooMany > 0) removeWhere(requests, (request) => isForeignOver(request) && numTooMany-- > 0);
+  removeOldest(requests, isForeignOver, MAX_FOREIGN_OVER);
 }
 
 function isForeignOver({ clientId, status }: RequestView): boolean {
   return clientId !== undefined && !isActive(status);
+}
+
+/** Of the requests that this is said of, keeps the newest so many. */
+function removeOldest(
+  requests: Map<RequestId, RequestView>,
+  isOfKind: (request: RequestView) => boolean,
+  maxKept: number,
+): void {
+  let numTooMany = -maxKept;
+  for (const request of requests.values()) if (isOfKind(request)) numTooMany += 1;
+  if (numTooMany > 0) removeWhere(requests, (request) => isOfKind(request) && numTooMany-- > 0);
 }
 
 function removeWhere(

@@ -1,11 +1,13 @@
-import uPlot from 'uplot';
+import type uPlot from 'uplot';
 
 import { formatCount, NO_VALUE } from '../format.ts';
+import type { ServeView } from '../state/serve-store.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 
+/** Wide enough to see single steps, narrow enough to show a minute of them. */
 const PIXELS_PER_STEP = 5;
-/** The scale never shrinks below this: a lone sequence should look like one, not like a full batch. */
+/** A batch of one should look small. */
 const MIN_BATCH_RANGE = 4;
 
 export const BATCH_SIZE_CHART: ChartSpec = {
@@ -13,7 +15,13 @@ export const BATCH_SIZE_CHART: ChartSpec = {
   title: 'Batch size per step',
   subtitle: 'sequences in each forward pass',
   emptyText: 'Send a prompt: every step of the model draws one bar.',
-  options: {
+  columnNames: [
+    'step',
+    'decode batch size [sequences]',
+    'prefill batch size [sequences]',
+    'waiting [requests]',
+  ],
+  createOptions: (paths) => ({
     legend: createLegend(['--series-decode', '--series-prefill', '--series-queue']),
     cursor: READ_ONLY_CURSOR,
     scales: {
@@ -41,8 +49,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     ],
     series: [
       { label: 'step', value: formatCell },
-      { label: 'decode', value: formatCell, ...bars('--series-decode') },
-      { label: 'prefill', value: formatCell, ...bars('--series-prefill') },
+      { label: 'decode', value: formatCell, ...bars('--series-decode', paths) },
+      { label: 'prefill', value: formatCell, ...bars('--series-prefill', paths) },
       {
         label: 'waiting (right)',
         scale: 'waiting',
@@ -50,24 +58,39 @@ export const BATCH_SIZE_CHART: ChartSpec = {
         stroke: color('--series-queue'),
         width: 1.5,
         points: { show: false },
-        ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
+        ...(paths.stepped && { paths: paths.stepped({ align: 1 }) }),
       },
     ],
-  },
-  read: ({ history }) => history.steps.read(),
+  }),
+  read: ({ history }) => history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting']),
   isEmpty: ({ history }) => history.steps.length === 0,
   describe: ({ figures }) =>
     figures
       ? `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`
       : 'no step yet',
+  time: { toX: stepAt, toSeconds: secondsOf },
 };
 
-function bars(name: '--series-decode' | '--series-prefill'): Partial<uPlot.Series> {
+/** The first step that ended at or after this time. */
+function stepAt({ history }: ServeView, seconds: number): number | undefined {
+  const [steps = [], ends = []] = history.steps.read(['stepIndex', 'seconds']);
+  return steps[ends.findIndex((end) => end !== null && end >= seconds)] ?? undefined;
+}
+
+function secondsOf({ history }: ServeView, step: number): number | undefined {
+  const [steps = [], ends = []] = history.steps.read(['stepIndex', 'seconds']);
+  return ends[steps.indexOf(Math.round(step))] ?? undefined;
+}
+
+function bars(
+  name: '--series-decode' | '--series-prefill',
+  paths: uPlot.Series.PathBuilderFactories,
+): Partial<uPlot.Series> {
   return {
     fill: color(name),
     width: 0,
     points: { show: false },
-    ...(uPlot.paths.bars && { paths: uPlot.paths.bars({ size: [1, 12], gap: 1 }) }),
+    ...(paths.bars && { paths: paths.bars({ size: [1, 12], gap: 1 }) }),
   };
 }
 

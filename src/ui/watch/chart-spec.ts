@@ -3,6 +3,7 @@ import type { AlignedData, Axis, Options } from 'uplot';
 
 import type { Cell } from '../state/ring-columns.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import { resolvedColor } from '../theme/resolved-color.ts';
 
 /** Everything that makes one chart: fixed at start-up, so that a chart is created once. */
 export interface ChartSpec {
@@ -10,29 +11,39 @@ export interface ChartSpec {
   readonly title: string;
   readonly subtitle: string;
   readonly emptyText: string;
-  readonly options: Omit<Options, 'width' | 'height'>;
+  /** Made when the chart is: uPlot itself is loaded with the first chart. */
+  readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
   /** The columns, x first. */
   readonly read: (view: ServeView) => Cell[][];
+  /** Their names and units, for the export. */
+  readonly columnNames: readonly string[];
   readonly isEmpty: (view: ServeView) => boolean;
   /** The current values in words, for those who do not see the chart. */
   readonly describe: (view: ServeView) => string;
+  /** Time on this tab's clock -> x, and back; undefined where x is that time. */
+  readonly time?: {
+    readonly toX: (view: ServeView, seconds: number) => number | undefined;
+    readonly toSeconds: (view: ServeView, x: number) => number | undefined;
+  };
 }
 
-type Color =
+export type ChartColor =
   | '--ink-2'
   | '--rule'
+  | '--surface'
+  | '--ink'
   | '--series-decode'
   | '--series-prefill'
   | '--series-queue'
   | '--series-ttft'
-  | '--series-itl';
+  | '--series-itl'
+  | '--series-e2e'
+  | '--good'
+  | '--bad';
 
-/**
- * A canvas takes no CSS variables, so colours are read at each drawing: a redraw alone follows the scheme.
- * Registered as `<color>` in tokens.css, else `light-dark(…)` would come back unresolved.
- */
-export function color(name: Color): () => string {
-  return () => getComputedStyle(document.documentElement).getPropertyValue(name);
+/** A canvas takes no CSS variables, so colours are read at each drawing: a redraw alone follows the theme. */
+export function color(name: ChartColor): () => string {
+  return () => resolvedColor(name);
 }
 
 export const GRID: NonNullable<Axis['grid']> = { stroke: color('--rule'), width: 1 };
@@ -51,12 +62,12 @@ export function createAxis(axis: Axis): Axis {
 }
 
 /** Legend markers are HTML: there a variable works, and follows the scheme by itself. Dashed lines get hollow ones. */
-export function createLegend(colors: readonly Color[]): NonNullable<Options['legend']> {
+export function createLegend(colors: readonly ChartColor[]): NonNullable<Options['legend']> {
   const variable = (seriesIndex: number): string => `var(${colors[seriesIndex - 1] ?? '--ink-2'})`;
   return {
     markers: {
       width: (chart, index) => (isDashed(chart, index) ? 2 : 0),
-      dash: 'solid',
+      dash: (chart, index) => ((chart.series[index]?.dash?.[0] ?? 0) > 2 ? 'solid' : 'dotted'),
       stroke: (_chart, index) => variable(index),
       fill: (chart, index) => (isDashed(chart, index) ? 'transparent' : variable(index)),
     },

@@ -1,6 +1,7 @@
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import './figures-row.css';
 
 interface FigureProps {
   readonly name: string;
@@ -11,18 +12,20 @@ interface FigureProps {
 
 export function FiguresRow() {
   return (
-    <dl className="figures">
-      <Figure name="Running" title="Sequences in the batch" select={selectRunning} />
-      <Figure name="Waiting" title="Requests in the queue" select={selectWaiting} />
-      <Figure name="Last batch" title="Sequences in the last step" select={selectLastBatchSize} />
-      <Figure
-        name="Tokens/s"
-        title="Output tokens per second, all sequences together"
-        select={selectTokensPerSecond}
-      />
-      <Figure name="TTFT p50 / p95" title="Time to first token, queue wait included" select={selectTtft} />
-      <Figure name="ITL p50 / p95" title="Inter-token latency" select={selectItl} />
-    </dl>
+    <section className="figures-panel" aria-label="Live figures">
+      <dl className="figures">
+        <Figure name="Running" title="Sequences in the batch" select={selectRunning} />
+        <Figure name="Waiting" title="Requests in the queue" select={selectWaiting} />
+        <Figure name="Last batch" title="Sequences in the last step" select={selectLastBatchSize} />
+        <Figure
+          name="Tokens/s"
+          title="Output tokens per second, all sequences together"
+          select={selectTokensPerSecond}
+        />
+        <Figure name="TTFT p50 / p95" title="Time to first token, queue wait included" select={selectTtft} />
+        <Figure name="ITL p50 / p95" title="Inter-token latency" select={selectItl} />
+      </dl>
+    </section>
   );
 }
 

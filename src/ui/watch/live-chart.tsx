@@ -1,8 +1,8 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartSpec } from './chart-spec.ts';
-import { mountChart } from './mount-chart.ts';
+import { saveCsv, savePng } from './export-chart.ts';
 
 interface LiveChartProps {
   readonly spec: ChartSpec;
@@ -14,13 +14,52 @@ export function LiveChart({ spec }: LiveChartProps) {
   const isEmpty = useServeView(spec.isEmpty);
   const description = useServeView(spec.describe);
   const hostRef = useRef<HTMLDivElement>(null);
+  const [failure, setFailure] = useState<Error>();
 
-  useEffect(() => (hostRef.current ? mountChart(hostRef.current, spec, store) : undefined), [spec, store]);
+  useEffect(() => {
+    let release: (() => void) | undefined;
+    let isGone = false;
+    // Loaded beside the page: its place is kept, so that nothing moves when it comes.
+    const mount = async (): Promise<void> => {
+      const { mountChart } = await import('./mount-chart.ts');
+      if (!isGone && hostRef.current) release = mountChart(hostRef.current, spec, store);
+    };
+    mount().catch((caught: unknown) =>
+      setFailure(caught instanceof Error ? caught : new Error(String(caught))),
+    );
+    return () => {
+      isGone = true;
+      release?.();
+    };
+  }, [spec, store]);
+
+  // The panel's boundary shows it, as any other fault in drawing.
+  if (failure) throw failure;
 
   return (
     <figure className="chart">
       <figcaption>
-        <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+        <div>
+          <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+        </div>
+        <button
+          type="button"
+          className="button-quiet"
+          disabled={isEmpty}
+          aria-label={`${spec.title} as CSV`}
+          onClick={() => saveCsv(spec, store.getState())}
+        >
+          CSV
+        </button>
+        <button
+          type="button"
+          className="button-quiet"
+          disabled={isEmpty}
+          aria-label={`${spec.title} as PNG`}
+          onClick={() => hostRef.current && void savePng(spec, hostRef.current)}
+        >
+          PNG
+        </button>
       </figcaption>
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />

@@ -2,38 +2,92 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import type { ServeStore } from '../state/serve-store.ts';
+import { onThemeChange } from '../theme/on-theme-change.ts';
+import { cancelTurn, requestTurn } from './chart-turns.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
+import { watchSettings } from './watch-settings.ts';
 
 /** Draws a chart into `host` and keeps it current, outside React; returns the release of all it took. */
 export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
   const chart = new uPlot(
-    // Its legend takes values from then on: a chart that comes back with its tab has some from the start.
-    { ...spec.options, ...sizeOf(host), hooks: { ready: [showNewestInLegend] } },
+    {
+      ...spec.createOptions(uPlot.paths),
+      ...sizeOf(host),
+      // Its legend takes values from then on: a chart that comes back with its tab has some from the start.
+      hooks: { ready: [showNewestInLegend], setCursor: [shareCursor] },
+    },
     toAlignedData(spec.read(store.getState())),
     host,
   );
+  let isInView = false;
+  let isStale = false;
   const update = (): void => {
+    isStale = !isInView;
+    if (isStale) return;
     chart.setData(toAlignedData(spec.read(store.getState())));
-    showNewestInLegend(chart);
+    followCursor();
   };
-  update();
 
-  const unsubscribe = store.subscribe((view, previous) => {
-    if (view.historyRevision !== previous.historyRevision) update();
+  /** The pointer's own chart tells the others; what they are told they keep to themselves. */
+  function shareCursor(source: uPlot): void {
+    if (!host.matches(':hover')) return;
+    const left = source.cursor.left ?? -1;
+    const x = left < 0 ? undefined : source.posToVal(left, 'x');
+    const cursorSeconds = x === undefined ? undefined : toSeconds(x);
+    if (cursorSeconds !== watchSettings.getState().cursorSeconds) watchSettings.setState({ cursorSeconds });
+  }
+
+  function toSeconds(x: number): number | undefined {
+    return spec.time ? spec.time.toSeconds(store.getState(), x) : x;
+  }
+
+  function followCursor(): void {
+    if (host.matches(':hover')) return;
+    const { cursorSeconds } = watchSettings.getState();
+    const x =
+      cursorSeconds !== undefined && spec.time
+        ? spec.time.toX(store.getState(), cursorSeconds)
+        : cursorSeconds;
+    const left = x === undefined ? -10 : chart.valToPos(x, 'x');
+    if (left !== chart.cursor.left) chart.setCursor({ left, top: left < 0 ? -10 : 1 }, false);
+    if (left < 0) showNewestInLegend(chart);
+  }
+
+  host.addEventListener('pointerleave', clearCursor);
+  const unsubscribeData = store.subscribe((view, previous) => {
+    if (view.historyRevision !== previous.historyRevision && !watchSettings.getState().isPaused)
+      requestTurn(update);
+  });
+  const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
+    if (settings.cursorSeconds !== previous.cursorSeconds) followCursor();
+    if (settings.isPaused !== previous.isPaused && !settings.isPaused) update();
+    if (settings.windowSeconds !== previous.windowSeconds) update();
   });
   const resizeObserver = new ResizeObserver(() => chart.setSize(sizeOf(host)));
   resizeObserver.observe(host);
-  const scheme = matchMedia('(prefers-color-scheme: dark)');
-  const recolor = (): void => chart.redraw(false);
-  scheme.addEventListener('change', recolor);
+  // A chart out of sight costs nothing.
+  const visibilityObserver = new IntersectionObserver((entries) => {
+    isInView = entries.some(({ isIntersecting }) => isIntersecting);
+    if (isInView && isStale) update();
+  });
+  visibilityObserver.observe(host);
+  const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
 
   return () => {
-    unsubscribe();
+    host.removeEventListener('pointerleave', clearCursor);
+    unsubscribeData();
+    cancelTurn(update);
+    unsubscribeSettings();
     resizeObserver.disconnect();
-    scheme.removeEventListener('change', recolor);
+    visibilityObserver.disconnect();
+    stopFollowingTheme();
     chart.destroy();
   };
+}
+
+function clearCursor(): void {
+  watchSettings.setState({ cursorSeconds: undefined });
 }
 
 /** The plot fills its host above the legend, whose height CSS reserves as `--legend-height`. */

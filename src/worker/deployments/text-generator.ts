@@ -8,6 +8,7 @@ import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts'
 import type { LoadedModel } from '../load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
+import { sequenceIdOf } from '../sequence-id.ts';
 import { toWireError } from '../wire-errors.ts';
 import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
@@ -223,12 +224,6 @@ export class TextGenerator {
     this.#requests.delete(request.requestId);
     for (const sequenceId of request.sequenceIds) this.#sequences.delete(sequenceId);
   }
-}
-
-/** The first continuation goes by the name of its request. */
-function sequenceIdOf(requestId: RequestId, index: number): RequestId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return index === 0 ? requestId : (`${requestId}#${index}` as RequestId);
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {

@@ -82,7 +82,7 @@ const STATUS = {
 };
 const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };
 
-const LATENCY = { count: 2, p50: 1.5, p95: 3 };
+const LATENCY = { count: 2, p50: 1.5, p95: 3, p99: 4 };
 const STATS = {
   steps: [
     {
@@ -96,6 +96,23 @@ const STATS = {
       runMs: 50,
       readbackMs: 1,
       agoMs: 3,
+      slots: [0, 1],
+    },
+  ],
+  slotStays: [
+    {
+      requestId: 'request-1',
+      index: 1,
+      slot: 2,
+      stayIndex: 0,
+      queueWaitMs: 1.5,
+      startedAgoMs: 80.5,
+      firstTokenAgoMs: 60,
+      endedAgoMs: 3,
+      end: 'moved',
+      numTokens: 4,
+      firstStepIndex: 7,
+      lastStepIndex: 11,
     },
   ],
   numRunning: 2,
@@ -106,6 +123,7 @@ const STATS = {
   itlMs: LATENCY,
   queueWaitMs: LATENCY,
   e2eMs: LATENCY,
+  finishReasons: { stop: 1, length: 0, abort: 0, error: 0 },
   totals: {
     submitted: 3,
     finished: 0,

@@ -12,6 +12,7 @@ import {
   type RequestActivity,
   type RequestUpdate,
   type ServeStats,
+  type SlotStay,
   type StepRecord,
   type WireError,
   type WorkerId,
@@ -134,6 +135,7 @@ const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
   count,
   p50: duration,
   p95: duration,
+  p99: duration,
 });
 
 const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
@@ -147,10 +149,27 @@ const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
   runMs: duration,
   readbackMs: duration,
   agoMs: duration,
+  slots: v.array(count),
+});
+
+const slotStay: v.GenericSchema<unknown, SlotStay> = v.object({
+  requestId,
+  index: count,
+  slot: count,
+  stayIndex: count,
+  queueWaitMs: duration,
+  startedAgoMs: duration,
+  firstTokenAgoMs: v.exactOptional(duration),
+  endedAgoMs: v.exactOptional(duration),
+  end: v.exactOptional(v.picklist(['stop', 'length', 'abort', 'error', 'moved'])),
+  numTokens: count,
+  firstStepIndex: count,
+  lastStepIndex: count,
 });
 
 const serveStats: v.GenericSchema<unknown, ServeStats> = v.object({
   steps: v.array(stepRecord),
+  slotStays: v.array(slotStay),
   numRunning: count,
   numWaiting: count,
   kvCache: v.object({ usedBytes: count, reservedBytes: count }),
@@ -159,6 +178,7 @@ const serveStats: v.GenericSchema<unknown, ServeStats> = v.object({
   itlMs: latencySummary,
   queueWaitMs: latencySummary,
   e2eMs: latencySummary,
+  finishReasons: v.object({ stop: count, length: count, abort: count, error: count }),
   totals: v.object({
     submitted: count,
     finished: count,

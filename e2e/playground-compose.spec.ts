@@ -1,0 +1,197 @@
+import { readFile } from 'node:fs/promises';
+import type { Download, Locator, Page } from 'playwright/test';
+
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+/** A batch wait that no test outlasts: what is sent stays waiting. */
+const HELD_MS = 3_600_000;
+
+const promptOf = (page: Page): Locator => page.getByRole('textbox', { name: 'Prompt' });
+const marksOf = (page: Page): Locator => page.getByTestId('document').locator('mark');
+const optionOf = (page: Page, name: string): Locator => page.getByRole('textbox', { name });
+
+async function readJson(download: Download): Promise<unknown> {
+  return JSON.parse(await readFile(await download.path(), 'utf8'));
+}
+
+test.describe('the playground', { tag: ANY_BACKEND }, () => {
+  test.beforeEach(async ({ tab }) => {
+    await tab.page.getByRole('button', { name: 'All at their defaults' }).evaluate((button) => {
+      if (button instanceof HTMLElement) button.click();
+    });
+    await optionOf(tab.page, 'Max new tokens').fill('8');
+    await optionOf(tab.page, 'Seed').fill('7');
+  });
+
+  test.afterEach(async ({ tab }) => {
+    await tab.page.getByRole('button', { name: 'All at their defaults' }).click();
+  });
+
+  test('continues the text in its own document, marked, and goes on from there', async ({ tab }) => {
+    const { page } = tab;
+    const { text, generatedText } = await tab.generate('Once upon a time,', { maxNewTokens: 8, seed: 7 });
+    await promptOf(page).fill('Once upon a time,');
+    await promptOf(page).press('Control+Enter');
+    await expect(promptOf(page)).toHaveValue(text);
+    await expect(marksOf(page)).toHaveText([generatedText], { useInnerText: false });
+
+    const undo = page.getByRole('button', { name: 'Undo' });
+    await undo.click();
+    await expect(promptOf(page)).toHaveValue('Once upon a time,');
+    await expect(marksOf(page)).toHaveCount(0);
+
+    await promptOf(page).press('Control+Enter');
+    await expect(promptOf(page)).toHaveValue(text);
+    await promptOf(page).press('Control+Enter');
+    await expect.poll(async () => (await promptOf(page).inputValue()).length).toBeGreaterThan(text.length);
+    await expect(marksOf(page), 'two continuations that follow each other').toHaveCount(1);
+    await expect(undo).toBeEnabled();
+  });
+
+  test('takes what is typed into a continuation as written', async ({ tab }) => {
+    const { page } = tab;
+    await promptOf(page).fill('Once upon a time,');
+    await promptOf(page).press('Enter');
+    await expect(marksOf(page)).toHaveCount(1);
+    await expect(promptOf(page)).toBeEditable();
+    await promptOf(page).press('Control+End');
+    await promptOf(page).pressSequentially(' THE END');
+    await expect(marksOf(page)).toHaveCount(1);
+    await expect(marksOf(page)).not.toContainText('THE END');
+    await expect(page.getByRole('button', { name: 'Undo' })).toBeDisabled();
+  });
+
+  test('is cancelled by Escape, and keeps the prompt', async ({ tab }) => {
+    const { page } = tab;
+    await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await promptOf(page).fill('In a galaxy far far away');
+    await promptOf(page).press('Control+Enter');
+    await expect(page.locator('[data-status=waiting]')).toHaveCount(1);
+    await promptOf(page).press('Escape');
+    await expect(page.locator('[data-status=cancelled]')).toHaveCount(1);
+    await expect(promptOf(page)).toHaveValue('In a galaxy far far away');
+    await expect(promptOf(page)).toBeEditable();
+  });
+
+  test('shows each of several continuations in turn', async ({ tab }) => {
+    const { page } = tab;
+    await optionOf(page, 'Continuations').fill('3');
+    await promptOf(page).fill('My name is Clara and I am');
+    await promptOf(page).press('Enter');
+    const third = page.getByRole('button', { name: '3', exact: true });
+    await expect(third).toBeVisible();
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const first = await promptOf(page).inputValue();
+    await third.click();
+    await expect(third).toHaveAttribute('aria-pressed', 'true');
+    const texts = await page.getByTestId('request-text').allTextContents();
+    expect(texts[0]).toBe(first);
+    await expect(promptOf(page)).toHaveValue(texts[2] ?? '');
+  });
+
+  test('refuses a bad option at its field, and sends nothing', async ({ tab }) => {
+    const { page } = tab;
+    await optionOf(page, 'Logit bias').fill('eleven: 3');
+    await promptOf(page).press('Enter');
+    await expect(optionOf(page, 'Logit bias')).toHaveAttribute('aria-invalid', 'true');
+    await expect(page.getByRole('alert').filter({ hasText: 'INVALID_OPTION' })).toBeVisible();
+    await expect(page.locator('[data-request-id]')).toHaveCount(0);
+  });
+
+  test('exports the document with all that made it', async ({ tab }) => {
+    const { page } = tab;
+    await promptOf(page).fill('Today I accidentally');
+    await promptOf(page).press('Enter');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export JSON' }).click();
+    expect(await readJson(await downloading)).toMatchObject({
+      text: await promptOf(page).inputValue(),
+      segments: [{ text: 'Today I accidentally', isGenerated: false }, { isGenerated: true }],
+      options: { maxNewTokens: 8, seed: 7 },
+      model: 'storyteller',
+      continuation: { finishReason: 'length', seed: 7, numOutputTokens: 8 },
+    });
+  });
+});
+
+test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
+  test('the history has the texts of earlier visits, and brings prompt and options back', async ({
+    site,
+  }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await optionOf(page, 'Max new tokens').fill('5');
+    await promptOf(page).fill('My greatest wish is to');
+    await promptOf(page).press('Enter');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const text = await promptOf(page).inputValue();
+    await expect.poll(() => page.evaluate(async () => (await indexedDB.databases()).length)).toBe(1);
+
+    await site.reload(tab);
+    await page.getByRole('button', { name: 'History' }).click();
+    const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem');
+    await expect(entry).toHaveCount(1);
+    await expect(entry).toContainText(text);
+    await entry.getByRole('button', { name: 'Use prompt and options' }).click();
+    await expect(promptOf(page)).toHaveValue('My greatest wish is to');
+    await expect(optionOf(page, 'Max new tokens')).toHaveValue('5');
+
+    await page.getByRole('button', { name: 'History' }).click();
+    await page.getByRole('button', { name: 'Clear history' }).click();
+    await expect(page.getByText('Nothing yet')).toBeVisible();
+    await page.keyboard.press('Escape');
+    await expect(page.getByRole('dialog')).toHaveCount(0);
+  });
+
+  test('a link opened in a fresh profile brings back prompt, options and load scenario', async ({
+    site,
+    browser,
+    backend,
+    baseURL,
+  }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await promptOf(page).fill('A dragon & 100 % “of” gold,\n');
+    await optionOf(page, 'Temperature').fill('0.7');
+    await optionOf(page, 'Stop').fill('The end');
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await page.getByRole('radio', { name: 'Suggest' }).check();
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('ramp');
+    await page.getByRole('textbox', { name: 'To', exact: true }).fill('33');
+    await page.locator('.load').getByRole('textbox', { name: 'Seed' }).fill('42');
+    await page.getByRole('button', { name: 'Copy link to scenario' }).click();
+    await expect.poll(() => page.url()).toContain('load=');
+
+    const context = await browser.newContext({ ...(baseURL !== undefined && { baseURL }) });
+    const fresh = await context.newPage();
+    await fresh.goto(page.url());
+    await expect(promptOf(fresh)).toHaveValue('A dragon & 100 % “of” gold,\n');
+    await expect(optionOf(fresh, 'Temperature')).toHaveValue('0.7');
+    await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
+    await expect(fresh.getByRole('radio', { name: 'Suggest' })).toBeChecked();
+    await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
+    await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');
+    await expect(fresh.locator('.load').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
+    expect(new URL(fresh.url()).searchParams.get('backend')).toBe(backend);
+    await context.close();
+  });
+
+  test('the theme that was chosen stands over the system’s, from the first picture on', async ({ site }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
+    const scheme = (): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const dark = await scheme();
+    await site.reload(tab);
+    expect(await scheme()).toBe(dark);
+    await expect(page.getByRole('combobox', { name: 'Theme' })).toHaveValue('dark');
+    await page.getByRole('combobox', { name: 'Theme' }).selectOption('system');
+    expect(await scheme()).not.toBe(dark);
+  });
+});

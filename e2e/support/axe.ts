@@ -1,0 +1,22 @@
+import axe from 'axe-core';
+import type { Page } from 'playwright/test';
+
+const { source } = axe;
+
+declare global {
+  interface Window {
+    axe: typeof axe;
+  }
+}
+
+/** What axe finds wrong with the page as it is now, one line each; with all its rules. */
+export async function axeViolations(page: Page): Promise<string[]> {
+  const hasAxe = await page.evaluate(() => 'axe' in window);
+  if (!hasAxe) await page.addScriptTag({ content: source });
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(
+      ({ target, failureSummary }) => `${id}: ${help} at ${target.join(' ')}: ${failureSummary ?? ''}`,
+    ),
+  );
+}

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+
+import { withPermalink } from '../share/permalink.ts';
+import { saveJson } from '../share/save-file.ts';
+import { useServe } from '../state/serve-context.ts';
+import { useComposer } from './composer-context.ts';
+import { exportDocument } from './export-document.ts';
+
+interface DocumentActionsProps {
+  readonly onHistory: () => void;
+}
+
+/** What can be done with a text besides continuing it. */
+export function DocumentActions({ onHistory }: DocumentActionsProps) {
+  const composer = useComposer();
+  const { store } = useServe();
+  const [message, setMessage] = useState('');
+
+  const copy = async (text: string, said: string): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setMessage(said);
+    } catch {
+      setMessage('The browser did not let the page copy.');
+    }
+  };
+
+  const copyLink = (): void => {
+    const { document, followed, texts } = composer.store.getState();
+    const prompt = (followed?.base ?? document).text;
+    const link = withPermalink(location.href, { prompt, texts, load: undefined });
+    // In the address as well: a reload brings it back, and it can be copied from there.
+    history.replaceState(null, '', link);
+    void copy(link, 'The link is copied: it brings back prompt and options.');
+  };
+
+  return (
+    <div className="document-actions">
+      <button
+        type="button"
+        className="button-quiet"
+        onClick={() => void copy(composer.store.getState().document.text, 'The text is copied.')}
+      >
+        Copy text
+      </button>
+      <button type="button" className="button-quiet" onClick={copyLink}>
+        Copy link
+      </button>
+      <button
+        type="button"
+        className="button-quiet"
+        onClick={() =>
+          saveJson('tabserve-text.json', exportDocument(composer.store.getState(), store.getState()))
+        }
+      >
+        Export JSON
+      </button>
+      <button type="button" className="button-quiet" onClick={onHistory}>
+        History
+      </button>
+      <output>{message}</output>
+    </div>
+  );
+}

@@ -1,0 +1,82 @@
+import { useEffect, useId, useRef } from 'react';
+import type { KeyboardEvent } from 'react';
+
+import { useComposer, useComposerView } from './composer-context.ts';
+import type { Composer } from './composer.ts';
+import { EMPTY_PROMPT } from './composer.ts';
+import './document-editor.css';
+import { segmentsOf } from './document-text.ts';
+
+interface DocumentEditorProps {
+  readonly errorId: string | undefined;
+}
+
+/** The prompt and its continuation as one text: written here, continued here, and written on. */
+export function DocumentEditor({ errorId }: DocumentEditorProps) {
+  const composer = useComposer();
+  const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
+  const isInvalid = useComposerView(({ error }) => error === EMPTY_PROMPT);
+  const keysId = useId();
+  const boxRef = useRef<HTMLDivElement>(null);
+
+  useEffect(() => (boxRef.current ? drawDocument(boxRef.current, composer) : undefined), [composer]);
+
+  const actOnKey = (event: KeyboardEvent): void => {
+    // While an input method composes, Enter accepts its suggestion.
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      composer.send();
+    } else if (event.key === 'Escape') {
+      composer.cancel();
+    }
+  };
+
+  return (
+    <>
+      <div className="document" ref={boxRef} data-active={isActive} data-testid="document">
+        <div className="document-marks" aria-hidden="true" />
+        <textarea
+          name="prompt"
+          aria-label="Prompt"
+          aria-describedby={errorId === undefined ? keysId : `${errorId} ${keysId}`}
+          aria-invalid={isInvalid}
+          aria-busy={isActive}
+          placeholder="Write the beginning of a text…"
+          spellCheck={false}
+          readOnly={isActive}
+          onChange={(event) => composer.edit(event.target.value)}
+          onKeyDown={actOnKey}
+        />
+      </div>
+      <p className="field-hint" id={keysId}>
+        <kbd>Enter</kbd> or <kbd>Ctrl</kbd>+<kbd>Enter</kbd> continues the text, <kbd>Shift</kbd>+
+        <kbd>Enter</kbd> starts a new line, <kbd>Esc</kbd> cancels.
+      </p>
+    </>
+  );
+}
+
+/** Keeps text and marks current without React, and the end in view while it grows; returns the release. */
+function drawDocument(box: HTMLElement, { store }: Composer): () => void {
+  const [marks, area] = [box.querySelector('.document-marks'), box.querySelector('textarea')];
+  if (!marks || !area) throw new Error('A document needs its marks and its text area.');
+  const draw = (): void => {
+    const { document: drawn, followed } = store.getState();
+    const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
+    const parts = segmentsOf(drawn).map(({ text, isGenerated }) => {
+      const part = document.createElement(isGenerated ? 'mark' : 'span');
+      part.textContent = text;
+      return part;
+    });
+    // A last line without a character would have no height.
+    marks.replaceChildren(...parts, '\u200B');
+    // Setting the same value again would move the caret.
+    if (area.value !== drawn.text) area.value = drawn.text;
+    if (followed?.isActive && isAtEnd) box.scrollTop = box.scrollHeight;
+  };
+  draw();
+  return store.subscribe((view, previous) => {
+    if (view.document !== previous.document) draw();
+  });
+}

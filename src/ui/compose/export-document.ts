@@ -1,0 +1,29 @@
+import type { ServeView } from '../state/serve-store.ts';
+import type { ComposerView } from './composer.ts';
+import { segmentsOf } from './document-text.ts';
+import { parseGeneration } from './generation-fields.ts';
+
+/** The document with all that is known of how it came about, as plain data. */
+export function exportDocument({ document, followed, texts }: ComposerView, { requests, status }: ServeView) {
+  const request = followed && requests.get(followed.id);
+  return {
+    text: document.text,
+    segments: segmentsOf(document),
+    options: parseGeneration(texts).options,
+    model: status.model?.id,
+    backend: status.backend,
+    ...(request && {
+      continuation: {
+        prompt: request.prompt,
+        generatedTexts: request.generatedTexts,
+        status: request.status,
+        finishReason: request.finishReason,
+        seed: request.seed,
+        numOutputTokens: request.numOutputTokens,
+        queueWaitMs: request.queueWaitMs,
+        ttftMs: request.ttftMs,
+        tokensPerSecond: request.tokensPerSecond,
+      },
+    }),
+  };
+}

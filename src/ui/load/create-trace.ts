@@ -1,0 +1,101 @@
+import { uniformFloat64 } from 'pure-rand/distribution/uniformFloat64';
+import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
+
+import { MAX_REQUESTS } from './scenario.ts';
+import type { Arrivals, Lengths, Scenario, Trace } from './scenario.ts';
+
+/** A closed loop takes its requests in turn from so many different ones. */
+const NUM_CLOSED_LOOP_REQUESTS = 500;
+
+/** Numbers of [0, 1). */
+type Random = () => number;
+
+/**
+ * Draws all requests of a scenario: pure, and the same for the same seed on every machine. Arrivals and lengths are drawn apart, so
+ * that the same requests come whether they come faster or slower.
+ */
+export function createTrace(scenario: Scenario): Trace {
+  const { arrivals, durationSeconds, seed } = scenario;
+  const random = createRandom(seed);
+  const times = arrivalsMs(arrivals, durationSeconds, createRandom(~seed)).slice(0, MAX_REQUESTS);
+  const requests = times.map((atMs) => ({
+    atMs,
+    prompt: createPrompt(drawLength(scenario.promptWords, random), random),
+    maxNewTokens: drawLength(scenario.outputTokens, random),
+    seed: Math.floor(random() * 2 ** 32),
+  }));
+  if (arrivals.type !== 'closed-loop') return { requests };
+  return { requests, closedLoop: { numUsers: arrivals.numUsers, durationSeconds } };
+}
+
+function createRandom(seed: number): Random {
+  const generator = xoroshiro128plus(seed | 0);
+  return () => uniformFloat64(generator);
+}
+
+/** In ms from the beginning, in order, before the end. */
+function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random): readonly number[] {
+  switch (arrivals.type) {
+    case 'closed-loop':
+      return Array.from({ length: NUM_CLOSED_LOOP_REQUESTS }, () => 0);
+    case 'poisson':
+      return poissonMs(() => arrivals.ratePerSecond, arrivals.ratePerSecond, durationSeconds, random);
+    case 'ramp': {
+      const { fromPerSecond, toPerSecond } = arrivals;
+      const rateAt = (seconds: number): number =>
+        fromPerSecond + ((toPerSecond - fromPerSecond) * seconds) / durationSeconds;
+      return poissonMs(rateAt, Math.max(fromPerSecond, toPerSecond), durationSeconds, random);
+    }
+    case 'burst': {
+      const numBursts = Math.ceil(durationSeconds / arrivals.everySeconds);
+      const bursts = Array.from({ length: Math.min(numBursts, MAX_REQUESTS) }, (_, burst) =>
+        Array.from({ length: arrivals.burstSize }, () => burst * arrivals.everySeconds * 1000),
+      );
+      return bursts.flat();
+    }
+    default:
+      return arrivals satisfies never;
+  }
+}
+
+/** Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the share that the rate then has of it. */
+function poissonMs(
+  rateAt: (seconds: number) => number,
+  maxPerSecond: number,
+  durationSeconds: number,
+  random: Random,
+): readonly number[] {
+  const times: number[] = [];
+  let seconds = 0;
+  while (times.length < MAX_REQUESTS) {
+    seconds -= Math.log(1 - random()) / maxPerSecond;
+    if (seconds >= durationSeconds) break;
+    if (random() * maxPerSecond < rateAt(seconds)) times.push(seconds * 1000);
+  }
+  return times;
+}
+
+function drawLength({ type, min, max }: Lengths, random: Random): number {
+  switch (type) {
+    case 'fixed':
+      return max;
+    case 'uniform':
+      return min + Math.floor(random() * (max - min + 1));
+    case 'long-tail':
+      return Math.min(max, min + Math.floor((-Math.log(1 - random()) * (max - min)) / 4));
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Of stories such as the embedded model was made for; any model goes on with them. */
+const WORDS =
+  'once upon a time there was a little girl who lived in the old house by the sea and every day she went to look for her friend the dog'.split(
+    ' ',
+  );
+
+/** Starts at a place of its own, so that prompts differ. */
+function createPrompt(numWords: number, random: Random): string {
+  const start = Math.floor(random() * WORDS.length);
+  return Array.from({ length: numWords }, (_, index) => WORDS[(start + index) % WORDS.length]).join(' ');
+}

@@ -1,0 +1,96 @@
+import { useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+
+import { formatMs, formatNumber } from '../format.ts';
+import { onThemeChange } from '../theme/on-theme-change.ts';
+import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
+import type { Trial } from './experiments.ts';
+
+interface LatencyCurveProps {
+  readonly trials: readonly Trial[];
+  readonly latencyLimitMs: number;
+}
+
+const HEIGHT = 260;
+
+/** Throughput to the right, the latency that it costs upwards: one point for each run. The table says the same in numbers. */
+export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
+  const hostRef = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    const host = hostRef.current;
+    if (!host) return undefined;
+    const chart = new uPlot(optionsOf(host.clientWidth), dataOf(trials, latencyLimitMs), host);
+    const observer = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
+    observer.observe(host);
+    const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
+    return () => {
+      observer.disconnect();
+      stopFollowingTheme();
+      chart.destroy();
+    };
+  }, [trials, latencyLimitMs]);
+
+  return (
+    <figure className="chart load-curve">
+      <figcaption>
+        <div>
+          <h3>Latency over throughput</h3> <span>one point for each run</span>
+        </div>
+      </figcaption>
+      <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />
+    </figure>
+  );
+}
+
+function optionsOf(width: number): uPlot.Options {
+  return {
+    width,
+    height: HEIGHT,
+    legend: createLegend(['--series-e2e', '--series-e2e', '--bad']),
+    cursor: READ_ONLY_CURSOR,
+    scales: {
+      x: { time: false, range: (_chart, _min, max) => [0, (max ?? 1) * 1.08] },
+      y: { range: (_chart, _min, max) => [0, (max ?? 1) * 1.1] },
+    },
+    axes: [
+      createAxis({ label: 'tokens/s', labelSize: 18, labelFont: '11px system-ui, sans-serif', size: 30 }),
+      createAxis({ size: 64, values: (_chart, splits) => splits.map((value) => formatMs(value)) }),
+    ],
+    series: [
+      { label: 'tokens/s', value: (_chart, value: number | null) => formatNumber(value) },
+      line('end to end p95', []),
+      line('p50', [5, 4]),
+      {
+        label: 'limit',
+        stroke: color('--bad'),
+        width: 1,
+        points: { show: false },
+        value: (_chart, value: number | null) => formatMs(value),
+      },
+    ],
+  };
+}
+
+function line(label: string, dash: number[]): uPlot.Series {
+  return {
+    label,
+    stroke: color('--series-e2e'),
+    width: 1.5,
+    dash,
+    points: { show: true, size: 8, fill: color('--series-e2e') },
+    value: (_chart, value: number | null) => formatMs(value),
+  };
+}
+
+/** A curve goes from left to right, whatever the order of the runs. */
+function dataOf(trials: readonly Trial[], latencyLimitMs: number): uPlot.AlignedData {
+  const sorted = trials.toSorted((a, b) => a.summary.tokensPerSecond - b.summary.tokensPerSecond);
+  return [
+    sorted.map(({ summary }) => summary.tokensPerSecond),
+    sorted.map(({ summary }) => summary.e2eMs?.p95 ?? null),
+    sorted.map(({ summary }) => summary.e2eMs?.p50 ?? null),
+    sorted.map(() => latencyLimitMs),
+  ];
+}

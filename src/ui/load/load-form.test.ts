@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+
+import { ARRIVALS, DEFAULT_LOAD_FORM, parseLoadForm, readLoadForm, writeLoadForm } from './load-form.ts';
+
+describe('the load form', () => {
+  it('is right as it comes, with every kind of arrivals', () => {
+    for (const arrivals of ARRIVALS) {
+      expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, arrivals }).errors).toEqual({});
+    }
+  });
+
+  it('makes a scenario of what is typed', () => {
+    const form = {
+      ...DEFAULT_LOAD_FORM,
+      arrivals: 'ramp',
+      fromRate: '0',
+      toRate: '12.5',
+      seed: '9',
+    } as const;
+    expect(parseLoadForm(form).scenario).toEqual({
+      arrivals: { type: 'ramp', fromPerSecond: 0, toPerSecond: 12.5 },
+      durationSeconds: 5,
+      seed: 9,
+      promptWords: { type: 'uniform', min: 3, max: 12 },
+      outputTokens: { type: 'uniform', min: 8, max: 64 },
+    });
+  });
+
+  it.each([
+    ['rate', ['', '0', '-1', 'many', '1001']],
+    ['durationSeconds', ['0', '601', 'Infinity']],
+    ['outputMax', ['1.5', '0', '7']],
+    ['seed', ['-1', '4294967296', '0.5']],
+    ['latencyLimitMs', ['0', 'soon']],
+  ] as const)('refuses what is out of range for %s, naming it', (field, texts) => {
+    for (const text of texts) {
+      const { errors } = parseLoadForm({ ...DEFAULT_LOAD_FORM, [field]: text });
+      expect(Object.keys(errors)).toEqual([field]);
+      expect(errors[field]).toContain(`Expected ${field} to be`);
+    }
+  });
+
+  it('does not judge fields that the chosen arrivals do not use', () => {
+    expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, numUsers: 'none' }).errors).toEqual({});
+  });
+
+  it('refuses more requests than a page can hold', () => {
+    const { errors } = parseLoadForm({ ...DEFAULT_LOAD_FORM, rate: '100', durationSeconds: '60' });
+    expect(errors.durationSeconds).toContain('got about 6000');
+  });
+});
+
+describe('a load form in a link', () => {
+  it('comes back as it was, and holds only what is not as by default', () => {
+    const form = { ...DEFAULT_LOAD_FORM, mode: 'sweep', rate: '3.5', seed: '42' } as const;
+    expect(writeLoadForm(form)).toBe('{"mode":"sweep","rate":"3.5","seed":"42"}');
+    expect(readLoadForm(writeLoadForm(form))).toEqual(form);
+  });
+
+  it.each([undefined, '', 'no JSON', '[]', '{"mode":"destroy"}', '{"seed":7}'])(
+    'that says nothing sensible (%s) changes nothing',
+    (json) => {
+      expect(readLoadForm(json)).toEqual(DEFAULT_LOAD_FORM);
+    },
+  );
+});

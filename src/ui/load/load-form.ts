@@ -1,0 +1,233 @@
+import * as v from 'valibot';
+
+import type { Arrivals, Lengths, Scenario } from './scenario.ts';
+import { MAX_REQUESTS } from './scenario.ts';
+
+export const MODES = ['run', 'sweep', 'compare', 'suggest'] as const;
+export type Mode = (typeof MODES)[number];
+
+export const ARRIVALS = ['poisson', 'closed-loop', 'burst', 'ramp', 'replay'] as const;
+type ArrivalsType = (typeof ARRIVALS)[number];
+
+export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
+
+/** The fields that hold a number, as it was typed. */
+export const NUMBER_FIELDS = [
+  'rate',
+  'numUsers',
+  'burstSize',
+  'everySeconds',
+  'fromRate',
+  'toRate',
+  'durationSeconds',
+  'promptMin',
+  'promptMax',
+  'outputMin',
+  'outputMax',
+  'seed',
+  'latencyLimitMs',
+] as const;
+export type NumberFieldName = (typeof NUMBER_FIELDS)[number];
+
+export type LoadForm = Readonly<Record<NumberFieldName, string>> & {
+  readonly mode: Mode;
+  readonly arrivals: ArrivalsType;
+  readonly promptLengths: Lengths['type'];
+  readonly outputLengths: Lengths['type'];
+};
+
+export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
+
+export const DEFAULT_LOAD_FORM: LoadForm = {
+  mode: 'compare',
+  arrivals: 'poisson',
+  rate: '8',
+  numUsers: '8',
+  burstSize: '8',
+  everySeconds: '2',
+  fromRate: '1',
+  toRate: '16',
+  durationSeconds: '5',
+  promptLengths: 'uniform',
+  promptMin: '3',
+  promptMax: '12',
+  outputLengths: 'uniform',
+  outputMin: '8',
+  outputMax: '64',
+  seed: '1',
+  latencyLimitMs: '2000',
+};
+
+interface NumberRule {
+  readonly label: string;
+  readonly unit: string;
+  readonly hint: string;
+  readonly min: number;
+  readonly max: number;
+  readonly isInteger: boolean;
+  /** With which arrivals it has a meaning; undefined: with all. */
+  readonly arrivals?: ArrivalsType;
+}
+
+const rate = { unit: 'requests/s', min: 0.01, max: 1000, isInteger: false };
+
+export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
+  rate: { ...rate, label: 'Rate', hint: 'On average; pauses are exponential.', arrivals: 'poisson' },
+  numUsers: {
+    label: 'Users',
+    unit: 'users',
+    hint: 'Each sends its next request when its last one is over.',
+    min: 1,
+    max: 256,
+    isInteger: true,
+    arrivals: 'closed-loop',
+  },
+  burstSize: {
+    label: 'Burst size',
+    unit: 'requests',
+    hint: 'So many at once.',
+    min: 1,
+    max: 500,
+    isInteger: true,
+    arrivals: 'burst',
+  },
+  everySeconds: {
+    label: 'Every',
+    unit: 's',
+    hint: 'From one burst to the next.',
+    min: 0.1,
+    max: 600,
+    isInteger: false,
+    arrivals: 'burst',
+  },
+  fromRate: { ...rate, label: 'From', hint: 'The rate at the beginning.', min: 0, arrivals: 'ramp' },
+  toRate: { ...rate, label: 'To', hint: 'The rate at the end.', arrivals: 'ramp' },
+  durationSeconds: {
+    label: 'Duration',
+    unit: 's',
+    hint: 'Of the arrivals; a run ends with its last request.',
+    min: 0.5,
+    max: 600,
+    isInteger: false,
+  },
+  promptMin: { label: 'At least', unit: 'words', hint: '', min: 1, max: 1000, isInteger: true },
+  promptMax: { label: 'At most', unit: 'words', hint: '', min: 1, max: 1000, isInteger: true },
+  outputMin: { label: 'At least', unit: 'tokens', hint: '', min: 1, max: 1000, isInteger: true },
+  outputMax: { label: 'At most', unit: 'tokens', hint: '', min: 1, max: 1000, isInteger: true },
+  seed: {
+    label: 'Seed',
+    unit: '',
+    hint: 'Same seed, same requests at the same times.',
+    min: 0,
+    max: 2 ** 32 - 1,
+    isInteger: true,
+  },
+  latencyLimitMs: {
+    label: 'Latency limit',
+    unit: 'ms',
+    hint: 'End to end: goodput counts what keeps it.',
+    min: 1,
+    max: 3_600_000,
+    isInteger: false,
+  },
+};
+
+export interface ParsedLoad {
+  readonly errors: LoadErrors;
+  /** Without a meaning where there are errors. */
+  readonly scenario: Scenario;
+  readonly latencyLimitMs: number;
+}
+
+/** Checks what is typed, field by field; those without a meaning for the chosen arrivals may hold anything. */
+export function parseLoadForm(form: LoadForm): ParsedLoad {
+  const errors: { -readonly [Field in NumberFieldName]?: string } = {};
+  for (const name of NUMBER_FIELDS) {
+    const { min, max, isInteger, arrivals } = NUMBER_RULES[name];
+    if (arrivals !== undefined && arrivals !== form.arrivals) continue;
+    const text = form[name].trim();
+    const value = text === '' ? Number.NaN : Number(text);
+    const isRight = value >= min && value <= max && (!isInteger || Number.isInteger(value));
+    const expected = `${isInteger ? 'an integer' : 'a number'} from ${min} to ${max}`;
+    if (!isRight) errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
+  }
+  const numbers = (name: NumberFieldName): number => Number(form[name]);
+  for (const [min, max] of [
+    ['promptMin', 'promptMax'],
+    ['outputMin', 'outputMax'],
+  ] as const) {
+    if (numbers(min) > numbers(max))
+      errors[max] ??= `Expected ${max} to be at least ${min}, got “${form[max]}”.`;
+  }
+  const arrivals = arrivalsOf(form, numbers);
+  const durationSeconds = numbers('durationSeconds');
+  const numExpected = maxRateOf(arrivals) * durationSeconds;
+  if (numExpected > MAX_REQUESTS && Object.keys(errors).length === 0) {
+    errors.durationSeconds = `Expected at most ${MAX_REQUESTS} requests, got about ${Math.round(numExpected)}: shorten it or lower the rate.`;
+  }
+  return {
+    errors,
+    latencyLimitMs: numbers('latencyLimitMs'),
+    scenario: {
+      arrivals,
+      durationSeconds,
+      seed: numbers('seed'),
+      promptWords: { type: form.promptLengths, min: numbers('promptMin'), max: numbers('promptMax') },
+      outputTokens: { type: form.outputLengths, min: numbers('outputMin'), max: numbers('outputMax') },
+    },
+  };
+}
+
+function arrivalsOf(form: LoadForm, numbers: (name: NumberFieldName) => number): Arrivals {
+  switch (form.arrivals) {
+    case 'closed-loop':
+      return { type: 'closed-loop', numUsers: numbers('numUsers') };
+    case 'burst':
+      return { type: 'burst', burstSize: numbers('burstSize'), everySeconds: numbers('everySeconds') };
+    case 'ramp':
+      return { type: 'ramp', fromPerSecond: numbers('fromRate'), toPerSecond: numbers('toRate') };
+    // A replayed trace brings its own arrivals; a sweep or a search from it starts at the rate.
+    case 'replay':
+    case 'poisson':
+      return { type: 'poisson', ratePerSecond: numbers('rate') };
+    default:
+      return form.arrivals satisfies never;
+  }
+}
+
+function maxRateOf(arrivals: Arrivals): number {
+  switch (arrivals.type) {
+    case 'closed-loop':
+      return 0;
+    case 'poisson':
+      return arrivals.ratePerSecond;
+    case 'burst':
+      return arrivals.burstSize / arrivals.everySeconds;
+    case 'ramp':
+      return Math.max(arrivals.fromPerSecond, arrivals.toPerSecond);
+    default:
+      return arrivals satisfies never;
+  }
+}
+
+const formSchema = v.object({
+  ...v.entriesFromList(NUMBER_FIELDS, v.exactOptional(v.pipe(v.string(), v.maxLength(40)))),
+  mode: v.exactOptional(v.picklist(MODES)),
+  arrivals: v.exactOptional(v.picklist(ARRIVALS)),
+  promptLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
+  outputLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
+});
+
+/** What a link says of the form, over the defaults; a link that says nothing sensible changes nothing. */
+export function readLoadForm(json: string | undefined): LoadForm {
+  const result = v.safeParse(v.pipe(v.string(), v.parseJson(), formSchema), json ?? '{}');
+  return result.success ? { ...DEFAULT_LOAD_FORM, ...result.output } : DEFAULT_LOAD_FORM;
+}
+
+/** The reverse, without what is as by default. */
+export function writeLoadForm(form: LoadForm): string {
+  const defaults: Readonly<Record<string, string>> = DEFAULT_LOAD_FORM;
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(form).filter(([name, value]) => defaults[name] !== value)),
+  );
+}

@@ -1,0 +1,143 @@
+import { useState } from 'react';
+import type { FormEvent } from 'react';
+import { useStore } from 'zustand';
+
+import { useComposer } from '../compose/composer-context.ts';
+import { ErrorLine } from '../error-line.tsx';
+import { formatCount, formatMs } from '../format.ts';
+import { readPermalink, withPermalink } from '../share/permalink.ts';
+import { useServe } from '../state/serve-context.ts';
+import { LoadFields } from './load-fields.tsx';
+import { MODES, readLoadForm, writeLoadForm } from './load-form.ts';
+import type { Mode } from './load-form.ts';
+import './load-panel.css';
+import { LoadResultsView } from './load-results.tsx';
+import { LoadSession } from './load-session.ts';
+import type { LoadView } from './load-session.ts';
+
+const MODE_TITLES: Readonly<Record<Mode, string>> = {
+  run: 'Run',
+  sweep: 'Sweep',
+  compare: 'Compare',
+  suggest: 'Suggest',
+};
+
+const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
+  run: 'Sends the requests under the policy in force, and measures what comes of them.',
+  sweep: 'Runs at six rates around the given one: the latency that throughput costs, as a curve.',
+  compare: 'Sends the very same requests under off, static and continuous, one after another.',
+  suggest:
+    'Tries batch sizes and batch waits, and proposes those that serve the most within the latency limit.',
+};
+
+/** Asks the engine for much at once, by a plan that anybody can repeat. */
+export function LoadPanel() {
+  const { serve } = useServe();
+  const [session] = useState(() => new LoadSession(serve, readLoadForm(readPermalink(location.hash).load)));
+  const form = useStore(session.store, (view) => view.form);
+  const error = useStore(session.store, (view) => view.error);
+  const results = useStore(session.store, (view) => view.results);
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+
+  const start = (event: FormEvent): void => {
+    event.preventDefault();
+    void session.start();
+  };
+
+  return (
+    <section className="panel load" aria-labelledby="load-title">
+      <h2 id="load-title">Load test</h2>
+      <form onSubmit={start} noValidate>
+        <fieldset className="load-modes">
+          <legend className="visually-hidden">What to do</legend>
+          <div className="segments">
+            {MODES.map((mode) => (
+              <label key={mode}>
+                <input
+                  type="radio"
+                  name="mode"
+                  checked={form.mode === mode}
+                  onChange={() => session.change({ mode })}
+                />
+                <span>{MODE_TITLES[mode]}</span>
+              </label>
+            ))}
+          </div>
+          <p className="policy-explanation">{MODE_EXPLANATIONS[form.mode]}</p>
+        </fieldset>
+        <LoadFields session={session} />
+        <div role="alert">{error && <ErrorLine error={error} />}</div>
+        <div className="actions">
+          <button type="submit" className="button-primary" disabled={isRunning}>
+            Start
+          </button>
+          <button type="button" disabled={!isRunning} onClick={() => session.stop()}>
+            Stop
+          </button>
+          <LinkButton session={session} />
+        </div>
+      </form>
+      <Progress session={session} />
+      {results && <LoadResultsView results={results} isRunning={isRunning} />}
+    </section>
+  );
+}
+
+function LinkButton({ session }: { readonly session: LoadSession }) {
+  const composer = useComposer();
+  const [message, setMessage] = useState('');
+  const copy = async (): Promise<void> => {
+    const { document, followed, texts } = composer.store.getState();
+    const load = writeLoadForm(session.store.getState().form);
+    const prompt = (followed?.base ?? document).text;
+    const link = withPermalink(location.href, { prompt, texts, load });
+    history.replaceState(null, '', link);
+    try {
+      await navigator.clipboard.writeText(link);
+      setMessage('The link is copied: it brings back this scenario.');
+    } catch {
+      setMessage('The browser did not let the page copy; the link is in the address.');
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void copy()}>
+        Copy link to scenario
+      </button>
+      <output className="load-message">{message}</output>
+    </>
+  );
+}
+
+/** Its height is reserved; a reader of the screen hears of it at the end only. */
+function Progress({ session }: { readonly session: LoadSession }) {
+  const progress = useStore(session.store, (view) => view.progress);
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+  const said = useStore(session.store, describeEnd);
+  const numOver = progress ? progress.numFinished + progress.numRejected : 0;
+  return (
+    <div className="load-progress">
+      {isRunning && (
+        <>
+          <progress
+            aria-label="Requests of this run that are over"
+            {...(progress?.numToSend !== undefined && { value: numOver, max: progress.numToSend })}
+          />
+          {progress && (
+            <p>
+              <strong>{progress.label}</strong>: {formatMs(progress.elapsedMs)},{' '}
+              {formatCount(progress.numSent)} sent, {formatCount(progress.numFinished)} finished,{' '}
+              {formatCount(progress.numRejected)} rejected, {formatCount(progress.numOutputTokens)} tokens
+            </p>
+          )}
+        </>
+      )}
+      <output className="visually-hidden">{said}</output>
+    </div>
+  );
+}
+
+function describeEnd({ isRunning, results }: LoadView): string {
+  if (isRunning || !results) return '';
+  return `The load test is over: ${results.trials.length} runs.`;
+}

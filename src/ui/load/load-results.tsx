@@ -1,0 +1,184 @@
+import { useState } from 'react';
+
+import type { WireError } from '../../worker/protocol.ts';
+import { ErrorLine } from '../error-line.tsx';
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { saveJson } from '../share/save-file.ts';
+import { configurePolicy } from '../state/connect-store.ts';
+import { useServe } from '../state/serve-context.ts';
+import { toWireError } from '../state/to-wire-error.ts';
+import { suggest } from './experiments.ts';
+import type { Trial } from './experiments.ts';
+import { LatencyCurve } from './latency-curve.tsx';
+import type { LoadResults } from './load-session.ts';
+import type { LoadSummary, Percentiles } from './summarize.ts';
+
+interface LoadResultsProps {
+  readonly results: LoadResults;
+  readonly isRunning: boolean;
+}
+
+/** Every run in one table; what is compared, against the first of them. */
+export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
+  const { store } = useServe();
+  const { mode, trials, latencyLimitMs } = results;
+  if (trials.length === 0) return null;
+
+  const save = (): void => {
+    const { model, backend, policy } = store.getState().status;
+    const [first] = trials;
+    const plain = trials.map(({ trace: _trace, ...trial }) => trial);
+    const { scenario } = results;
+    const exported = {
+      mode,
+      scenario,
+      latencyLimitMs,
+      model,
+      backend,
+      policy,
+      trace: first?.trace,
+      trials: plain,
+    };
+    saveJson('tabserve-load.json', exported);
+  };
+
+  return (
+    <div className="load-results">
+      <h3>Results</h3>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard */}
+      <section className="load-scroll" tabIndex={0} aria-label="Table of results">
+        <table data-testid="load-results" aria-label="Results">
+          <thead>
+            <tr>
+              <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
+              <th scope="col">Tokens/s</th>
+              {mode === 'compare' && <th scope="col">× off</th>}
+              <th scope="col">Requests/s</th>
+              <th scope="col">Goodput/s</th>
+              <th scope="col">Finished</th>
+              <th scope="col">Rejected</th>
+              <th scope="col">TTFT p50 / p95 / p99</th>
+              <th scope="col">TPOT p50 / p95 / p99</th>
+              <th scope="col">Queue wait p50 / p95 / p99</th>
+              <th scope="col">End to end p50 / p95 / p99</th>
+              <th scope="col">Duration</th>
+            </tr>
+          </thead>
+          <tbody>
+            {trials.map((trial) => (
+              <ResultRow key={trial.label} trial={trial} trials={trials} mode={mode} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {(mode === 'sweep' || mode === 'suggest') && trials.length > 1 && (
+        <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />
+      )}
+      {mode === 'suggest' && !isRunning && <Suggestion trials={trials} latencyLimitMs={latencyLimitMs} />}
+      <div className="actions">
+        <button type="button" onClick={save}>
+          Export JSON
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface ResultRowProps {
+  readonly trial: Trial;
+  readonly trials: readonly Trial[];
+  readonly mode: LoadResults['mode'];
+}
+
+function ResultRow({ trial, trials, mode }: ResultRowProps) {
+  const { label, summary } = trial;
+  const [first] = trials;
+  const best = Math.max(...trials.map((other) => other.summary.tokensPerSecond));
+  const share = best > 0 ? summary.tokensPerSecond / best : 0;
+  return (
+    <tr data-run={label}>
+      <th scope="row">{label}</th>
+      <td
+        className="load-bar-cell"
+        style={{ backgroundSize: `${share * 100}% 100%` }}
+        data-value={summary.tokensPerSecond}
+      >
+        {formatNumber(summary.tokensPerSecond)}
+      </td>
+      {mode === 'compare' && <td>{formatRatio(summary, first?.summary)}</td>}
+      <td>{formatNumber(summary.requestsPerSecond)}</td>
+      <td>{formatNumber(summary.goodputPerSecond)}</td>
+      <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
+        {describeFinished(summary)}
+      </td>
+      <td>{formatCount(summary.numRejected)}</td>
+      <td>{formatPercentiles(summary.ttftMs)}</td>
+      <td>{formatPercentiles(summary.tpotMs)}</td>
+      <td>{formatPercentiles(summary.queueWaitMs)}</td>
+      <td>{formatPercentiles(summary.e2eMs)}</td>
+      <td>{formatMs(summary.durationMs)}</td>
+    </tr>
+  );
+}
+
+interface SuggestionProps {
+  readonly trials: readonly Trial[];
+  readonly latencyLimitMs: number;
+}
+
+function Suggestion({ trials, latencyLimitMs }: SuggestionProps) {
+  const { serve, store } = useServe();
+  const [error, setError] = useState<WireError>();
+  const [isApplied, setIsApplied] = useState(false);
+  const best = suggest(trials, latencyLimitMs);
+  if (!best) return null;
+  const { maxBatchSize, batchWaitTimeoutMs } = best.policy;
+  const p95 = best.summary.e2eMs?.p95;
+  const isKept = p95 !== undefined && p95 <= latencyLimitMs;
+
+  const apply = async (): Promise<void> => {
+    try {
+      await configurePolicy(serve, store, { maxBatchSize, batchWaitTimeoutMs });
+      setIsApplied(true);
+    } catch (caught) {
+      setError(toWireError(caught));
+    }
+  };
+
+  return (
+    <div className="load-suggestion" data-testid="suggestion">
+      <p>
+        <strong>
+          Max batch size {maxBatchSize}, batch wait timeout {batchWaitTimeoutMs} ms
+        </strong>{' '}
+        {isKept
+          ? `serves the most within ${formatMs(latencyLimitMs)}: ${formatNumber(best.summary.goodputPerSecond)} requests/s in time, p95 ${formatMs(p95)}.`
+          : `comes closest: no setting kept ${formatMs(latencyLimitMs)} for 95 % of the requests; its p95 is ${formatMs(p95)}.`}
+      </p>
+      <button type="button" disabled={isApplied} onClick={() => void apply()}>
+        {isApplied ? 'Applied' : 'Apply'}
+      </button>
+      {error && <ErrorLine error={error} />}
+    </div>
+  );
+}
+
+function describeFinished({ numFinished, numSent, numFailed, numCancelled }: LoadSummary): string {
+  const others = [
+    ...(numFailed > 0 ? [`${formatCount(numFailed)} failed`] : []),
+    ...(numCancelled > 0 ? [`${formatCount(numCancelled)} stopped`] : []),
+  ];
+  const finished = `${formatCount(numFinished)} of ${formatCount(numSent)}`;
+  return others.length > 0 ? `${finished}, ${others.join(', ')}` : finished;
+}
+
+function formatRatio(summary: LoadSummary, base: LoadSummary | undefined): string {
+  if (!base || base.tokensPerSecond === 0) return NO_VALUE;
+  return `${(summary.tokensPerSecond / base.tokensPerSecond).toFixed(2)}×`;
+}
+
+function formatPercentiles(percentiles: Percentiles | undefined): string {
+  if (!percentiles) return NO_VALUE;
+  const { p50, p95, p99 } = percentiles;
+  return `${formatNumber(p50)} / ${formatNumber(p95)} / ${formatMs(p99)}`;
+}

@@ -1,0 +1,160 @@
+import { createStore } from 'zustand/vanilla';
+import type { StoreApi } from 'zustand/vanilla';
+
+import type { Serve } from '../../worker/client.ts';
+import type { WireError } from '../../worker/protocol.ts';
+import { toWireError } from '../state/to-wire-error.ts';
+import { createTrace } from './create-trace.ts';
+import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';
+import type { ExperimentOptions, Trial } from './experiments.ts';
+import { parseLoadForm } from './load-form.ts';
+import type { LoadErrors, LoadForm, Mode } from './load-form.ts';
+import type { LoadProgress } from './run-load.ts';
+import type { Scenario, Trace } from './scenario.ts';
+import { parseTraceFile } from './trace-file.ts';
+
+interface LoadedTrace {
+  readonly name: string;
+  readonly trace: Trace;
+}
+
+/** What came of the last experiment, or has come so far. */
+export interface LoadResults {
+  readonly mode: Mode;
+  readonly scenario: Scenario;
+  readonly latencyLimitMs: number;
+  readonly trials: readonly Trial[];
+}
+
+export interface LoadView {
+  readonly form: LoadForm;
+  readonly errors: LoadErrors;
+  readonly loadedTrace: LoadedTrace | undefined;
+  readonly isRunning: boolean;
+  /** Of the run that is on. */
+  readonly progress: (LoadProgress & { readonly label: string }) | undefined;
+  readonly results: LoadResults | undefined;
+  readonly error: WireError | undefined;
+}
+
+const NO_TRACE: WireError = {
+  code: 'NO_TRACE',
+  message: 'Nothing to replay: choose a file that was exported here.',
+};
+
+/** How often progress is shown, ms. */
+const PROGRESS_INTERVAL_MS = 200;
+
+/** The load panel's state and what it does, outside React: a load of hundreds of requests renders a few times a second. */
+export class LoadSession {
+  readonly store: StoreApi<LoadView>;
+  readonly #serve: Serve;
+  #abort: AbortController | undefined;
+  #toldAtMs = 0;
+
+  constructor(serve: Serve, form: LoadForm) {
+    this.#serve = serve;
+    this.store = createStore<LoadView>(() => ({
+      form,
+      errors: {},
+      loadedTrace: undefined,
+      isRunning: false,
+      progress: undefined,
+      results: undefined,
+      error: undefined,
+    }));
+  }
+
+  change(change: Partial<LoadForm>): void {
+    this.store.setState(({ form }) => ({ form: { ...form, ...change } }));
+  }
+
+  check(): void {
+    this.store.setState(({ form }) => ({ errors: parseLoadForm(form).errors }));
+  }
+
+  async loadTraceFile(file: File): Promise<void> {
+    try {
+      const trace = parseTraceFile(await file.text());
+      this.store.setState({ loadedTrace: { name: file.name, trace }, error: undefined });
+    } catch (caught) {
+      this.store.setState({
+        loadedTrace: undefined,
+        error: { ...NO_TRACE, message: toWireError(caught).message },
+      });
+    }
+  }
+
+  stop(): void {
+    this.#abort?.abort();
+  }
+
+  /** Resolves when it is over, one way or another. */
+  async start(): Promise<void> {
+    const { form, loadedTrace, isRunning } = this.store.getState();
+    const { errors, scenario, latencyLimitMs } = parseLoadForm(form);
+    const isReplay = form.arrivals === 'replay';
+    const error = isReplay && !loadedTrace ? NO_TRACE : undefined;
+    this.store.setState({ errors, error });
+    if (isRunning || error || Object.keys(errors).length > 0) return;
+    const trace = isReplay && loadedTrace ? loadedTrace.trace : createTrace(scenario);
+    this.#abort = new AbortController();
+    const { mode } = form;
+    const results = { mode, scenario, latencyLimitMs, trials: [] };
+    this.store.setState({ isRunning: true, results, progress: undefined });
+    try {
+      await this.#runExperiment(mode, scenario, trace, {
+        signal: this.#abort.signal,
+        latencyLimitMs,
+        onProgress: (label, progress) => this.#tell(label, progress),
+        onTrial: (trial) => this.#add(trial),
+      });
+    } catch (caught) {
+      this.store.setState({ error: toWireError(caught) });
+    } finally {
+      this.store.setState({ isRunning: false, progress: undefined });
+    }
+  }
+
+  async #runExperiment(
+    mode: Mode,
+    scenario: Scenario,
+    trace: Trace,
+    options: ExperimentOptions,
+  ): Promise<void> {
+    switch (mode) {
+      case 'run':
+        await runOnce(this.#serve, trace, options);
+        break;
+      case 'sweep':
+        await sweepRates(this.#serve, scenario, meanRateOf(trace, scenario), options);
+        break;
+      case 'compare':
+        await comparePolicies(this.#serve, trace, options);
+        break;
+      case 'suggest':
+        await sweepKnobs(this.#serve, trace, options);
+        break;
+      default:
+        mode satisfies never;
+    }
+  }
+
+  #tell(label: string, progress: LoadProgress): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#toldAtMs < PROGRESS_INTERVAL_MS) return;
+    this.#toldAtMs = nowMs;
+    this.store.setState({ progress: { ...progress, label } });
+  }
+
+  #add(trial: Trial): void {
+    this.store.setState(({ results }) => ({
+      results: results && { ...results, trials: [...results.trials, trial] },
+    }));
+  }
+}
+
+/** The rate that a sweep goes around: of a closed loop, as many requests as it has users. */
+function meanRateOf({ requests, closedLoop }: Trace, { durationSeconds }: Scenario): number {
+  return closedLoop ? closedLoop.numUsers : Math.max(0.1, requests.length / durationSeconds);
+}

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Outcome } from './run-load.ts';
+import { percentilesOf, summarize } from './summarize.ts';
+
+function finished(e2eMs: number, numOutputTokens = 10): Outcome {
+  const timings = { queueWaitMs: 1, ttftMs: e2eMs / 2, e2eMs, tpotMs: 2 };
+  return {
+    status: 'finished',
+    sentMs: 0,
+    finishReason: 'length',
+    numPromptTokens: 3,
+    numOutputTokens,
+    timings,
+  };
+}
+
+describe('a summary', () => {
+  it('counts what became of the requests, and rates over the whole run', () => {
+    const outcomes: Outcome[] = [
+      finished(100),
+      finished(900, 30),
+      { status: 'rejected', sentMs: 5 },
+      { status: 'failed', sentMs: 5, code: 'MODEL_RUN' },
+      { status: 'cancelled', sentMs: 5 },
+    ];
+    expect(summarize({ outcomes, durationMs: 2000 }, 500)).toMatchObject({
+      numSent: 5,
+      numFinished: 2,
+      numRejected: 1,
+      numFailed: 1,
+      numCancelled: 1,
+      numPromptTokens: 6,
+      numOutputTokens: 40,
+      tokensPerSecond: 20,
+      requestsPerSecond: 1,
+      goodputPerSecond: 0.5,
+      e2eMs: { p50: 100, p95: 900, p99: 900 },
+    });
+  });
+
+  it('has no latencies where nothing finished', () => {
+    expect(summarize({ outcomes: [], durationMs: 0 }, 500)).toMatchObject({
+      tokensPerSecond: 0,
+      e2eMs: undefined,
+    });
+  });
+
+  it('takes percentiles by the nearest rank', () => {
+    const upTo100 = Array.from({ length: 100 }, (_, index) => 100 - index);
+    expect(percentilesOf(upTo100)).toEqual({ p50: 50, p95: 95, p99: 99 });
+    expect(percentilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7 });
+  });
+});

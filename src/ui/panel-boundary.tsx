@@ -1,0 +1,41 @@
+import { Component } from 'react';
+import type { ReactNode } from 'react';
+
+import type { WireError } from '../worker/protocol.ts';
+import { ErrorLine } from './error-line.tsx';
+import { toWireError } from './state/to-wire-error.ts';
+
+interface PanelBoundaryProps {
+  readonly name: string;
+  readonly children: ReactNode;
+}
+
+interface PanelBoundaryState {
+  readonly error?: WireError | undefined;
+}
+
+/** A panel that fails says so in its own place, and leaves the others at work. React asks for a class here. */
+export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundaryState> {
+  static getDerivedStateFromError(caught: unknown): PanelBoundaryState {
+    return { error: toWireError(caught) };
+  }
+
+  override state: PanelBoundaryState = {};
+
+  override render(): ReactNode {
+    const { error } = this.state;
+    const { name, children } = this.props;
+    if (!error) return children;
+    return (
+      <section className="panel" role="alert">
+        <h2>{name} cannot be shown</h2>
+        <ErrorLine error={error} />
+        <div className="actions">
+          <button type="button" onClick={() => this.setState({ error: undefined })}>
+            Try again
+          </button>
+        </div>
+      </section>
+    );
+  }
+}

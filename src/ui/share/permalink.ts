@@ -1,0 +1,36 @@
+import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
+import type { GenerationTexts } from '../compose/generation-fields.ts';
+
+/** What a link brings back on any machine, in any profile. */
+export interface Permalink {
+  /** Undefined where the link says nothing of it. */
+  readonly prompt: string | undefined;
+  readonly texts: GenerationTexts;
+  /** A load scenario as JSON; the load panel checks it. */
+  readonly load: string | undefined;
+}
+
+const PROMPT = 'prompt';
+const LOAD = 'load';
+
+/** Reads the fragment of an address; nothing of it goes to a server. */
+export function readPermalink(hash: string): Permalink {
+  const parameters = new URLSearchParams(hash.replace(/^#/, ''));
+  const given = GENERATION_FIELD_NAMES.map((field) => [field, parameters.get(field) ?? ''] as const);
+  return {
+    prompt: parameters.get(PROMPT) ?? undefined,
+    texts: { ...EMPTY_GENERATION_TEXTS, ...Object.fromEntries(given) },
+    load: parameters.get(LOAD) ?? undefined,
+  };
+}
+
+/** The address with this state in its fragment; what is left empty is left out. */
+export function withPermalink(href: string, { prompt, texts, load }: Permalink): string {
+  const parameters = new URLSearchParams();
+  if (prompt !== undefined) parameters.set(PROMPT, prompt);
+  for (const field of GENERATION_FIELD_NAMES) if (texts[field] !== '') parameters.set(field, texts[field]);
+  if (load !== undefined) parameters.set(LOAD, load);
+  const url = new URL(href);
+  url.hash = parameters.toString();
+  return url.href;
+}

@@ -1,0 +1,112 @@
+import { resolvedColor } from '../theme/resolved-color.ts';
+import type { SlotBar } from '../state/slot-history.ts';
+import type { PlacedBar, TimeWindow } from './slot-layout.ts';
+import type { TabColors } from './tab-colors.ts';
+
+export interface SlotScene {
+  readonly placed: readonly PlacedBar[];
+  readonly window: TimeWindow;
+  readonly numLanes: number;
+  /** Whether the right edge is now; else it is when the last sequence ended. */
+  readonly isLive: boolean;
+  readonly laneHeight: number;
+  readonly marked: ReadonlySet<string>;
+  readonly tabColors: TabColors;
+}
+
+/** Above the lanes. */
+export const AXIS_HEIGHT = 18;
+const GAP = 3;
+const FONT = '11px system-ui, sans-serif';
+/** As much as a short name takes. */
+const MIN_LABEL_WIDTH = 26;
+const MIN_LABEL_HEIGHT = 11;
+
+/** Draws everything anew, in CSS pixels: cheap enough for each frame of a live timeline. */
+export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): void {
+  const { placed, window, numLanes: lanes, laneHeight } = scene;
+  const height = AXIS_HEIGHT + lanes * laneHeight;
+  context.clearRect(0, 0, window.width, height);
+  context.font = FONT;
+  drawAxis(context, scene, height);
+  context.fillStyle = resolvedColor('--sunken');
+  for (let lane = 0; lane < lanes; lane += 1) {
+    context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
+  }
+  for (const bar of placed) drawBar(context, bar, scene);
+}
+
+function drawBar(
+  context: CanvasRenderingContext2D,
+  { bar, waitX, startX, decodeX, endX }: PlacedBar,
+  { laneHeight, tabColors, marked }: SlotScene,
+): void {
+  const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
+  const height = laneHeight - GAP;
+  const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  context.fillStyle = tab;
+  // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane shows both.
+  context.globalAlpha = 0.7;
+  context.fillRect(waitX, top + height - 3, startX - waitX, 3);
+  context.globalAlpha = 0.45;
+  context.fillRect(startX, top, decodeX - startX, height);
+  context.globalAlpha = 1;
+  context.fillRect(decodeX, top, endX - decodeX, height);
+  drawEnd(context, bar, { x: endX, top, height });
+  if (marked.has(bar.key)) {
+    context.strokeStyle = resolvedColor('--ink');
+    context.lineWidth = 2;
+    context.strokeRect(startX, top, endX - startX, height);
+  }
+  drawLabel(context, bar, { startX: Math.max(0, startX), endX, top, height });
+}
+
+/** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */
+function drawEnd(
+  context: CanvasRenderingContext2D,
+  { end }: SlotBar,
+  { x, top, height }: { x: number; top: number; height: number },
+): void {
+  if (end === 'abort' || end === 'error') {
+    context.fillStyle = resolvedColor('--bad');
+    context.fillRect(x - 3, top, 3, height);
+  } else if (end !== undefined) {
+    context.fillStyle = resolvedColor('--surface');
+    context.fillRect(x - 1, top, 1, height);
+  }
+}
+
+function drawLabel(
+  context: CanvasRenderingContext2D,
+  { owner }: SlotBar,
+  { startX, endX, top, height }: { startX: number; endX: number; top: number; height: number },
+): void {
+  if (height < MIN_LABEL_HEIGHT || endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
+  context.fillStyle = resolvedColor('--on-accent');
+  context.textBaseline = 'middle';
+  context.fillText(`#${owner.ordinal}`, startX + 5, top + height / 2 + 0.5, endX - startX - 6);
+}
+
+/** Seconds before the end of the window. */
+function drawAxis(
+  context: CanvasRenderingContext2D,
+  { window: { width, durationMs }, isLive }: SlotScene,
+  height: number,
+): void {
+  const numParts = 5;
+  context.textBaseline = 'middle';
+  for (let part = 0; part <= numParts; part += 1) {
+    const x = Math.round((part / numParts) * width);
+    const seconds = (durationMs / 1000) * (1 - part / numParts);
+    context.fillStyle = resolvedColor('--rule');
+    context.fillRect(Math.min(x, width - 1), AXIS_HEIGHT - 4, 1, height);
+    context.fillStyle = resolvedColor('--ink-2');
+    context.textAlign = part === 0 ? 'left' : part === numParts ? 'right' : 'center';
+    context.fillText(
+      seconds === 0 ? (isLive ? 'now' : 'last end') : `-${Number(seconds.toFixed(1))} s`,
+      x,
+      AXIS_HEIGHT / 2 - 2,
+    );
+  }
+  context.textAlign = 'left';
+}

@@ -1,0 +1,20 @@
+import type { ClientId } from '../../worker/protocol.ts';
+
+/** Registered in tokens.css, so that a canvas can read them. */
+const OTHER_TABS = ['--tab-1', '--tab-2', '--tab-3', '--tab-4', '--tab-5'] as const;
+
+export type TabColor = '--tab-own' | (typeof OTHER_TABS)[number];
+
+/** One colour for this tab; the others take turns, each with the same one as long as the page is open. */
+export class TabColors {
+  readonly #known = new Map<ClientId, TabColor>();
+
+  of(clientId: ClientId | undefined): TabColor {
+    if (clientId === undefined) return '--tab-own';
+    const known = this.#known.get(clientId);
+    if (known) return known;
+    const next = OTHER_TABS[this.#known.size % OTHER_TABS.length] ?? '--tab-1';
+    this.#known.set(clientId, next);
+    return next;
+  }
+}

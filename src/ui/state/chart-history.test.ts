@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ServeStats, StepRecord } from '../../worker/protocol.ts';
+import { ChartHistory } from './chart-history.ts';
+
+const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
+const NO_TOTALS = {
+  submitted: 0,
+  finished: 0,
+  cancelled: 0,
+  failed: 0,
+  rejected: 0,
+  promptTokens: 0,
+  outputTokens: 0,
+  prefixCacheQueries: 0,
+  prefixCacheHits: 0,
+};
+
+function createStats(change: Partial<ServeStats> = {}): ServeStats {
+  return {
+    steps: [],
+    slotStays: [],
+    numRunning: 0,
+    numWaiting: 0,
+    kvCache: { usedBytes: 0, reservedBytes: 0 },
+    tokensPerSecond: 0,
+    ttftMs: NO_LATENCY,
+    itlMs: NO_LATENCY,
+    queueWaitMs: NO_LATENCY,
+    e2eMs: NO_LATENCY,
+    finishReasons: { stop: 0, length: 0, abort: 0, error: 0 },
+    totals: NO_TOTALS,
+    ...change,
+  };
+}
+
+function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number): StepRecord {
+  const slots = Array.from({ length: batchSize }, (_, slot) => slot);
+  const counts = { stepIndex: 0, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
+  return { kind, ...counts, stepMs, runMs: stepMs, readbackMs: 0, agoMs: 0 };
+}
+
+describe('samples', () => {
+  it('are taken at intervals, and lines break over idle time', () => {
+    const history = new ChartHistory();
+    const stats = createStats({ ttftMs: { count: 1, p50: 40, p95: 60, p99: 70 } });
+    history.record(createStats(), 0, 8);
+    for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs, 8);
+    const [seconds, p50, p99, itl] = history.samples.read(['seconds', 'ttftP50', 'ttftP99', 'itlP50']);
+    expect(seconds).toEqual([0, 1, 1.2, 1.201, 9]);
+    expect(p50).toEqual([null, 40, 40, null, 40]);
+    expect(p99).toEqual([null, 70, 70, null, 70]);
+    expect(itl).toEqual([null, null, null, null, null]);
+  });
+
+  it('have the tokens per second since the sample before, and none after idle time', () => {
+    const history = new ChartHistory();
+    const at = (receivedAtMs: number, promptTokens: number, outputTokens: number): void =>
+      history.record(
+        createStats({
+          totals: { ...NO_TOTALS, promptTokens, outputTokens, prefixCacheQueries: 0, prefixCacheHits: 0 },
+        }),
+        receivedAtMs,
+        8,
+      );
+    at(0, 10, 0);
+    at(500, 20, 100);
+    at(600, 25, 130);
+    at(1000, 30, 150);
+    at(9000, 40, 250);
+    const [tokensIn, tokensOut] = history.samples.read(['tokensInPerSecond', 'tokensOutPerSecond']);
+    expect(tokensIn).toEqual([null, 20, 20, null, null]);
+    expect(tokensOut).toEqual([null, 200, 100, null, null]);
+  });
+
+  it('say how full decode steps were, each weighed by its time, and no fuller than full', () => {
+    const history = new ChartHistory();
+    const steps = [createStep('decode', 4, 30), createStep('decode', 2, 10), createStep('prefill', 1, 1000)];
+    history.record(createStats({ steps }), 0, 4);
+    history.record(createStats({ steps: [createStep('decode', 8, 10)] }), 1000, 4);
+    history.record(createStats(), 2000, 4);
+    expect(history.samples.read(['utilization'])).toEqual([[87.5, 100, null]]);
+  });
+
+  it('count how sequences ended', () => {
+    const history = new ChartHistory();
+    const finishReasons = { stop: 1, length: 2, abort: 3, error: 4 };
+    history.record(createStats({ finishReasons, totals: { ...NO_TOTALS, rejected: 5 } }), 0, 8);
+    expect(history.samples.read(['stop', 'length', 'abort', 'error', 'rejected'])).toEqual([
+      [1],
+      [2],
+      [3],
+      [4],
+      [5],
+    ]);
+  });
+});

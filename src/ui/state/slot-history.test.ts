@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import type { RequestView } from './request-view.ts';
+import { SlotHistory } from './slot-history.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const id = (name: string) => name as RequestId;
+
+function createStay(change: Partial<SlotStay> = {}): SlotStay {
+  return {
+    requestId: id('a'),
+    index: 0,
+    slot: 1,
+    stayIndex: 0,
+    queueWaitMs: 5,
+    startedAgoMs: 100,
+    numTokens: 0,
+    firstStepIndex: 3,
+    lastStepIndex: 4,
+    ...change,
+  };
+}
+
+function createStep(stepIndex: number, slots: readonly number[], agoMs = 10): StepRecord {
+  const counts = { batchSize: slots.length, numTokens: slots.length, queueLength: 0 };
+  const durations = { stepMs: 10, runMs: 9, readbackMs: 0, agoMs };
+  return { stepIndex, kind: 'decode', isBehind: false, slots, ...counts, ...durations };
+}
+
+function createView(name: string, change: Partial<RequestView> = {}): RequestView {
+  return {
+    id: id(name),
+    status: 'running',
+    prompt: 'p',
+    generatedTexts: [''],
+    numOutputTokens: 0,
+    ...change,
+  };
+}
+
+describe('the history of slots', () => {
+  it('keeps the first word on when a bar began, and takes the last on all else', () => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    expect(history.numLive).toBe(1);
+    const ended = { firstTokenAgoMs: 180, endedAgoMs: 20, end: 'stop', numTokens: 7 } as const;
+    history.record({ steps: [], slotStays: [createStay({ startedAgoMs: 215, ...ended })] }, 1100);
+    expect([...history.bars]).toMatchObject([
+      { startedAtMs: 900, firstTokenAtMs: 920, endedAtMs: 1080, end: 'stop', numTokens: 7 },
+    ]);
+    expect(history.numLive).toBe(0);
+    expect(history.lastEndedAtMs).toBe(1080);
+  });
+
+  it('ends a bar of which no more is heard: its worker was lost', () => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    history.record({ steps: [], slotStays: [createStay({ requestId: id('b') })] }, 1200);
+    expect([...history.bars]).toMatchObject([
+      { requestId: 'a', end: 'error', endedAtMs: 1200 },
+      { requestId: 'b' },
+    ]);
+  });
+
+  it('names the owner of a bar once its request is known', () => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay(), createStay({ requestId: id('b') })] }, 1000);
+    history.nameOwners(new Map([[id('a'), createView('a', { ordinal: 3 })]]));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+    const clientId = 'other' as ClientId;
+    history.nameOwners(new Map([[id('b'), createView('b', { clientId })]]));
+    expect([...history.bars].map(({ owner }) => owner)).toEqual([
+      { clientId: undefined, ordinal: 3, prompt: 'p' },
+      { clientId: 'other', ordinal: undefined, prompt: 'p' },
+    ]);
+  });
+
+  it('finds the steps of a request in all its stays, and none of its neighbours', () => {
+    const history = new SlotHistory();
+    const steps = [createStep(2, [1]), createStep(3, [0, 1]), createStep(4, [0]), createStep(5, [0, 1])];
+    const moved = createStay({
+      slot: 0,
+      stayIndex: 1,
+      firstStepIndex: 5,
+      lastStepIndex: 5,
+      startedAgoMs: 20,
+    });
+    history.record({ steps, slotStays: [createStay({ end: 'moved', endedAgoMs: 20 }), moved] }, 1000);
+    expect(history.stepsOf(id('a'))).toMatchObject([
+      { stepIndex: 3, slots: [0, 1], ownSlots: [1] },
+      { stepIndex: 5, slots: [0, 1], ownSlots: [0] },
+    ]);
+  });
+
+  it('tells steps of another worker apart, though they count from 0 again', () => {
+    const history = new SlotHistory();
+    history.record(
+      { steps: [createStep(3, [1])], slotStays: [createStay({ end: 'stop', endedAgoMs: 0 })] },
+      1000,
+    );
+    history.record({ steps: [createStep(3, [1])], slotStays: [] }, 90_000);
+    expect(history.stepsOf(id('a'))).toHaveLength(1);
+  });
+
+  it('forgets the oldest bars', () => {
+    const history = new SlotHistory();
+    for (let request = 0; request < 3100; request += 1) {
+      const stay = createStay({ requestId: id(`r${request}`), end: 'stop', endedAgoMs: 0 });
+      history.record({ steps: [], slotStays: [stay] }, request);
+    }
+    expect(history.numBars).toBe(3000);
+    expect([...history.bars][0]?.requestId).toBe('r100');
+  });
+});

@@ -1,0 +1,153 @@
+import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import type { RequestView } from './request-view.ts';
+
+/** A sequence's stay in a K/V slot, on this tab's clock. */
+export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
+  readonly key: string;
+  /** Undefined while nothing is known of its request. */
+  readonly owner?: BarOwner;
+  readonly startedAtMs: number;
+  readonly firstTokenAtMs?: number;
+  /** Left out while it lasts. */
+  readonly endedAtMs?: number;
+}
+
+export interface BarOwner {
+  /** Of another tab's request; undefined for one of this tab. */
+  readonly clientId: ClientId | undefined;
+  readonly ordinal: number | undefined;
+  readonly prompt: string;
+}
+
+/** A forward pass, on this tab's clock. */
+interface TracedStep extends Omit<StepRecord, 'agoMs'> {
+  readonly endedAtMs: number;
+}
+
+/** A step as one request saw it. */
+export interface RequestStep extends TracedStep {
+  readonly ownSlots: readonly number[];
+}
+
+const MAX_BARS = 3000;
+/** Enough for the traces of the bars that are still shown, on a backend that makes a thousand steps a second. */
+const MAX_STEPS = 20_000;
+
+/** Who was in which slot when, and every step of it. Mutable on purpose, as the charts' history. */
+export class SlotHistory {
+  /** In the order of their beginning. */
+  readonly #bars = new Map<string, SlotBar>();
+  readonly #unowned = new Set<string>();
+  #steps: TracedStep[] = [];
+  #numLive = 0;
+  #lastEndedAtMs = 0;
+
+  get bars(): Iterable<SlotBar> {
+    return this.#bars.values();
+  }
+
+  get numBars(): number {
+    return this.#bars.size;
+  }
+
+  /** Sequences that hold a slot, as of the last message. */
+  get numLive(): number {
+    return this.#numLive;
+  }
+
+  /** Where time stands still while nobody holds a slot, ms. */
+  get lastEndedAtMs(): number {
+    return this.#lastEndedAtMs;
+  }
+
+  record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
+    for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
+    if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
+    const live = new Set<string>();
+    for (const stay of slotStays) {
+      const bar = this.#update(stay, receivedAtMs);
+      if (bar.endedAtMs === undefined) live.add(bar.key);
+      else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
+    }
+    this.#endLost(live, receivedAtMs);
+    this.#numLive = live.size;
+    this.#forgetOldest();
+  }
+
+  /** Tells the bars whose requests they are of, once that is known. */
+  nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
+    for (const key of this.#unowned) {
+      const bar = this.#bars.get(key);
+      const request = bar && requests.get(bar.requestId);
+      if (!request) continue;
+      const { clientId, ordinal, prompt } = request;
+      this.#bars.set(key, { ...bar, owner: { clientId, ordinal, prompt } });
+      this.#unowned.delete(key);
+    }
+  }
+
+  /** Whether a sequence of the request holds a slot, as of the last message. */
+  isLive(requestId: RequestId): boolean {
+    return this.barsOf(requestId).some(({ endedAtMs }) => endedAtMs === undefined);
+  }
+
+  barsOf(requestId: RequestId): readonly SlotBar[] {
+    return [...this.#bars.values()].filter((bar) => bar.requestId === requestId);
+  }
+
+  /** The steps that a request took part in, oldest first, as far back as they are kept, with its own slots in each. */
+  stepsOf(requestId: RequestId): readonly RequestStep[] {
+    const bars = this.barsOf(requestId);
+    return this.#steps.flatMap((step) => {
+      const ownSlots = bars.filter((bar) => isStepOf(bar, step)).map(({ slot }) => slot);
+      return ownSlots.length > 0 ? [{ ...step, ownSlots }] : [];
+    });
+  }
+
+  #update(stay: SlotStay, receivedAtMs: number): SlotBar {
+    const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
+    const key = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
+    const known = this.#bars.get(key);
+    const firstTokenAtMs =
+      known?.firstTokenAtMs ?? (firstTokenAgoMs === undefined ? undefined : receivedAtMs - firstTokenAgoMs);
+    const bar: SlotBar = {
+      ...rest,
+      key,
+      ...(known?.owner && { owner: known.owner }),
+      // As first heard: messages take now longer, now shorter, and the past should not tremble.
+      startedAtMs: known?.startedAtMs ?? receivedAtMs - startedAgoMs,
+      ...(firstTokenAtMs !== undefined && { firstTokenAtMs }),
+      ...(endedAgoMs !== undefined && { endedAtMs: receivedAtMs - endedAgoMs }),
+    };
+    this.#bars.set(key, bar);
+    if (!bar.owner) this.#unowned.add(key);
+    return bar;
+  }
+
+  /** Of a worker that was lost nobody tells the end. */
+  #endLost(live: ReadonlySet<string>, receivedAtMs: number): void {
+    for (const [key, bar] of this.#bars) {
+      if (bar.endedAtMs !== undefined || live.has(key)) continue;
+      this.#bars.set(key, { ...bar, end: 'error', endedAtMs: receivedAtMs });
+    }
+  }
+
+  #forgetOldest(): void {
+    for (const key of this.#bars.keys()) {
+      if (this.#bars.size <= MAX_BARS) return;
+      this.#bars.delete(key);
+      this.#unowned.delete(key);
+    }
+  }
+}
+
+/** Messages do not all take the same time to arrive. */
+const TOLERANCE_MS = 500;
+
+/** Another worker counts its steps anew: those of the same index are told apart by their time. */
+function isStepOf(bar: SlotBar, { stepIndex, slots, endedAtMs }: TracedStep): boolean {
+  if (stepIndex < bar.firstStepIndex || stepIndex > bar.lastStepIndex || !slots.includes(bar.slot))
+    return false;
+  const isAfterStart = endedAtMs > bar.startedAtMs - TOLERANCE_MS;
+  return isAfterStart && endedAtMs < (bar.endedAtMs ?? Infinity) + TOLERANCE_MS;
+}

@@ -1,0 +1,63 @@
+import type { KeyboardEvent } from 'react';
+
+import './tab-list.css';
+
+interface TabListProps<Id extends string> {
+  readonly label: string;
+  readonly tabs: readonly { readonly id: Id; readonly title: string }[];
+  /** May be none of them. */
+  readonly selected: string;
+  readonly onSelect: (id: Id) => void;
+}
+
+export function tabId(id: string): string {
+  return `tab-${id}`;
+}
+
+export function tabPanelId(id: string): string {
+  return `panel-${id}`;
+}
+
+/** One stop of the Tab key; the arrows, Home and End choose, as in every tab list. */
+export function TabList<Id extends string>({ label, tabs, selected, onSelect }: TabListProps<Id>) {
+  const index = tabs.findIndex(({ id }) => id === selected);
+  // Where none is selected, the first is where the keyboard comes in.
+  const stop = Math.max(0, index);
+
+  const selectByKey = (event: KeyboardEvent): void => {
+    const next = tabs.at(targetIndex(event.key, index, tabs.length));
+    if (next === undefined || !TAB_KEYS.has(event.key)) return;
+    event.preventDefault();
+    onSelect(next.id);
+    document.querySelector<HTMLElement>(`#${CSS.escape(tabId(next.id))}`)?.focus();
+  };
+
+  return (
+    <div className="tabs" role="tablist" aria-label={label}>
+      {tabs.map(({ id, title }, position) => (
+        <button
+          key={id}
+          type="button"
+          role="tab"
+          id={tabId(id)}
+          aria-selected={id === selected}
+          {...(id === selected && { 'aria-controls': tabPanelId(id) })}
+          tabIndex={position === stop ? 0 : -1}
+          onClick={() => onSelect(id)}
+          onKeyDown={selectByKey}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+const TAB_KEYS: ReadonlySet<string> = new Set(['ArrowRight', 'ArrowLeft', 'Home', 'End']);
+
+function targetIndex(key: string, index: number, numTabs: number): number {
+  if (key === 'Home') return 0;
+  if (key === 'End') return numTabs - 1;
+  const step = key === 'ArrowRight' ? 1 : -1;
+  return (index + step + numTabs) % numTabs;
+}

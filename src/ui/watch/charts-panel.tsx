@@ -1,0 +1,65 @@
+import { useStore } from 'zustand';
+
+import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
+import type { ChartSpec } from './chart-spec.ts';
+import { LiveChart } from './live-chart.tsx';
+import {
+  E2E_CHART,
+  FINISH_CHART,
+  ITL_CHART,
+  QUEUE_WAIT_CHART,
+  TOKENS_CHART,
+  TTFT_CHART,
+  UTILIZATION_CHART,
+} from './time-charts.ts';
+import './charts-panel.css';
+import { watchSettings, WINDOWS_SECONDS } from './watch-settings.ts';
+
+const CHARTS: readonly ChartSpec[] = [
+  BATCH_SIZE_CHART,
+  TOKENS_CHART,
+  TTFT_CHART,
+  ITL_CHART,
+  QUEUE_WAIT_CHART,
+  E2E_CHART,
+  UTILIZATION_CHART,
+  FINISH_CHART,
+];
+
+export function ChartsPanel() {
+  const isPaused = useStore(watchSettings, (settings) => settings.isPaused);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  return (
+    <section className="panel charts-panel" aria-labelledby="charts-title">
+      <div className="panel-head">
+        <h2 id="charts-title">Charts</h2>
+        <label>
+          Window{' '}
+          <select
+            value={windowSeconds}
+            onChange={(event) => watchSettings.setState({ windowSeconds: Number(event.target.value) })}
+          >
+            {WINDOWS_SECONDS.map((seconds) => (
+              <option key={seconds} value={seconds}>
+                {seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          className="button-small"
+          aria-pressed={isPaused}
+          onClick={() => watchSettings.setState({ isPaused: !isPaused })}
+        >
+          Pause
+        </button>
+      </div>
+      <div className="charts">
+        {CHARTS.map((spec) => (
+          <LiveChart key={spec.testId} spec={spec} />
+        ))}
+      </div>
+    </section>
+  );
+}

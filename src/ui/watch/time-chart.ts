@@ -1,0 +1,144 @@
+import type uPlot from 'uplot';
+import type { Axis, Scale } from 'uplot';
+
+import { formatMs, NO_VALUE } from '../format.ts';
+import type { SampleColumn } from '../state/chart-history.ts';
+import type { ServeView } from '../state/serve-store.ts';
+import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR } from './chart-spec.ts';
+import type { ChartColor, ChartSpec } from './chart-spec.ts';
+import { watchSettings } from './watch-settings.ts';
+
+export interface LineSpec {
+  readonly label: string;
+  readonly column: SampleColumn;
+  readonly color: ChartColor;
+  readonly dash?: number[];
+}
+
+interface TimeChartSpec extends Pick<ChartSpec, 'testId' | 'title' | 'subtitle' | 'emptyText' | 'describe'> {
+  readonly lines: readonly LineSpec[];
+  readonly unit: string;
+  readonly format: (value: number | null) => string;
+  /** Latencies spread over decades; all else begins at 0. */
+  readonly yAxis: { readonly axis: Axis; readonly scale: Scale };
+}
+
+export const LOGARITHMIC_MS: TimeChartSpec['yAxis'] = {
+  axis: createAxis({
+    size: 54,
+    space: 24,
+    grid: { ...GRID, filter: (_chart, splits) => splits.map((value) => (isDecade(value) ? value : null)) },
+    values: (_chart, splits) => splits.map((value) => (isDecade(value) ? value.toLocaleString('en') : '')),
+  }),
+  // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- uPlot declares an enum that does not exist at run time
+  scale: { distr: 3, range: (_chart, min, max) => wholeDecades(min, max) },
+};
+
+/** From 0 to the largest value with some room, or to `max` where that is fixed. */
+export function fromZero(max?: number): TimeChartSpec['yAxis'] {
+  return {
+    axis: createAxis({
+      size: 54,
+      space: 28,
+      values: (_chart, splits) => splits.map((value) => value.toLocaleString('en')),
+    }),
+    scale: { range: (_chart, _min, largest) => [0, max ?? Math.max(1, (largest ?? 0) * 1.1)] },
+  };
+}
+
+/** Lines over time; all such charts show the same window, and the same moment under the pointer. */
+export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec): ChartSpec {
+  const columns = lines.map(({ column }) => column);
+  return {
+    ...spec,
+    columnNames: ['time [s]', ...lines.map(({ label }) => `${label} [${unit}]`)],
+    createOptions: () => ({
+      legend: createLegend(lines.map((line) => line.color)),
+      cursor: READ_ONLY_CURSOR,
+      scales: { x: { time: false, range: (_chart, _min, max) => visibleSeconds(max) }, y: yAxis.scale },
+      axes: [
+        createAxis({
+          grid: { show: false },
+          gap: 7,
+          size: 28,
+          space: 56,
+          values: (_chart, splits) => splits.map(formatClock),
+        }),
+        yAxis.axis,
+      ],
+      series: [
+        { label: 'time', value: (_chart, seconds: number | null) => formatTime(seconds) },
+        ...lines.map((line) => toSeries(line, format)),
+      ],
+    }),
+    read: ({ history }) => history.samples.read(['seconds', ...columns]),
+    isEmpty: ({ history }) => history.samples.length === 0,
+  };
+}
+
+/** p50, p95 and p99 of one latency: one colour, three strokes. */
+export function percentileLines(
+  name: 'ttft' | 'itl' | 'queueWait' | 'e2e',
+  lineColor: ChartColor,
+  prefix = '',
+): readonly LineSpec[] {
+  return [
+    { label: `${prefix}p50`, column: `${name}P50`, color: lineColor },
+    { label: `${prefix}p95`, column: `${name}P95`, color: lineColor, dash: [5, 4] },
+    { label: `${prefix}p99`, column: `${name}P99`, color: lineColor, dash: [2, 3] },
+  ];
+}
+
+export function describePercentiles(name: string, select: (view: ServeView) => Summary | undefined) {
+  return (view: ServeView): string => {
+    const summary = select(view);
+    if (!summary || summary.count === 0) return `no ${name} yet`;
+    const { p50, p95, p99 } = summary;
+    return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
+  };
+}
+
+interface Summary {
+  readonly count: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+function toSeries(line: LineSpec, format: TimeChartSpec['format']): uPlot.Series {
+  return {
+    label: line.label,
+    value: (_chart, value: number | null) => format(value),
+    stroke: color(line.color),
+    width: 1.5,
+    points: { show: false },
+    ...(line.dash && { dash: line.dash }),
+  };
+}
+
+function visibleSeconds(last: number | null): [number, number] {
+  const { windowSeconds } = watchSettings.getState();
+  const end = Math.max(last ?? 0, windowSeconds);
+  return [end - windowSeconds, end];
+}
+
+/** So that the grid stays put while the lines move. */
+function wholeDecades(min: number | null, max: number | null): [number, number] {
+  if (min === null || max === null) return [1, 1000];
+  const low = 10 ** Math.floor(Math.log10(min));
+  return [low, Math.max(10 ** Math.ceil(Math.log10(max)), low * 10)];
+}
+
+function isDecade(value: number): boolean {
+  return Number.isInteger(Math.log10(value));
+}
+
+/** Minutes and seconds since the page was opened. */
+function formatClock(seconds: number): string {
+  const whole = Math.max(0, Math.round(seconds));
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}
+
+function formatTime(seconds: number | null): string {
+  return seconds === null ? NO_VALUE : formatClock(seconds);
+}

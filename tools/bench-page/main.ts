@@ -1,0 +1,38 @@
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright';
+import { build } from 'vite';
+
+import { startServer } from '../../bridge/server.ts';
+import { findBrowser } from '../browser/find-browser.ts';
+import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { measurePage } from './measure-page.ts';
+
+// What Lighthouse would say of the built page, on its mobile preset.
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const MAX_SCRIPT_BYTES = 150_000;
+
+await build({ root: ROOT, logLevel: 'warn' });
+const found = await findBrowser();
+const server = await startServer({ host: 'localhost', port: 0, root: `${ROOT}/dist` });
+const browser = await chromium.launch({ executablePath: found.path, args: [...QUIET_ARGUMENTS] });
+try {
+  const { firstContentfulPaintMs, interactiveMs, scriptBytes, scriptFiles, layoutShift } = await measurePage(
+    browser,
+    server.url,
+  );
+  const isSmall = scriptBytes <= MAX_SCRIPT_BYTES;
+  console.log(`
+| figure                                  | value |
+| --------------------------------------- | ----- |
+| first contentful paint                  | ${(firstContentfulPaintMs / 1000).toFixed(2)} s |
+| until a prompt can be written           | ${(interactiveMs / 1000).toFixed(2)} s |
+| scripts by then, brotli                 | ${(scriptBytes / 1000).toFixed(1)} kB in ${scriptFiles.length} files (at most ${MAX_SCRIPT_BYTES / 1000} kB) |
+| layout shift, until a text is generated | ${layoutShift.toFixed(4)} |
+
+${found.version}, ${new Date().toISOString()}; slow 4G (150 ms, 1.6 Mbit/s), processor 4 times slower, WASM; served without compression.`);
+  if (!isSmall || layoutShift > 0) process.exitCode = 1;
+} finally {
+  await browser.close();
+  await server.close();
+}

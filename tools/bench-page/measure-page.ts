@@ -1,0 +1,109 @@
+import { brotliCompressSync } from 'node:zlib';
+import type { Browser, CDPSession, Page } from 'playwright';
+
+/** What loading the page costs, on a slow phone. */
+export interface PageFigures {
+  readonly firstContentfulPaintMs: number;
+  /** From the navigation until a prompt can be written. */
+  readonly interactiveMs: number;
+  /** Scripts of the page itself by then, brotli: without those of the worker, onnxruntime-web and the tokenizer. */
+  readonly scriptBytes: number;
+  /** As they are sent. */
+  readonly scriptFiles: readonly string[];
+  /** Until the model is ready and a text was generated. */
+  readonly layoutShift: number;
+}
+
+/** Lighthouse's mobile preset: slow 4G, and a processor four times slower. */
+const NETWORK = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 0.75e6 / 8 };
+const CPU_SLOWDOWN = 4;
+const PHONE = { width: 412, height: 823 };
+
+export async function measurePage(browser: Browser, url: string): Promise<PageFigures> {
+  const context = await browser.newContext({
+    viewport: PHONE,
+    deviceScaleFactor: 1.75,
+    hasTouch: true,
+    isMobile: true,
+  });
+  try {
+    const page = await context.newPage();
+    const session = await context.newCDPSession(page);
+    await throttle(session);
+    const scripts = collectScripts(page);
+    await page.addInitScript(observePaint);
+    await page.goto(`${url}/?backend=wasm`, { waitUntil: 'commit' });
+    await page.getByRole('textbox', { name: 'Prompt' }).waitFor();
+    const interactiveMs = await page.evaluate(() => performance.now());
+    const loaded = await Promise.all(scripts);
+    // The model itself is no part of it: 5 MB take their time on slow 4G.
+    await session.send('Network.emulateNetworkConditions', {
+      ...NETWORK,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: -1,
+    });
+    await page.waitForFunction(() => window.tabserve?.status().state === 'ready', undefined, {
+      timeout: 120_000,
+    });
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.locator('[data-status=finished]').waitFor();
+    const { firstContentfulPaintMs, layoutShift } = await page.evaluate(() => window.pageFigures);
+    return {
+      firstContentfulPaintMs,
+      interactiveMs,
+      scriptBytes: loaded.reduce((sum, { numBytes }) => sum + numBytes, 0),
+      scriptFiles: loaded.map(({ name }) => name),
+      layoutShift,
+    };
+  } finally {
+    await context.close();
+  }
+}
+
+async function throttle(session: CDPSession): Promise<void> {
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', NETWORK);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: CPU_SLOWDOWN });
+}
+
+/** Those that the document asks for; a worker asks for its own. */
+function collectScripts(page: Page): Promise<{ name: string; numBytes: number }>[] {
+  const scripts: Promise<{ name: string; numBytes: number }>[] = [];
+  page.on('response', (response) => {
+    const request = response.request();
+    if (request.resourceType() !== 'script' || request.serviceWorker()) return;
+    const { pathname } = new URL(response.url());
+    if (/\/(?:main-|ort|transformers)/.test(pathname)) return;
+    scripts.push(
+      response.body().then((body) => ({
+        name: pathname.slice(pathname.lastIndexOf('/') + 1),
+        numBytes: brotliCompressSync(body).length,
+      })),
+    );
+  });
+  return scripts;
+}
+
+declare global {
+  interface Window {
+    pageFigures: { firstContentfulPaintMs: number; layoutShift: number };
+  }
+}
+
+/** Runs in the page before its scripts. */
+function observePaint(): void {
+  const figures = { firstContentfulPaintMs: Number.NaN, layoutShift: 0 };
+  window.pageFigures = figures;
+  new PerformanceObserver((list) => {
+    for (const { name, startTime } of list.getEntries())
+      if (name === 'first-contentful-paint') figures.firstContentfulPaintMs = startTime;
+  }).observe({ type: 'paint', buffered: true });
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      // TypeScript's library does not know this kind of entry.
+      if (!('value' in entry) || !('hadRecentInput' in entry) || entry.hadRecentInput) continue;
+      figures.layoutShift += Number(entry.value);
+    }
+  }).observe({ type: 'layout-shift', buffered: true });
+}
