@@ -7,13 +7,14 @@ const MAX_STEPS = 600;
 const SAMPLE_INTERVAL_MS = 200;
 /** Of the longest window that the charts can show, s. */
 export const MAX_WINDOW_SECONDS = 300;
+const BYTES_PER_MIB = 2 ** 20;
 /** A silence longer than this was idle time: the lines break instead of bridging it. */
 const IDLE_GAP_MS = 3000;
 
 /** The columns of the step table, in their order; seconds are on this tab's clock. */
 const STEP_COLUMNS = ['stepIndex', 'decode', 'prefill', 'waiting', 'seconds'] as const;
 
-/** The columns of the sample table: latencies in ms, rates per second, utilisation in %, ends since the worker's start. */
+/** The columns of the sample table: latencies in ms, rates per second, utilisation in %, memory in MiB, ends since the worker's start. */
 const SAMPLE_COLUMNS = [
   'seconds',
   ...(['ttft', 'itl', 'queueWait', 'e2e'] as const).flatMap(
@@ -22,6 +23,8 @@ const SAMPLE_COLUMNS = [
   'tokensInPerSecond',
   'tokensOutPerSecond',
   'utilization',
+  'kvUsed',
+  'kvReserved',
   'stop',
   'length',
   'abort',
@@ -68,7 +71,7 @@ export class ChartHistory {
     if (elapsedMs < SAMPLE_INTERVAL_MS) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.samples.push([(last.atMs + 1) / 1000]);
-    const { totals, finishReasons, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
+    const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
     const rate = (total: 'promptTokens' | 'outputTokens'): Cell =>
       last && !isAfterGap ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs : null;
     this.samples.push([
@@ -77,6 +80,8 @@ export class ChartHistory {
       rate('promptTokens'),
       rate('outputTokens'),
       this.#decodeMs > 0 ? (this.#filledMs / this.#decodeMs) * 100 : null,
+      kvCache.usedBytes / BYTES_PER_MIB,
+      kvCache.reservedBytes / BYTES_PER_MIB,
       finishReasons.stop,
       finishReasons.length,
       finishReasons.abort,

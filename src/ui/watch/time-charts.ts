@@ -84,6 +84,26 @@ export const UTILIZATION_CHART: ChartSpec = timeChart({
   },
 });
 
+export const KV_CACHE_CHART: ChartSpec = timeChart({
+  testId: 'kv-cache-chart',
+  title: 'K/V memory',
+  subtitle: 'keys and values of what runs, and what is reserved',
+  emptyText: 'Send a prompt: the memory of its keys and values appears here.',
+  lines: [
+    { label: 'used', column: 'kvUsed', color: '--series-decode' },
+    { label: 'reserved', column: 'kvReserved', color: '--series-prefill', dash: [5, 4] },
+  ],
+  unit: 'MiB',
+  format: formatMebibytes,
+  yAxis: fromZero(),
+  describe: ({ history }) => {
+    const [used, reserved] = [history.samples.last('kvUsed'), history.samples.last('kvReserved')];
+    return used === null || reserved === null
+      ? 'nothing reserved yet'
+      : `${formatMebibytes(used)} used of ${formatMebibytes(reserved)}`;
+  },
+});
+
 export const FINISH_CHART: ChartSpec = timeChart({
   testId: 'finish-chart',
   title: 'Finish reasons',
@@ -105,3 +125,7 @@ export const FINISH_CHART: ChartSpec = timeChart({
     return `${stop} stop, ${length} length, ${abort} abort, ${error} error, ${figures.totals.rejected} rejected`;
   },
 });
+
+function formatMebibytes(value: number | null): string {
+  return value === null ? '–' : `${value.toFixed(1)} MiB`;
+}
