@@ -139,7 +139,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
   test('proposes the batch size that serves the most within the limit, and applies it', async ({ tab }) => {
     const { page } = tab;
     await openLoad(page, {
-      rate: '40',
+      rate: '16',
       durationSeconds: '0.5',
       latencyLimitMs: '60000',
       seed: '5',

@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'react';
-import type { ReactNode, RefObject } from 'react';
+import type { ReactNode } from 'react';
 
 interface RequestTextProps {
   readonly prompt: string;
@@ -18,9 +18,11 @@ export function RequestText({ prompt, generatedTexts, isRunning, children }: Req
   const boxId = useId();
   const boxRef = useRef<HTMLDivElement>(null);
   const [isOpen, setIsOpen] = useState(false);
-  const isClipped = useIsClipped(boxRef);
+
+  useEffect(() => (boxRef.current ? markClipped(boxRef.current) : undefined), []);
+
   return (
-    <div className="request-text" data-open={isOpen} data-clipped={isClipped} data-running={isRunning}>
+    <div className="request-text" data-open={isOpen} data-running={isRunning}>
       <div className="request-text-box" id={boxId} ref={boxRef}>
         <div className="request-text-content">
           {generatedTexts.map((generatedText, index) => (
@@ -32,31 +34,30 @@ export function RequestText({ prompt, generatedTexts, isRunning, children }: Req
           {children}
         </div>
       </div>
-      {(isClipped || isOpen) && (
-        <button
-          type="button"
-          className="button-quiet request-text-toggle"
-          aria-expanded={isOpen}
-          aria-controls={boxId}
-          onClick={() => setIsOpen(!isOpen)}
-        >
-          {isOpen ? 'Show less' : 'Show all'}
-        </button>
-      )}
+      <button
+        type="button"
+        className="button-quiet request-text-toggle"
+        aria-expanded={isOpen}
+        aria-controls={boxId}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {isOpen ? 'Show less' : 'Show all'}
+      </button>
     </div>
   );
 }
 
-/** True while the content is taller than its box; measured after layout, so that reading costs no reflow. */
-function useIsClipped(boxRef: RefObject<HTMLElement | null>): boolean {
-  const [isClipped, setIsClipped] = useState(false);
-  useEffect(() => {
-    const box = boxRef.current;
-    const content = box?.firstElementChild;
-    if (!box || !content) return;
-    const observer = new ResizeObserver(() => setIsClipped(content.clientHeight > box.clientHeight + 1));
-    observer.observe(content);
-    return () => observer.disconnect();
-  }, [boxRef]);
-  return isClipped;
+/**
+ * Marks a box whose content is taller than it is, which is what the button is shown by; returns the release. Measured after layout, so
+ * that reading costs no reflow, and told to the style sheet alone, so that it costs no render.
+ */
+function markClipped(box: HTMLElement): () => void {
+  const content = box.firstElementChild;
+  const text = box.parentElement;
+  if (!content || !text) throw new Error('A text box stands in its text and has a content.');
+  const observer = new ResizeObserver(() => {
+    text.dataset['clipped'] = String(content.clientHeight > box.clientHeight + 1);
+  });
+  observer.observe(content);
+  return () => observer.disconnect();
 }
