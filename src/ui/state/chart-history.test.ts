@@ -82,6 +82,12 @@ describe('samples', () => {
     expect(history.samples.read(['utilization'])).toEqual([[87.5, 100, null]]);
   });
 
+  it('tell the K/V memory in MiB', () => {
+    const history = new ChartHistory();
+    history.record(createStats({ kvCache: { usedBytes: 2 ** 19, reservedBytes: 2 ** 22 } }), 0, 8);
+    expect(history.samples.read(['kvUsed', 'kvReserved'])).toEqual([[0.5], [4]]);
+  });
+
   it('count how sequences ended', () => {
     const history = new ChartHistory();
     const finishReasons = { stop: 1, length: 2, abort: 3, error: 4 };
