@@ -6,7 +6,16 @@ import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import type { Step } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
-import { GREEDY, clientId, createEngine, nextToken, requestId, settle, tokensAlone } from './test-support.ts';
+import {
+  EOS,
+  GREEDY,
+  clientId,
+  createEngine,
+  nextToken,
+  requestId,
+  settle,
+  tokensAlone,
+} from './test-support.ts';
 import type { GenerationRequest, RequestId } from './request.ts';
 
 /** Raise it for a long night: PROPERTY_RUNS=20000 npx vitest run src/batching/generation. */
@@ -19,6 +28,9 @@ type Action =
       readonly client: number;
       readonly promptTokenIds: number[];
       readonly maxNewTokens: number;
+      readonly priority: number;
+      /** Whether it stops after a token that 5 divides. */
+      readonly stops: boolean;
       /** Of the tokens that it is going to have, as many were generated before. */
       readonly numResumed: number;
     }
@@ -64,6 +76,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       client: fc.nat({ max: 3 }),
       promptTokenIds: prompt,
       maxNewTokens: fc.integer({ min: 1, max: 20 }),
+      priority: fc.integer({ min: -1, max: 1 }),
+      stops: fc.boolean(),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
     }),
   },
@@ -167,13 +181,15 @@ async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedStep
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens, numResumed } = next;
+        const { client, promptTokenIds, maxNewTokens, priority, stops, numResumed } = next;
         const id = requestId(`r${accepted.length}`);
         const fresh = {
           id,
           clientId: clientId(`c${client}`),
           promptTokenIds,
           maxNewTokens,
+          priority,
+          ...(stops && { stopsAfter }),
           sampling: GREEDY,
         };
         const request = { ...fresh, resumedTokenIds: resumable(fresh).slice(0, numResumed) };
@@ -231,10 +247,14 @@ describe('whatever arrives, ends, fails or is turned', () => {
   }, 600_000);
 });
 
+const stopsAfter = (tokenId: number): boolean => tokenId !== EOS && tokenId % 5 === 0;
+
 /** The tokens that a lost engine may have generated of it: all but the last, as that one ends it. */
 function resumable(request: GenerationRequest): readonly number[] {
   const room = Math.min(request.maxNewTokens, CONTEXT_LENGTH - request.promptTokenIds.length);
-  return tokensAlone(request, CONTEXT_LENGTH).slice(0, room - 1);
+  const alone = tokensAlone(request, CONTEXT_LENGTH);
+  const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
+  return alone.slice(0, isStopped ? -1 : room - 1);
 }
 
 /** started, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
@@ -248,7 +268,8 @@ function problemsOf(request: GenerationRequest, events: readonly RequestEvent[])
   const isWhole = last?.type === 'finished';
   const fresh = alone.slice(resumedTokenIds.length);
   const expected = isWhole ? fresh : fresh.slice(0, streamed.length);
-  const numSampled = alone.length + (isWhole && last.finishReason === 'stop' ? 1 : 0);
+  const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
+  const numSampled = alone.length + (isWhole && last.finishReason === 'stop' && !isStopped ? 1 : 0);
   return [
     ...(isDeepStrictEqual(types, story) ? [] : [`${request.id}: ${types.join(', ')}`]),
     ...(isWhole || last?.type === 'failed' ? [] : [`${request.id} does not end`]),

@@ -134,7 +134,7 @@ export function nextTokenWithoutEnd(history: readonly number[]): number {
 
 /** What a request yields when nobody else is there: the yardstick for every batch. */
 export function tokensAlone(
-  { promptTokenIds, maxNewTokens }: GenerationRequest,
+  { promptTokenIds, maxNewTokens, stopsAfter }: GenerationRequest,
   contextLength: number,
 ): number[] {
   const history = [...promptTokenIds];
@@ -142,6 +142,7 @@ export function tokensAlone(
     const tokenId = nextToken(history);
     if (tokenId === EOS) break;
     history.push(tokenId);
+    if (stopsAfter?.(tokenId)) break;
   }
   return history.slice(promptTokenIds.length);
 }
