@@ -86,9 +86,9 @@ export async function runTrials(
     if (item === undefined) throw new RangeError('Expected something to pick from');
     return item;
   };
-  const draft = (sampling: Partial<SamplingParams>, ownSeed: number): Draft => ({
+  const draft = (sampling: Partial<SamplingParams>, ownSeed: number, fewestTokens = 1): Draft => ({
     promptTokenIds: model.tokenizer.encode(pick(PROMPTS)),
-    maxNewTokens: 1 + Math.floor(random() * MAX_NEW_TOKENS),
+    maxNewTokens: fewestTokens + Math.floor(random() * (MAX_NEW_TOKENS + 1 - fewestTokens)),
     sampling: { ...NEUTRAL, ...sampling, seed: ownSeed },
   });
   const targets = Array.from({ length: 12 }, (_, index) => ({
@@ -124,7 +124,7 @@ export async function runTrials(
     const isPipelined = model.backend.isPipelined && random() < 0.5;
     if (!target) throw new RangeError(`Expected a target ${index}`);
     const mates = Array.from({ length: numMates }, () => ({
-      draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32)),
+      draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32), isWhole ? MAX_NEW_TOKENS / 2 : 1),
       afterSteps: isWhole ? 0 : Math.floor(random() * 8),
     }));
     const place = Math.floor(random() * (numMates + 1));
