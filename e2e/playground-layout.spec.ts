@@ -20,6 +20,9 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     await page.getByRole('tab', { name: 'Load test' }).click();
     await page.locator('.load').scrollIntoViewIfNeeded();
   },
+  adder: async ({ page }) => {
+    await page.getByRole('tab', { name: 'Adder' }).click();
+  },
   'house-price': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
   },

@@ -38,6 +38,8 @@ export function mountSlots(
   let frame = 0;
   let pausedAtMs: number | undefined;
   let isInView = true;
+  // Kept, because asking for it in each frame would have the page laid out in each frame.
+  let width = canvas.clientWidth;
 
   /** The time at the right edge. */
   const endOfTime = (): number => {
@@ -49,13 +51,12 @@ export function mountSlots(
     const { history, status } = store.getState();
     const { slots } = history;
     const { windowMs, selectedKeys } = slotSettings.getState();
-    const width = canvas.clientWidth;
     if (width === 0) return;
     const window = { endMs: endOfTime(), durationMs: windowMs, width };
     placed = placeBars(slots.bars, window);
     const lanes = numLanes(placed, status.policy.maxBatchSize);
     const laneHeight = laneHeightOf(lanes);
-    fitCanvas(canvas, context, AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight));
+    fitCanvas(canvas, context, width, AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight));
     const isLive = pausedAtMs === undefined && slots.numLive > 0;
     const scene = { placed, window, numLanes: lanes, laneHeight, isLive };
     drawSlots(context, { ...scene, marked: selectedKeys, tabColors });
@@ -101,7 +102,10 @@ export function mountSlots(
     }),
     slotSettings.subscribe(drawSoon),
     onThemeChange(drawSoon),
-    observeSize(canvas, drawSoon),
+    observeWidth(canvas, (newWidth) => {
+      width = newWidth;
+      drawSoon();
+    }),
     observeVisibility(canvas, (isVisible) => {
       isInView = isVisible;
       if (isVisible) drawSoon();
@@ -119,19 +123,24 @@ export function mountSlots(
 }
 
 /** As many pixels as the display has; setting the size clears, so only where it changed. */
-function fitCanvas(canvas: HTMLCanvasElement, context: CanvasRenderingContext2D, height: number): void {
+function fitCanvas(
+  canvas: HTMLCanvasElement,
+  context: CanvasRenderingContext2D,
+  width: number,
+  height: number,
+): void {
   const scale = devicePixelRatio;
-  const [width, scaledHeight] = [Math.round(canvas.clientWidth * scale), Math.round(height * scale)];
+  const [scaledWidth, scaledHeight] = [Math.round(width * scale), Math.round(height * scale)];
   if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
-  if (canvas.width !== width || canvas.height !== scaledHeight) {
-    canvas.width = width;
+  if (canvas.width !== scaledWidth || canvas.height !== scaledHeight) {
+    canvas.width = scaledWidth;
     canvas.height = scaledHeight;
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
 }
 
-function observeSize(canvas: HTMLElement, onChange: () => void): () => void {
-  const observer = new ResizeObserver(onChange);
+function observeWidth(canvas: HTMLElement, onChange: (width: number) => void): () => void {
+  const observer = new ResizeObserver(() => onChange(canvas.clientWidth));
   observer.observe(canvas);
   return () => observer.disconnect();
 }

@@ -36,8 +36,8 @@ export function SlotPanel() {
   }, [store, tabColors]);
 
   const traceNewest = (): void => {
-    const newest = [...store.getState().history.slots.bars].at(-1);
-    if (newest) trace(newest);
+    const newest = store.getState().history.slots.requestIds.at(-1);
+    if (newest !== undefined) slotSettings.setState({ tracedId: newest });
   };
 
   return (

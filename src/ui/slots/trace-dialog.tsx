@@ -83,8 +83,8 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
 function StepThrough({ requestId }: { readonly requestId: RequestId }) {
   const { store } = useServe();
   const go = (offset: -1 | 1): void => {
-    const ids = [...new Set(Array.from(store.getState().history.slots.bars, (bar) => bar.requestId))];
-    const next = ids[ids.indexOf(requestId) + offset];
+    const { requestIds } = store.getState().history.slots;
+    const next = requestIds[requestIds.indexOf(requestId) + offset];
     if (next !== undefined) slotSettings.setState({ tracedId: next });
   };
   return (

@@ -103,6 +103,13 @@ describe('the history of slots', () => {
     expect(history.stepsOf(id('a'))).toHaveLength(1);
   });
 
+  it('lists requests in the order in which they started, whichever ended first', () => {
+    const history = new SlotHistory();
+    const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
+    history.record({ steps: [], slotStays: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
+    expect(history.requestIds).toEqual(['a', 'b']);
+  });
+
   it('forgets the oldest bars', () => {
     const history = new SlotHistory();
     for (let request = 0; request < 3100; request += 1) {

@@ -35,7 +35,7 @@ const MAX_STEPS = 20_000;
 
 /** Who was in which slot when, and every step of it. Mutable on purpose, as the charts' history. */
 export class SlotHistory {
-  /** In the order of their beginning. */
+  /** In the order in which they came to be known here. */
   readonly #bars = new Map<string, SlotBar>();
   readonly #unowned = new Set<string>();
   #steps: TracedStep[] = [];
@@ -44,6 +44,12 @@ export class SlotHistory {
 
   get bars(): Iterable<SlotBar> {
     return this.#bars.values();
+  }
+
+  /** Of the requests that have bars, in the order in which they started; messages name those that ended first. */
+  get requestIds(): readonly RequestId[] {
+    const sorted = [...this.#bars.values()].toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+    return [...new Set(sorted.map(({ requestId }) => requestId))];
   }
 
   get numBars(): number {
