@@ -3,13 +3,6 @@ import type { Locator, Page } from 'playwright/test';
 
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
-import type { ServeStats } from '../src/worker/protocol.ts';
-
-declare global {
-  interface Window {
-    latestTotals?: ServeStats['totals'];
-  }
-}
 
 interface Exported {
   readonly trace: { readonly requests: readonly unknown[] };
@@ -39,12 +32,20 @@ async function exportResults(page: Page): Promise<Exported> {
   return JSON.parse(await readFile(await (await saving).path(), 'utf8'));
 }
 
-/** The engine's own counts, once all of it has been told. */
-async function totalsOf(tab: Tab): Promise<ServeStats['totals']> {
+/** What the metrics have counted, once all is idle. */
+async function countsOf(tab: Tab): Promise<Record<'outputTokens' | 'promptTokens' | 'finished', number>> {
   await tab.whenIdle();
-  const totals = await tab.page.evaluate(() => window.latestTotals);
-  if (!totals) throw new Error('The engine has told nothing yet.');
-  return totals;
+  const text = await tab.page.evaluate(() => window.tabserve.metrics());
+  const valueOf = (sample: string): number =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(sample))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+  return {
+    outputTokens: valueOf('vllm:generation_tokens_total'),
+    promptTokens: valueOf('vllm:prompt_tokens_total'),
+    finished: valueOf('vllm:request_success_total'),
+  };
 }
 
 test.afterEach(async ({ tab }) => {
@@ -56,14 +57,9 @@ test('of the same Poisson arrivals continuous makes more tokens per second than 
   backend,
 }) => {
   const { page } = tab;
-  await page.evaluate(() =>
-    window.tabserve.subscribe('stats', ({ totals }) => {
-      window.latestTotals = totals;
-    }),
-  );
   // What has to do with the page alone is warm by then.
   await tab.generate('Once upon a time,', { maxNewTokens: 2 });
-  const before = await totalsOf(tab);
+  const before = await countsOf(tab);
   // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
   const load =
     backend === 'webgpu' ? { rate: '12', durationSeconds: '1.5' } : { rate: '60', durationSeconds: '1' };
@@ -87,12 +83,12 @@ test('of the same Poisson arrivals continuous makes more tokens per second than 
     expect(continuousRate).toBeGreaterThan(staticRate);
   }
 
-  // The same texts under each policy, and the numbers of the engine's own counters.
+  // The same texts under each policy, and the numbers of the metrics.
   for (const { summary } of trials) {
     expect(summary['numFinished']).toBe(trace.requests.length);
     expect(summary['numOutputTokens']).toBe(off.summary['numOutputTokens']);
   }
-  const after = await totalsOf(tab);
+  const after = await countsOf(tab);
   const sum = (name: string): number =>
     trials.reduce((total, { summary }) => total + (summary[name] ?? 0), 0);
   expect(sum('numOutputTokens')).toBe(after.outputTokens - before.outputTokens);
