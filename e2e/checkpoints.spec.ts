@@ -33,9 +33,7 @@ const FP32_TOLERANCE = 1e-4;
 /** On a software adapter each checkpoint compiles its shaders for seconds: of those that need their own, one of a kind. */
 const ON_WEBGPU: readonly (readonly [string, readonly Dtype[]])[] = [
   ['generated/separate-head', ['fp32', 'q8', 'q4']],
-  ['generated/gelu', ['fp32']],
   ['generated/silu', ['fp32']],
-  ['generated/heads-of-80', ['fp32']],
 ];
 
 test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that is reported', async ({

@@ -6,9 +6,9 @@ import { expect, test } from './support/test.ts';
 const IS_FULL = Boolean(process.env['FULL']);
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
-const NUM_TRIALS = { webgpu: IS_FULL ? 200 : 8, wasm: 200 } as const;
+const NUM_TRIALS = { webgpu: IS_FULL ? 200 : 4, wasm: 200 } as const;
 const NUM_REQUESTS = {
-  webgpu: IS_FULL ? { first: 100, further: 900 } : { first: 20, further: 20 },
+  webgpu: IS_FULL ? { first: 100, further: 900 } : { first: 12, further: 12 },
   wasm: IS_FULL ? { first: 100, further: 900 } : { first: 100, further: 200 },
 } as const;
 
