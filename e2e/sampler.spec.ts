@@ -1,4 +1,4 @@
-import type { SamplingParams } from '../src/batching/generation/request.ts';
+import { GREEDY, type SamplingParams } from '../src/batching/generation/request.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { expect, test } from './support/test.ts';
 
@@ -6,18 +6,7 @@ import { expect, test } from './support/test.ts';
 const SEED = Number(process.env['SAMPLER_SEED'] ?? Date.now() % 2 ** 32);
 const IS_FULL = Boolean(process.env['FULL']);
 
-const PLAIN: SamplingParams = {
-  temperature: 1,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 7,
-};
+const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 
 test.beforeEach(async ({ page }) => {
   await page.goto(requireEnvironment().probeUrl);

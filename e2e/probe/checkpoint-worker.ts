@@ -1,6 +1,6 @@
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../src/batching/generation/request.ts';
+import { GREEDY } from '../../src/batching/generation/request.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/create-backend.ts';
 import { createRequestId } from '../../src/worker/ids.ts';
 import type { CheckpointFiles } from '../../src/worker/model/checkpoint/checkpoint-files.ts';
@@ -13,19 +13,6 @@ import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
 import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
-
-const GREEDY: SamplingParams = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
 
 /** What is used of `FileSystemSyncAccessHandle`. */
 interface SyncFile {

@@ -3,7 +3,12 @@ import { Engine } from '../../src/batching/generation/engine.ts';
 import type { FinishedEvent, StepEvent } from '../../src/batching/generation/events.ts';
 import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
-import type { GenerationRequest, RequestId, SamplingParams } from '../../src/batching/generation/request.ts';
+import {
+  GREEDY,
+  type GenerationRequest,
+  type RequestId,
+  type SamplingParams,
+} from '../../src/batching/generation/request.ts';
 import { chooseDevice } from '../../src/worker/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/ids.ts';
 import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/load-model.ts';
@@ -29,19 +34,6 @@ const PROMPTS = [
   'Once upon a time, there was a little girl named Lily. She loved to play outside in the park with her friends every day.',
   'Mia and Ben went to the',
 ];
-
-const NEUTRAL: SamplingParams = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
 
 const SAMPLINGS: readonly Partial<SamplingParams>[] = [
   {},
@@ -89,7 +81,7 @@ export async function runTrials(
   const draft = (sampling: Partial<SamplingParams>, ownSeed: number, fewestTokens = 1): Draft => ({
     promptTokenIds: model.tokenizer.encode(pick(PROMPTS)),
     maxNewTokens: fewestTokens + Math.floor(random() * (MAX_NEW_TOKENS + 1 - fewestTokens)),
-    sampling: { ...NEUTRAL, ...sampling, seed: ownSeed },
+    sampling: { ...GREEDY, ...sampling, seed: ownSeed },
   });
   const targets = Array.from({ length: 12 }, (_, index) => ({
     ...draft(SAMPLINGS[index % SAMPLINGS.length] ?? {}, index),

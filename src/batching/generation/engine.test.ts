@@ -10,13 +10,13 @@ import { FakeClock } from '../fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
+import { GREEDY } from './request.ts';
 import {
   createKvCacheLimits,
   createPolicy,
   createEngine,
   createRequest,
   EOS,
-  GREEDY,
   nextToken,
   nextTokenWithoutEnd,
   RecordingListener,

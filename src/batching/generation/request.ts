@@ -34,6 +34,20 @@ export interface SamplingParams {
   readonly seed: number;
 }
 
+/** The likeliest token each time, and nothing that changes which one that is. */
+export const GREEDY: SamplingParams = {
+  temperature: 0,
+  topK: 0,
+  topP: 1,
+  minP: 0,
+  repetitionPenalty: 1,
+  presencePenalty: 0,
+  frequencyPenalty: 0,
+  logitBias: {},
+  numLogprobs: undefined,
+  seed: 0,
+};
+
 /** One prompt to be continued. */
 export interface GenerationRequest {
   readonly id: RequestId;

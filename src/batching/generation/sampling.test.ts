@@ -4,7 +4,7 @@ import type { TokenCounts } from './adjust-logits.ts';
 import { uniform } from './random.ts';
 import type { SamplingParams } from './request.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
-import { GREEDY } from './test-support.ts';
+import { GREEDY } from './request.ts';
 
 const SAMPLED: SamplingParams = { ...GREEDY, temperature: 1, seed: 1 };
 const LOGITS = Float32Array.of(1.5, -0.5, 3, 0.25, 2, 3, -4, 0);

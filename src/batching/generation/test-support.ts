@@ -4,23 +4,17 @@ import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import type { ClientId, GenerationRequest, RequestId, SamplingParams } from './request.ts';
+import {
+  GREEDY,
+  type ClientId,
+  type GenerationRequest,
+  type RequestId,
+  type SamplingParams,
+} from './request.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */
 
-export const GREEDY: SamplingParams = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
 export const EOS = 0;
 
 export function requestId(name: string): RequestId {

@@ -7,23 +7,10 @@ import type {
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../batching/generation/request.ts';
+import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../ids.ts';
 import { Gpt2Runner } from './gpt2-runner.ts';
 import { ScriptedBackend } from './scripted-backend.ts';
-
-const GREEDY: SamplingParams = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
 
 function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
   return {

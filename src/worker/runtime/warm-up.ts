@@ -1,6 +1,6 @@
 import { KvSlotPool } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../batching/generation/request.ts';
+import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../ids.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { ForwardTarget, Gpt2Backend } from './gpt2-backend.ts';
@@ -23,19 +23,6 @@ const SHAPES: readonly WarmUpShape[] = [
   { target: 'slots', numRows: 8, tokensPerRow: 1 },
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
-
-const SAMPLING: SamplingParams = {
-  temperature: 1,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
 
 /** Runs and samples each shape once, so that no request waits for a shader to compile, and gives their K/V memory back. */
 export async function warmUp(
@@ -70,7 +57,7 @@ function warmUpRows(numRows: number): StepRow[] {
     slot: slots.allocate(),
     tokenIds: [0],
     startPosition: 0,
-    sampling: SAMPLING,
+    sampling: { ...GREEDY, temperature: 1 },
     tokenCounts: new Map(),
   }));
 }
