@@ -6,6 +6,9 @@ import type { GenerationOptions } from '../src/worker/protocol.ts';
 
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
+// What is prefilled hangs on each test's own requests, not on those before it.
+test.beforeEach(({ tab }) => tab.configure({ prefixCaching: false }));
+
 test('nine sample prompts sent by the button reach batch size 8, and every text starts with its prompt', async ({
   tab,
 }) => {
@@ -39,8 +42,7 @@ test.describe('the policy', () => {
   });
 
   test('static lets nobody join a running batch', async ({ tab }) => {
-    const knobs = { maxBatchSize: 3, batchWaitTimeoutMs: 500, prefixCaching: false };
-    await tab.configure({ policy: 'static', ...knobs });
+    await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 500 });
     await tab.generateAll(requestsOf(3, 9, 6, 4, 4));
     expect(sequenceOf(await tab.updates())).toBe(
       'started A, started B, started C, ' +
@@ -118,7 +120,7 @@ test.describe('an idle engine', () => {
     tab,
   }) => {
     const batchWaitTimeoutMs = 1500;
-    await tab.configure({ batchWaitTimeoutMs, prefixCaching: false });
+    await tab.configure({ batchWaitTimeoutMs });
     const queueWaits = await tab.page.evaluate(
       async ([first, second]) => {
         const generator = window.tabserve.getHandle('text-generator');

@@ -41,7 +41,7 @@ export class RunningSequences {
     return this.all.filter((sequence) => sequence.isInSlot);
   }
 
-  /** At most the first has part of its prompt computed. */
+  /** At most one has part of its prompt computed. */
   get prefilling(): readonly Sequence[] {
     return this.all.filter((sequence) => !sequence.isInSlot);
   }

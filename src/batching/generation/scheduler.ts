@@ -207,10 +207,24 @@ export class Scheduler {
     if (this.#running.decoding.length === 0) this.#numPrefilledTokens = 0;
     const budget = this.#policy.maxBatchedTokens - this.#numPrefilledTokens;
     if (budget <= 0) return undefined;
-    const sequence = this.#running.prefilling[0] ?? this.#admit(nowMs);
-    // What joins the batch has to decode at once: its K/V is copied by the step that needs it, and fails with it.
-    if (!sequence || this.#canJoin(sequence)) return undefined;
-    return this.#prefill(sequence, budget, nowMs);
+    const sequence = this.#nextToPrefill(nowMs);
+    return sequence && this.#prefill(sequence, budget, nowMs);
+  }
+
+  /**
+   * The next whose prompt has to be computed. What can take its K/V over waits for the decode step, which copies it, and
+   * fails with it.
+   */
+  #nextToPrefill(nowMs: number): Sequence | undefined {
+    const { prefilling } = this.#running;
+    // Nobody else may use its staging row before it is whole.
+    const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
+    if (begun) return begun;
+    const findNext = (): Sequence | undefined => prefilling.find((sequence) => !this.#canJoin(sequence));
+    const next = findNext();
+    if (next) return next;
+    // Where there was no room for another one, the attempt to make some may have cost a prefix.
+    return this.#admit(nowMs) ? this.#nextToPrefill(nowMs) : findNext();
   }
 
   #prefill(first: Sequence, budget: number, nowMs: number): PrefillStep {
