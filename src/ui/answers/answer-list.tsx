@@ -5,6 +5,7 @@ import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
 import { AnswerRow } from './answer-row.tsx';
+import { ScrollBox } from '../scroll-box.tsx';
 
 interface AnswerListProps {
   readonly deployment: string;
@@ -34,14 +35,14 @@ export function AnswerList({ deployment }: AnswerListProps) {
           {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
         </output>
       </div>
-      <div className="scroll-box">
+      <ScrollBox labelledBy="answers-title">
         <ol className="answer-list" aria-labelledby="answers-title">
           {ids.map((id) => (
             <AnswerRow key={id} deployment={deployment} id={id} />
           ))}
         </ol>
         {ids.length === 0 && <p className="scroll-box-empty">No query yet: each one sent gets a row here.</p>}
-      </div>
+      </ScrollBox>
       <div className="answers-actions">
         <button type="button" className="button-quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
           Cancel waiting

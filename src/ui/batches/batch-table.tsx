@@ -3,6 +3,7 @@ import { useServeView } from '../state/serve-context.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import './batch-table.css';
 import { ReasonName } from './cut-reasons.tsx';
+import { ScrollBox } from '../scroll-box.tsx';
 
 interface BatchTableProps {
   readonly deployment: string;
@@ -16,7 +17,7 @@ export function BatchTable({ deployment }: BatchTableProps) {
   return (
     <section className="panel batch-table" aria-labelledby="batches-title">
       <h2 id="batches-title">Batches</h2>
-      <div className="scroll-box">
+      <ScrollBox labelledBy="batches-title">
         <table aria-labelledby="batches-title">
           <thead>
             <tr>
@@ -38,7 +39,7 @@ export function BatchTable({ deployment }: BatchTableProps) {
         {batches.length === 0 && (
           <p className="scroll-box-empty">No batch yet: each one formed gets a row here.</p>
         )}
-      </div>
+      </ScrollBox>
     </section>
   );
 }
