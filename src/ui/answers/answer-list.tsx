@@ -35,7 +35,7 @@ export function AnswerList({ deployment }: AnswerListProps) {
           {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
         </output>
       </div>
-      <ScrollBox labelledBy="answers-title">
+      <ScrollBox label="List of answers">
         <ol className="answer-list" aria-labelledby="answers-title">
           {ids.map((id) => (
             <AnswerRow key={id} deployment={deployment} id={id} />

@@ -17,7 +17,7 @@ export function BatchTable({ deployment }: BatchTableProps) {
   return (
     <section className="panel batch-table" aria-labelledby="batches-title">
       <h2 id="batches-title">Batches</h2>
-      <ScrollBox labelledBy="batches-title">
+      <ScrollBox label="Table of batches">
         <table aria-labelledby="batches-title">
           <thead>
             <tr>
