@@ -62,8 +62,8 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       if (!follower) throw new Error('There is no follower.');
       const request = { prompt: reference.longPrompt.prompt, options: { temperature: 0, maxNewTokens: 3 } };
       const [undisturbed] = await undisturbedResults(follower, [request]);
-      // So that the prompt takes many steps.
-      await follower.configure({ maxBatchedTokens: 4 });
+      // So that the prompt takes many steps, though it was there before.
+      await follower.configure({ maxBatchedTokens: 4, prefixCaching: false });
       await follower.begin([request]);
       await follower.page.waitForFunction(() => window.recorder.steps.some(({ kind }) => kind === 'prefill'));
       await lose(site, await site.leader());

@@ -336,7 +336,7 @@ export class Scheduler {
   }
 
   #isWorthReusing({ numPrefillTokens }: Sequence, numShared: number): boolean {
-    const isAllButLast = numShared > 0 && numShared >= numPrefillTokens - 1;
+    const isAllButLast = numPrefillTokens > 1 && numShared >= numPrefillTokens - 1;
     return this.#policy.prefixCaching && (isAllButLast || numShared >= FEWEST_REUSED_TOKENS);
   }
 
