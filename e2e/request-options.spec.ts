@@ -106,10 +106,11 @@ test('of the requests that wait the lowest priority starts first, and what runs 
   await tab.configure({ policy: 'off' });
   // It runs until the others are there, which on WASM takes as long as many tokens.
   const firstTokens = backend === 'wasm' ? 200 : 12;
+  const endless = { temperature: 0, logitBias: { [END_TOKEN]: -100 } };
   const results = await tab.generateAll(
     [0, 5, 0, -5, 5].map((priority, index) => ({
       prompt: PROMPT,
-      options: { priority, maxNewTokens: index === 0 ? firstTokens : 2, temperature: 0 },
+      options: { priority, maxNewTokens: index === 0 ? firstTokens : 2, ...endless },
     })),
   );
   expect(new Set(results.map(({ finishReason }) => finishReason))).toEqual(new Set(['length']));
