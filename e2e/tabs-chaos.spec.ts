@@ -100,5 +100,5 @@ async function expectAllSlotsFree(tab: Tab): Promise<void> {
   await tab.configure({ policy: 'static', maxBatchSize: 8, batchWaitTimeoutMs: 3_600_000 });
   await tab.forget();
   await tab.generateAll(sampledRequests(8, 0, 3));
-  expect((await tab.steps('decode')).map(({ batchSize }) => batchSize)[0]).toBe(8);
+  expect(Math.max(...(await tab.steps('decode')).map(({ batchSize }) => batchSize))).toBe(8);
 }

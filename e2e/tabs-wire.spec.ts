@@ -1,8 +1,26 @@
 import { malformedMessages } from './support/malformed-messages.ts';
 import { runSeed } from './support/seeded-random.ts';
+import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const NUM_MESSAGES = 10_000;
+
+async function metricLines(tab: Tab): Promise<string[]> {
+  return (await tab.page.evaluate(() => window.tabserve.metrics())).split('\n');
+}
+
+/** All but what the text generator counts of its requests: those that it refuses are among them. */
+async function deploymentMetrics(tab: Tab): Promise<string[]> {
+  return (await metricLines(tab)).filter((line) => !line.includes('vllm:'));
+}
+
+/** How many requests of the text generator have ended, for each way to end. */
+async function endedRequests(tab: Tab): Promise<string[]> {
+  const lines = await metricLines(tab);
+  return lines.flatMap((line) =>
+    line.startsWith('vllm:request_success_total{') ? [line.split(' ')[1] ?? ''] : [],
+  );
+}
 
 test(
   '10,000 malformed messages throw in no tab, and none reaches a deployment',
@@ -10,7 +28,7 @@ test(
   async ({ site }) => {
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('There are no two tabs.');
-    const before = await first.page.evaluate(() => window.tabserve.metrics());
+    const before = await deploymentMetrics(first);
     const messages = malformedMessages(runSeed(), NUM_MESSAGES);
     const stranger = await site.context.newPage();
     await stranger.goto('/models/storyteller/config.json');
@@ -28,7 +46,8 @@ test(
       expect((await tab.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
       expect((await tab.status()).state).toBe('ready');
     }
-    expect(await first.page.evaluate(() => window.tabserve.metrics())).toBe(before);
+    expect(await deploymentMetrics(first)).toEqual(before);
+    expect(await endedRequests(first), 'the two sound requests').toEqual(['2']);
     expect(await first.page.evaluate(() => window.tabserve.batches('adder'))).toEqual([]);
     const { numTabs } = await first.status();
     expect(numTabs, 'tabs, none of which is a stranger').toBe(2);

@@ -25,7 +25,8 @@ test('four tabs share one worker and one model, and their requests share every b
 
   expect(outcomes.flat().map(({ value, code }) => value?.text ?? code)).toEqual(alone);
   const decodeSteps = (await first?.steps('decode')) ?? [];
-  expect(decodeSteps[0]?.batchSize, 'rows of all four tabs in one step').toBe(16);
+  const largest = Math.max(...decodeSteps.map(({ batchSize }) => batchSize));
+  expect(largest, 'rows of all four tabs in one step').toBe(16);
   expect(site.numWorkers, 'workers').toBe(1);
   expect(weightUrls, 'loads of the weights').toHaveLength(1);
 });
@@ -45,7 +46,7 @@ test(
     if (!flooding || !other) throw new Error('There are no two tabs.');
     // One at a time: an admission is a prefill. On WASM a short request would be over before the other tab can send.
     await flooding.configure({ policy: 'off' });
-    const maxNewTokens = backend === 'wasm' ? 60 : 2;
+    const maxNewTokens = backend === 'wasm' ? 200 : 2;
     const flood = Array.from({ length: 500 }, (): TextRequest => ({
       prompt: 'Once',
       options: { maxNewTokens },
