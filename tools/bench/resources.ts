@@ -67,7 +67,11 @@ export async function measureResources(
     bytesRead: perStep((measured) => measured.numBytesRead),
     rendererCpuMs: perStep((measured) => measured.rendererMs),
     gpuProcessCpuMs: perStep((measured) => measured.gpuProcessMs),
-    gpuIdleShare: perStep((measured) => measured.idleMs) / perStep((measured) => measured.wallMs),
+    // Of a long run less a short one the difference can come out below nothing.
+    gpuIdleShare: Math.max(
+      0,
+      perStep((measured) => measured.idleMs) / perStep((measured) => measured.wallMs),
+    ),
   };
 }
 

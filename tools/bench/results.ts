@@ -35,7 +35,7 @@ export interface BenchRun {
 export interface ContextResult {
   /** Tokens of the prompt, at most, of each request. */
   readonly numPromptTokens: number;
-  /** Tokens that each sequence has come to. */
+  /** Tokens in the K/V cache of each sequence at its last step. */
   readonly contextLength: number;
   readonly tokensPerSecond: Spread;
   readonly decodeStepMs: Percentiles;

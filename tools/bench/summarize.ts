@@ -30,7 +30,7 @@ export function summarizeContext(rounds: readonly Measurement[]): ContextResult 
   const wholeSteps = steps.filter(({ batchSize }) => batchSize === COMPARED_SIZE);
   return {
     numPromptTokens,
-    contextLength: numPromptTokens + NUM_SWEPT_TOKENS,
+    contextLength: numPromptTokens + NUM_SWEPT_TOKENS - 1,
     tokensPerSecond: spreadOf(rounds.map(tokensPerSecond)),
     decodeStepMs: percentilesOf(wholeSteps.map(({ stepMs }) => stepMs)),
   };
