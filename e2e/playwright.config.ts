@@ -20,7 +20,7 @@ export default defineConfig<BackendOption>({
   forbidOnly: Boolean(process.env['CI']),
   reporter: [['list']],
   // A software adapter compiles its shaders for seconds, and a loaded machine doubles that.
-  timeout: 180_000,
+  timeout: 360_000,
   expect: { timeout: 60_000 },
   use: {
     actionTimeout: 60_000,
