@@ -29,11 +29,6 @@ export class PrefixCache {
     this.#rows.set(slot, { tokenIds, lastUse: this.#numUses });
   }
 
-  /** The row is overwritten. */
-  drop(slot: KvSlot): void {
-    this.#rows.delete(slot);
-  }
-
   clear(): void {
     this.#rows.clear();
   }
