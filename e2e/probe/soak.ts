@@ -106,13 +106,13 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     await Promise.all(Array.from({ length: NUM_AT_A_TIME }, runLane));
   }
 
-  /** All that can grow with use is as large as it can become, whatever came before. */
+  /** All that can grow with use is as large as it can become, whatever came before; one request is cancelled for certain. */
   async function runLargest(): Promise<void> {
     const prompt = Array.from({ length: 2 * MAX_PROMPT_WORDS }, (_, index) => WORDS[index % WORDS.length]);
     const options = { maxNewTokens: 8, repetitionPenalty: 1.1, logprobs: 5, temperature: 1 };
     await Promise.all(
       Array.from({ length: NUM_AT_A_TIME }, (_, index) =>
-        generate(`${index} ${prompt.join(' ')}`, { ...options, seed: index }, Infinity),
+        generate(`${index} ${prompt.join(' ')}`, { ...options, seed: index }, index === 0 ? 3 : Infinity),
       ),
     );
     const short = Array.from({ length: 2 * NUM_AT_A_TIME }, (_, index) => WORDS[index % WORDS.length]);
