@@ -1,6 +1,6 @@
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import type { PlainRequest } from './support/tab.ts';
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const PROMPT = 'Once upon a time,';
 
@@ -61,19 +61,23 @@ const BAD_KNOBS: readonly { readonly knobs: object; readonly refusal: RegExp }[]
   { knobs: { maxBatchSize: 4, batchWaitTimeoutMs: -1 }, refusal: /^INVALID_OPTION: .*batchWaitTimeoutMs/ },
 ];
 
-test('every bad request is refused with its code, and a running one goes on undisturbed', async ({ tab }) => {
-  const [entry] = reference.prompts;
-  if (!entry) throw new Error('The reference holds no prompts');
-  const running = tab.generate(entry.prompt, { temperature: 0, maxNewTokens: 24 });
-  const outcomes = await tab.outcomesOf(
-    BAD_REQUESTS.map(({ prompt, options = {} }) => ({ prompt, options })),
-  );
-  for (const [index, { title, code, says }] of BAD_REQUESTS.entries()) {
-    expect.soft(outcomes[index]?.code, title).toBe(code);
-    expect.soft(outcomes[index]?.message, title).toMatch(says);
-  }
-  expect(withoutEnd((await running).tokenIds)).toEqual(greedyTokenIds(entry, 24));
-});
+test(
+  'every bad request is refused with its code, and a running one goes on undisturbed',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const [entry] = reference.prompts;
+    if (!entry) throw new Error('The reference holds no prompts');
+    const running = tab.generate(entry.prompt, { temperature: 0, maxNewTokens: 24 });
+    const outcomes = await tab.outcomesOf(
+      BAD_REQUESTS.map(({ prompt, options = {} }) => ({ prompt, options })),
+    );
+    for (const [index, { title, code, says }] of BAD_REQUESTS.entries()) {
+      expect.soft(outcomes[index]?.code, title).toBe(code);
+      expect.soft(outcomes[index]?.message, title).toMatch(says);
+    }
+    expect(withoutEnd((await running).tokenIds)).toEqual(greedyTokenIds(entry, 24));
+  },
+);
 
 test('a prompt longer than the context is refused with both numbers, in the page and for the client', async ({
   tab,
@@ -91,25 +95,29 @@ test('a prompt longer than the context is refused with both numbers, in the page
   await expect(row).toContainText(String(numPromptTokens));
 });
 
-test('a bad knob is refused with its code, and the policy in force stays', async ({ tab }) => {
-  const before = (await tab.status()).policy;
-  const refusals = await tab.page.evaluate(
-    async (badKnobs) => {
-      const serve: UntypedServe = window.tabserve;
-      const calls = await Promise.allSettled(
-        badKnobs.map((knobs) => serve.configure('text-generator', knobs)),
-      );
-      return calls.map((call) =>
-        call.status === 'rejected' ? `${call.reason.code}: ${call.reason.message}` : 'accepted',
-      );
-    },
-    BAD_KNOBS.map(({ knobs }) => knobs),
-  );
-  for (const [index, { knobs, refusal }] of BAD_KNOBS.entries()) {
-    expect.soft(refusals[index], JSON.stringify(knobs)).toMatch(refusal);
-  }
-  expect((await tab.status()).policy).toEqual(before);
-});
+test(
+  'a bad knob is refused with its code, and the policy in force stays',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const before = (await tab.status()).policy;
+    const refusals = await tab.page.evaluate(
+      async (badKnobs) => {
+        const serve: UntypedServe = window.tabserve;
+        const calls = await Promise.allSettled(
+          badKnobs.map((knobs) => serve.configure('text-generator', knobs)),
+        );
+        return calls.map((call) =>
+          call.status === 'rejected' ? `${call.reason.code}: ${call.reason.message}` : 'accepted',
+        );
+      },
+      BAD_KNOBS.map(({ knobs }) => knobs),
+    );
+    for (const [index, { knobs, refusal }] of BAD_KNOBS.entries()) {
+      expect.soft(refusals[index], JSON.stringify(knobs)).toMatch(refusal);
+    }
+    expect((await tab.status()).policy).toEqual(before);
+  },
+);
 
 test('an unknown backend in the address is refused with INVALID_OPTION', async ({ page }) => {
   await page.goto('/?backend=cuda');

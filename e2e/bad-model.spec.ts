@@ -8,7 +8,7 @@ import {
   weightsWithTensor,
   type FileFault,
 } from './support/broken-model.ts';
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 interface BadModel {
   readonly title: string;
@@ -116,7 +116,7 @@ const BAD_MODELS: readonly BadModel[] = [
   },
 ];
 
-test.describe('a model', () => {
+test.describe('a model', { tag: ANY_BACKEND }, () => {
   for (const { title, fault, code, says } of BAD_MODELS) {
     test(`${title} fails with ${code}, in the page and for the client`, async ({ ownTab, backend }) => {
       await breakModelFile(ownTab.page, fault());

@@ -1,7 +1,7 @@
 import { reference } from './support/reference.ts';
 import { requestsOf, sequenceOf } from './support/sequence-of-events.ts';
 import type { TextRequest } from './support/tab.ts';
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions } from '../src/worker/protocol.ts';
 
 const POLICIES = ['off', 'static', 'continuous'] as const;
@@ -13,7 +13,7 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   tab,
 }) => {
   const { page } = tab;
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('24');
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
   await page.getByRole('button', { name: 'Send 9 sample prompts' }).click();
   const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
   await expect(rows).toHaveCount(9);
@@ -65,7 +65,7 @@ test.describe('the policy', () => {
   });
 
   test('changes no text: the same seeds give the same texts under each, and alone', async ({ tab }) => {
-    const requests = sampledRequests(6);
+    const requests = sampledRequests(4);
     const alone: string[] = [];
     for (const { prompt, options } of requests) alone.push((await tab.generate(prompt, options)).text);
     for (const policy of POLICIES) {
@@ -90,7 +90,7 @@ test('a seed repeats its text, and another seed gives another', async ({ tab }) 
   expect(other?.text).not.toBe(first.text);
 });
 
-test('the chunks of a response add up to its result', async ({ tab }) => {
+test('the chunks of a response add up to its result', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { chunks, result } = await tab.page.evaluate(async () => {
     const response = window.tabserve
       .getHandle('text-generator')
@@ -138,7 +138,7 @@ test.describe('an idle engine', () => {
     expect(sizes).toEqual([2, 2, 2, 2]);
   });
 
-  test('does not hold a batch that is full', async ({ tab }) => {
+  test('does not hold a batch that is full', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: 3_600_000 });
     const results = await tab.generateAll(requestsOf(3, 3));
     expect(results).toHaveLength(2);
@@ -193,7 +193,7 @@ test.describe('cancelling', () => {
     expect(sequenceOf(await tab.updates())).toBe('started A, failed A, started B, finished B');
   });
 
-  test('by a signal removes a waiting request from the queue', async ({ tab }) => {
+  test('by a signal removes a waiting request from the queue', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ maxBatchSize: 1 });
     const code = await tab.page.evaluate(
       async ([first, second]) => {
@@ -215,21 +215,23 @@ test.describe('cancelling', () => {
   });
 });
 
-test('requests beyond maxQueuedRequests are refused with BACK_PRESSURE, those before them are answered', async ({
-  tab,
-}) => {
-  // None starts before all have arrived.
-  await tab.configure({ maxBatchSize: 8, maxQueuedRequests: 2, batchWaitTimeoutMs: 3_600_000 });
-  const answers = tab.outcomesOf(requestsOf(4, 4, 4, 4));
-  await tab.configure({ batchWaitTimeoutMs: 0 });
-  const outcomes = await answers;
-  const codes = outcomes.map(({ code }) => code ?? 'answered');
-  expect(codes).toEqual(['answered', 'answered', 'BACK_PRESSURE', 'BACK_PRESSURE']);
-  expect(outcomes.at(-1)?.message).toContain('max_queued_requests=2');
-});
+test(
+  'requests beyond maxQueuedRequests are refused with BACK_PRESSURE, those before them are answered',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    // None starts before all have arrived.
+    await tab.configure({ maxBatchSize: 8, maxQueuedRequests: 2, batchWaitTimeoutMs: 3_600_000 });
+    const answers = tab.outcomesOf(requestsOf(4, 4, 4, 4));
+    await tab.configure({ batchWaitTimeoutMs: 0 });
+    const outcomes = await answers;
+    const codes = outcomes.map(({ code }) => code ?? 'answered');
+    expect(codes).toEqual(['answered', 'answered', 'BACK_PRESSURE', 'BACK_PRESSURE']);
+    expect(outcomes.at(-1)?.message).toContain('max_queued_requests=2');
+  },
+);
 
 test('requests in random order, length and fate get the texts that they get alone', async ({ tab }) => {
-  const numRounds = process.env['FULL'] ? 12 : 1;
+  const numRounds = IS_WHOLE ? 12 : 1;
   for (let round = 0; round < numRounds; round++) {
     const plan = sampledRequests(9, round).map(({ prompt, options }, index) => {
       const isCancelled = index % 4 === round % 4;

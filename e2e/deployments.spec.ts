@@ -1,5 +1,5 @@
 import housePrices from './fixtures/house-price-reference.json' with { type: 'json' };
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 import type { BatchRecord } from '../src/worker/protocol.ts';
 
@@ -23,7 +23,7 @@ function sendNineTo(tab: Tab, gapMs: number): Promise<{ answers: number[]; batch
 const sizesAndReasons = (batches: readonly BatchRecord[]): string =>
   batches.map(({ batchSize, reason }) => `${batchSize} ${reason}`).join(', ');
 
-test.describe("the tutorial's adder", () => {
+test.describe("the tutorial's adder", { tag: ANY_BACKEND }, () => {
   test.afterEach(async ({ tab }) => {
     await tab.page.evaluate(() =>
       window.tabserve.configure('adder', { maxBatchSize: 4, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1 }),
@@ -85,35 +85,37 @@ test('100 house prices at once run in batches of up to 32 and equal the referenc
   }
 });
 
-test('a bad input, an unknown knob and an unknown deployment are refused with their codes', async ({
-  tab,
-}) => {
-  const codes = await tab.page.evaluate(async () => {
-    // oxlint-disable-next-line unicorn/consistent-function-scoping -- runs in the page, where nothing from outside is
-    const codeOf = (promise: PromiseLike<unknown>): PromiseLike<string> =>
-      promise.then(
-        () => 'none',
-        (error: { code: string }) => error.code,
-      );
-    const { tabserve } = window;
-    return Promise.all([
-      codeOf(tabserve.getHandle<unknown, number>('adder').remote('three')),
-      codeOf(tabserve.getHandle('house-price').remote([1, 2])),
-      codeOf(tabserve.configure('adder', { maxBatchSize: 0 })),
-      codeOf(tabserve.configure('adder', JSON.parse('{"batchSize": 3}'))),
-      codeOf(tabserve.getHandle('translator').remote('hello')),
+test(
+  'a bad input, an unknown knob and an unknown deployment are refused with their codes',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const codes = await tab.page.evaluate(async () => {
+      // oxlint-disable-next-line unicorn/consistent-function-scoping -- runs in the page, where nothing from outside is
+      const codeOf = (promise: PromiseLike<unknown>): PromiseLike<string> =>
+        promise.then(
+          () => 'none',
+          (error: { code: string }) => error.code,
+        );
+      const { tabserve } = window;
+      return Promise.all([
+        codeOf(tabserve.getHandle<unknown, number>('adder').remote('three')),
+        codeOf(tabserve.getHandle('house-price').remote([1, 2])),
+        codeOf(tabserve.configure('adder', { maxBatchSize: 0 })),
+        codeOf(tabserve.configure('adder', JSON.parse('{"batchSize": 3}'))),
+        codeOf(tabserve.getHandle('translator').remote('hello')),
+      ]);
+    });
+    expect(codes).toEqual([
+      'INVALID_OPTION',
+      'INVALID_OPTION',
+      'INVALID_OPTION',
+      'UNKNOWN_OPTION',
+      'UNKNOWN_DEPLOYMENT',
     ]);
-  });
-  expect(codes).toEqual([
-    'INVALID_OPTION',
-    'INVALID_OPTION',
-    'INVALID_OPTION',
-    'UNKNOWN_OPTION',
-    'UNKNOWN_DEPLOYMENT',
-  ]);
-});
+  },
+);
 
-test('cancelling takes a waiting call out of its batch', async ({ tab }) => {
+test('cancelling takes a waiting call out of its batch', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { codes, sizes } = await tab.page.evaluate(async () => {
     const adder = window.tabserve.getHandle('adder');
     const before = window.tabserve.batches('adder').at(-1)?.batchIndex ?? -1;
@@ -132,7 +134,7 @@ test('cancelling takes a waiting call out of its batch', async ({ tab }) => {
   expect(sizes).toEqual([1, 1]);
 });
 
-test('the metrics carry the names of Ray Serve, and what it lacks', async ({ tab }) => {
+test('the metrics carry the names of Ray Serve, and what it lacks', { tag: ANY_BACKEND }, async ({ tab }) => {
   await tab.page.evaluate(() => window.tabserve.getHandle('adder').remote(1).result());
   const text = await tab.page.evaluate(() => window.tabserve.metrics());
   for (const name of [

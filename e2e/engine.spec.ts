@@ -1,21 +1,19 @@
 import type { Page } from 'playwright/test';
 import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
-import { expect, test } from './support/test.ts';
-
-const IS_FULL = Boolean(process.env['FULL']);
+import { expect, IS_WHOLE, test } from './support/test.ts';
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
-const NUM_TRIALS = { webgpu: IS_FULL ? 200 : 4, wasm: 200 } as const;
+const NUM_TRIALS = { webgpu: IS_WHOLE ? 200 : 3, wasm: 200 } as const;
 const NUM_REQUESTS = {
-  webgpu: IS_FULL ? { first: 100, further: 900 } : { first: 12, further: 12 },
-  wasm: IS_FULL ? { first: 100, further: 900 } : { first: 100, further: 200 },
+  webgpu: IS_WHOLE ? { first: 100, further: 900 } : { first: 12, further: 8 },
+  wasm: IS_WHOLE ? { first: 100, further: 900 } : { first: 100, further: 200 },
 } as const;
 /**
  * onnxruntime-web keeps as many buffers as it has ever needed at once: a few requests may not reach that number, a
  * hundred do. What leaks grows in every round.
  */
-const MAX_ROUNDS = IS_FULL ? 1 : 4;
+const MAX_ROUNDS = IS_WHOLE ? 1 : 4;
 
 test.beforeEach(async ({ page }) => {
   await page.goto(requireEnvironment().probeUrl);
@@ -26,7 +24,7 @@ test('a request has the text that it has alone, whatever runs with it, under eve
   page,
   backend,
 }) => {
-  test.setTimeout(IS_FULL ? 3_600_000 : 300_000);
+  test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
   const seed = runSeed();
   const report = await page.evaluate((input) => window.engineProbe.runTrials(...input), [
     backend,
@@ -41,7 +39,7 @@ test('a request has the text that it has alone, whatever runs with it, under eve
 });
 
 test('what requests leave behind does not grow with their number', async ({ page, backend }) => {
-  test.setTimeout(IS_FULL ? 3_600_000 : 300_000);
+  test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
   const seed = runSeed();
   await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
   const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];

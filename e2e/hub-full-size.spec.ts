@@ -12,7 +12,7 @@ import { requireEnvironment } from './support/environment.ts';
 import { loadModel, serveBuiltPage, storedModels, WEIGHTS } from './support/hub-test.ts';
 import { peakRendererMemory } from './support/peak-memory.ts';
 import { Tab } from './support/tab.ts';
-import { expect, test } from './support/test.ts';
+import { expect, IS_WHOLE, test } from './support/test.ts';
 
 interface Reference {
   readonly files: Readonly<Record<string, { readonly size: number; readonly sha256: string }>>;
@@ -52,7 +52,7 @@ async function withProfile(
 test("a checkpoint of GPT-2's own size and layout is downloaded without its masks, stored, and gives the reference's tokens", async ({
   backend,
 }) => {
-  test.skip(backend === 'webgpu' && !process.env['FULL'], 'a software adapter takes seconds a step');
+  test.skip(backend === 'webgpu' && !IS_WHOLE, 'a software adapter takes seconds a step');
   test.setTimeout(1_200_000);
   const reference = references[FULL_SIZE];
   if (!reference) throw new Error(`There is no reference for ${FULL_SIZE}`);

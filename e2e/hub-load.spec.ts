@@ -11,36 +11,36 @@ import {
 } from './support/hub-test.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
-test('a model of the hub serves once it is here, and the embedded one until then', async ({
-  ownTab,
-  hub,
-  backend,
-}) => {
-  await ownTab.open(`?backend=${backend}`);
-  await ownTab.ready();
-  const held = Promise.withResolvers<boolean>();
-  hub.fault = ({ path, kind }) =>
-    path === WEIGHTS && kind === 'content' ? { gate: () => held.promise } : undefined;
-  const loading = loadModel(ownTab, TWIN, { hub: hub.url });
-  await expect.poll(() => hub.requests.some(({ kind }) => kind === 'content')).toBe(true);
-  const during = await ownTab.status();
-  expect(during).toMatchObject({ state: 'ready', model: { id: 'storyteller' }, load: { id: TWIN } });
-  await expectReferenceTokens(ownTab);
-  held.resolve(true);
-  const { value, loads } = await loading;
-  expect(value).toMatchObject({ state: 'ready', model: { id: TWIN } });
-  expect(value?.load).toBeUndefined();
-  const phases = [...new Set(loads.map(({ phase }) => phase))];
-  expect(phases).toEqual(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']);
-  await expectReferenceTokens(ownTab);
-  const size = twinFiles().get(WEIGHTS)?.length ?? 0;
-  const sent = hub.requests
-    .filter(({ kind }) => kind === 'content')
-    .reduce((sum, { bytesSent }) => sum + bytesSent, 0);
-  expect(sent, 'bytes of the weights that the hub has sent').toBe(size);
-  expect(await storedModels(ownTab)).toMatchObject([{ id: TWIN, revision: 'main' }]);
-  expect(ownTab.errors).toEqual([]);
-});
+test(
+  'a model of the hub serves once it is here, and the embedded one until then',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    const held = Promise.withResolvers<boolean>();
+    hub.fault = ({ path, kind }) =>
+      path === WEIGHTS && kind === 'content' ? { gate: () => held.promise } : undefined;
+    const loading = loadModel(ownTab, TWIN, { hub: hub.url });
+    await expect.poll(() => hub.requests.some(({ kind }) => kind === 'content')).toBe(true);
+    const during = await ownTab.status();
+    expect(during).toMatchObject({ state: 'ready', model: { id: 'storyteller' }, load: { id: TWIN } });
+    await expectReferenceTokens(ownTab);
+    held.resolve(true);
+    const { value, loads } = await loading;
+    expect(value).toMatchObject({ state: 'ready', model: { id: TWIN } });
+    expect(value?.load).toBeUndefined();
+    const phases = [...new Set(loads.map(({ phase }) => phase))];
+    expect(phases).toEqual(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']);
+    await expectReferenceTokens(ownTab);
+    const size = twinFiles().get(WEIGHTS)?.length ?? 0;
+    const sent = hub.requests
+      .filter(({ kind }) => kind === 'content')
+      .reduce((sum, { bytesSent }) => sum + bytesSent, 0);
+    expect(sent, 'bytes of the weights that the hub has sent').toBe(size);
+    expect(await storedModels(ownTab)).toMatchObject([{ id: TWIN, revision: 'main' }]);
+    expect(ownTab.errors).toEqual([]);
+  },
+);
 
 test.describe('a model that was loaded once', { tag: ANY_BACKEND }, () => {
   test('serves after a reload with the hub out of reach, without a request for any model', async ({

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright/test';
 
 import { blur, tabTo } from './support/keyboard.ts';
 import { reference } from './support/reference.ts';
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const PROMPT = 'In a galaxy far far away';
 
@@ -52,7 +52,7 @@ test('Enter sends the prompt, and its row streams from waiting over running to f
   expect(await page.evaluate(() => window.statuses)).toEqual(['running', 'running', 'finished', 'finished']);
 });
 
-test('a request of the console has its row too', async ({ tab }) => {
+test('a request of the console has its row too', { tag: ANY_BACKEND }, async ({ tab }) => {
   const prompt = 'Today I accidentally';
   const { text } = await tab.generate(prompt, { maxNewTokens: 4 });
   await expect(newestRow(tab.page).getByTestId('request-text')).toHaveText(text, { useInnerText: false });
@@ -76,7 +76,7 @@ test('the cancel button ends a running request and leaves the others alone', asy
   await expect(second).toHaveAttribute('data-status', 'finished');
 });
 
-test('an empty prompt is refused at the prompt box', async ({ tab }) => {
+test('an empty prompt is refused at the prompt box', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { page } = tab;
   const prompt = page.getByRole('textbox', { name: 'Prompt' });
   await prompt.fill('');
@@ -87,33 +87,39 @@ test('an empty prompt is refused at the prompt box', async ({ tab }) => {
   await expect(requestRows(page)).toHaveCount(0);
 });
 
-test('a refused knob says why at its field, and the value in force comes back with Escape', async ({
-  tab,
-}) => {
-  const field = tab.page.getByRole('textbox', { name: 'Max batch size' });
-  await field.fill('0');
-  await field.press('Enter');
-  await expect(field).toHaveAttribute('aria-invalid', 'true');
-  await expect(field).toHaveAccessibleDescription(/maxBatchSize.*`0`/);
-  await field.press('Escape');
-  await expect(field).toHaveValue('8');
-  await expect(field).toHaveAttribute('aria-invalid', 'false');
-  expect((await tab.status()).policy.maxBatchSize).toBe(8);
-});
+test(
+  'a refused knob says why at its field, and the value in force comes back with Escape',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const field = tab.page.getByRole('textbox', { name: 'Max batch size' });
+    await field.fill('0');
+    await field.press('Enter');
+    await expect(field).toHaveAttribute('aria-invalid', 'true');
+    await expect(field).toHaveAccessibleDescription(/maxBatchSize.*`0`/);
+    await field.press('Escape');
+    await expect(field).toHaveValue('8');
+    await expect(field).toHaveAttribute('aria-invalid', 'false');
+    expect((await tab.status()).policy.maxBatchSize).toBe(8);
+  },
+);
 
-test('policy and knobs set in the page are those of the engine, and the other way round', async ({ tab }) => {
-  const { page } = tab;
-  await page.getByRole('radio', { name: 'static' }).check();
-  const field = page.getByRole('textbox', { name: 'Max batch size' });
-  await field.fill('3');
-  await field.press('Enter');
-  await expect
-    .poll(async () => (await tab.status()).policy)
-    .toMatchObject({ policy: 'static', maxBatchSize: 3 });
-  await tab.configure({ policy: 'continuous', maxBatchSize: 8 });
-  await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
-  await expect(field).toHaveValue('8');
-});
+test(
+  'policy and knobs set in the page are those of the engine, and the other way round',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    await page.getByRole('radio', { name: 'static' }).check();
+    const field = page.getByRole('textbox', { name: 'Max batch size' });
+    await field.fill('3');
+    await field.press('Enter');
+    await expect
+      .poll(async () => (await tab.status()).policy)
+      .toMatchObject({ policy: 'static', maxBatchSize: 3 });
+    await tab.configure({ policy: 'continuous', maxBatchSize: 8 });
+    await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
+    await expect(field).toHaveValue('8');
+  },
+);
 
 test('model, backend and adapter are named, a software adapter as such', async ({ tab }) => {
   const { page } = tab;
@@ -125,7 +131,7 @@ test('model, backend and adapter are named, a software adapter as such', async (
   if (backend?.isSoftwareAdapter) await expect(page.getByText('software adapter')).toBeVisible();
 });
 
-test('the charts draw what the engine did', async ({ tab }) => {
+test('the charts draw what the engine did', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { page } = tab;
   await tab.generateAll(
     reference.prompts.slice(0, 3).map(({ prompt }) => ({ prompt, options: { maxNewTokens: 6 } })),
@@ -137,7 +143,7 @@ test('the charts draw what the engine did', async ({ tab }) => {
 });
 
 for (const colorScheme of ['light', 'dark'] as const) {
-  test(`the page is ${colorScheme} where the system is`, async ({ tab }) => {
+  test(`the page is ${colorScheme} where the system is`, { tag: ANY_BACKEND }, async ({ tab }) => {
     const { page } = tab;
     await page.emulateMedia({ colorScheme });
     const { background, text } = await page.evaluate(colorsOfBody);
@@ -148,37 +154,45 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('nothing scrolls sideways at 360 pixels, with requests in the list', async ({ tab }) => {
-  const { page } = tab;
-  const desktop = page.viewportSize();
-  await page.setViewportSize({ width: 360, height: 740 });
-  await tab.generate('My name is Clara and I am', { maxNewTokens: 4 });
-  await tab.outcomesOf([{ prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } }]);
-  await expect(requestRows(page)).toHaveCount(2);
-  const width = await page.evaluate(() => document.documentElement.scrollWidth);
-  expect(width).toBeLessThanOrEqual(360);
-  if (desktop) await page.setViewportSize(desktop);
-});
+test(
+  'nothing scrolls sideways at 360 pixels, with requests in the list',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    const desktop = page.viewportSize();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await tab.generate('My name is Clara and I am', { maxNewTokens: 4 });
+    await tab.outcomesOf([{ prompt: 'w'.repeat(400), options: { maxNewTokens: -1 } }]);
+    await expect(requestRows(page)).toHaveCount(2);
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBeLessThanOrEqual(360);
+    if (desktop) await page.setViewportSize(desktop);
+  },
+);
 
-test('the keyboard alone sends a prompt, cancels it and changes the policy', async ({ tab }) => {
-  const { page } = tab;
-  await tab.configure({ batchWaitTimeoutMs: HELD_MS });
-  await blur(page);
-  await tabTo(page, page.getByRole('textbox', { name: 'Prompt' }));
-  await page.keyboard.press('ControlOrMeta+A');
-  await page.keyboard.type('My greatest wish is to');
-  await page.keyboard.press('Enter');
-  await expect(newestRow(page)).toHaveAttribute('data-status', 'waiting');
-  await tabTo(page, newestRow(page).getByRole('button', { name: /^Cancel/ }));
-  await page.keyboard.press('Enter');
-  await expect(newestRow(page)).toHaveAttribute('data-status', 'cancelled');
+test(
+  'the keyboard alone sends a prompt, cancels it and changes the policy',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await blur(page);
+    await tabTo(page, page.getByRole('textbox', { name: 'Prompt' }));
+    await page.keyboard.press('ControlOrMeta+A');
+    await page.keyboard.type('My greatest wish is to');
+    await page.keyboard.press('Enter');
+    await expect(newestRow(page)).toHaveAttribute('data-status', 'waiting');
+    await tabTo(page, newestRow(page).getByRole('button', { name: /^Cancel/ }));
+    await page.keyboard.press('Enter');
+    await expect(newestRow(page)).toHaveAttribute('data-status', 'cancelled');
 
-  await blur(page);
-  await tabTo(page, page.getByRole('radio', { name: 'continuous' }));
-  await page.keyboard.press('ArrowLeft');
-  await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
-  await expect.poll(async () => (await tab.status()).policy.policy).toBe('static');
-});
+    await blur(page);
+    await tabTo(page, page.getByRole('radio', { name: 'continuous' }));
+    await page.keyboard.press('ArrowLeft');
+    await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
+    await expect.poll(async () => (await tab.status()).policy.policy).toBe('static');
+  },
+);
 
 /** Runs in the page: notes each status that a row changes to. */
 function recordStatuses(): void {

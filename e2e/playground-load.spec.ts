@@ -62,7 +62,7 @@ test('of the same Poisson arrivals continuous makes more tokens per second than 
   const before = await countsOf(tab);
   // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
   const load =
-    backend === 'webgpu' ? { rate: '12', durationSeconds: '1.5' } : { rate: '60', durationSeconds: '1' };
+    backend === 'webgpu' ? { rate: '12', durationSeconds: '1' } : { rate: '60', durationSeconds: '1' };
   await openLoad(page, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
   await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
   await panelOf(page).getByRole('radio', { name: 'Compare' }).check();

@@ -1,9 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
-
-const IS_FULL = Boolean(process.env['FULL']);
 
 const PROMPTS = ['Once upon a time,', 'My name is Mary, and my favorite', 'In a galaxy far far away'];
 
@@ -117,7 +115,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await site.reload(tab);
     await tab.ready();
     await tab.configure({ maxBatchSize: 16 });
-    const seconds = IS_FULL ? 30 : 4;
+    const seconds = IS_WHOLE ? 30 : 4;
     const figures = await page.evaluate(streamForSeconds, seconds);
     const said = `${backend}, ${seconds} s of 16 streams: ${figures.numSteps} steps, ${figures.numFrames} frames, ${figures.numCommits} commits, at most ${figures.maxCommitsPerFrame} in a frame; long tasks ${figures.longTasksMs.map((ms) => ms.toFixed(0)).join(', ') || 'none'}`;
     info.annotations.push({ type: 'figures', description: said });
@@ -126,7 +124,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     expect(figures.numCommits).toBeGreaterThan(10);
     expect(figures.numCommits, 'commits').toBeLessThanOrEqual(figures.numFrames);
     // How long a task takes depends on the machine: judged in the whole suite, printed in the short one.
-    if (IS_FULL) expect(figures.longTasksMs, 'tasks over 50 ms').toEqual([]);
+    if (IS_WHOLE) expect(figures.longTasksMs, 'tasks over 50 ms').toEqual([]);
   });
 });
 

@@ -14,8 +14,8 @@ export default defineConfig<BackendOption>({
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // The engine under test takes all cores, and its timings should not depend on a neighbour.
-  workers: 1,
+  // One for each backend: what the software adapter leaves of the cores is enough for WASM. Long proofs have all of them.
+  workers: isWhole ? 1 : 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
   reporter: [['list']],
@@ -32,7 +32,17 @@ export default defineConfig<BackendOption>({
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [
-    { name: 'webgpu', use: { backend: 'webgpu' }, ...(isWhole ? {} : { grepInvert: /@any-backend/ }) },
-    { name: 'wasm', use: { backend: 'wasm' }, testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts'] },
+    {
+      name: 'webgpu',
+      workers: 1,
+      use: { backend: 'webgpu' },
+      ...(isWhole ? {} : { grepInvert: /@any-backend/ }),
+    },
+    {
+      name: 'wasm',
+      workers: 1,
+      use: { backend: 'wasm' },
+      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts'],
+    },
   ],
 });

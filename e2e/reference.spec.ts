@@ -1,6 +1,6 @@
 import { requireEnvironment } from './support/environment.ts';
 import { reference, greedyTokenIds, withoutEnd, type ReferencePrompt } from './support/reference.ts';
-import { expect, test } from './support/test.ts';
+import { expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions, GenerationResult } from '../src/worker/protocol.ts';
 
 const MAX_NEW_TOKENS = 32;
@@ -19,8 +19,9 @@ function expectReferenceTokens(
 }
 
 test.describe('greedy tokens equal those of PyTorch', () => {
-  test('for each of the nine prompts alone', async ({ tab }) => {
-    for (const entry of reference.prompts) {
+  test('for each of the nine prompts alone', async ({ tab, backend }) => {
+    const numPrompts = backend === 'webgpu' && !IS_WHOLE ? 3 : reference.prompts.length;
+    for (const entry of reference.prompts.slice(0, numPrompts)) {
       expectReferenceTokens(await tab.generate(entry.prompt, GREEDY), entry);
     }
     const steps = await tab.steps('decode');

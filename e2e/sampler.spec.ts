@@ -1,11 +1,9 @@
 import { GREEDY, type SamplingParams } from '../src/batching/generation/request.ts';
 import { requireEnvironment } from './support/environment.ts';
-import { expect, test } from './support/test.ts';
+import { expect, IS_WHOLE, test } from './support/test.ts';
 
 /** Set SAMPLER_SEED to repeat a run. */
 const SEED = Number(process.env['SAMPLER_SEED'] ?? Date.now() % 2 ** 32);
-const IS_FULL = Boolean(process.env['FULL']);
-
 const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 
 test.beforeEach(async ({ page }) => {
@@ -15,15 +13,15 @@ test.beforeEach(async ({ page }) => {
 
 test.describe('the sampler on the GPU', () => {
   for (const [index, { vocabSize, workgroupSize, numRows }] of [
-    { vocabSize: 2048, workgroupSize: 16, numRows: IS_FULL ? 5000 : 400 },
-    { vocabSize: 2048, workgroupSize: 256, numRows: IS_FULL ? 2000 : 100 },
-    { vocabSize: 50_257, workgroupSize: 16, numRows: IS_FULL ? 2500 : 60 },
-    { vocabSize: 50_257, workgroupSize: 256, numRows: IS_FULL ? 500 : 20 },
+    { vocabSize: 2048, workgroupSize: 16, numRows: IS_WHOLE ? 5000 : 400 },
+    { vocabSize: 2048, workgroupSize: 256, numRows: IS_WHOLE ? 2000 : 100 },
+    { vocabSize: 50_257, workgroupSize: 16, numRows: IS_WHOLE ? 2500 : 60 },
+    { vocabSize: 50_257, workgroupSize: 256, numRows: IS_WHOLE ? 500 : 20 },
   ].entries()) {
     test(`gives what the CPU gives on ${numRows} random rows over all options: ${vocabSize} tokens, ${workgroupSize} threads`, async ({
       page,
     }) => {
-      test.setTimeout(IS_FULL ? 1_800_000 : 180_000);
+      test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
       test.info().annotations.push({ type: 'SAMPLER_SEED', description: String(SEED) });
       const shape = { vocabSize, workgroupSize };
       const { differences, numFaults, logprobError } = await page.evaluate(
@@ -50,14 +48,14 @@ test.describe('the sampler on the GPU', () => {
     }
   });
 
-  const numDraws = IS_FULL ? 100_000 : 10_000;
+  const numDraws = IS_WHOLE ? 100_000 : 10_000;
   for (const [name, overrides] of [
     ['temperature 0.9', { temperature: 0.9 }],
     ['top-k 30 and top-p 0.9', { topK: 30, topP: 0.9 }],
     ['min-p 0.05', { temperature: 1.5, minP: 0.05 }],
   ] as const) {
     test(`with ${name} draws ${numDraws} tokens as the exact distribution has them`, async ({ page }) => {
-      test.setTimeout(IS_FULL ? 600_000 : 180_000);
+      test.setTimeout(IS_WHOLE ? 600_000 : 180_000);
       const params = { ...PLAIN, ...overrides };
       // 60 tokens, each expected at least some times in the draws.
       const logits = Array.from({ length: 60 }, (_, id) => 2 * Math.sin(3 * id) + 1.5 * Math.cos(5 * id));

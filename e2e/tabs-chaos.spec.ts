@@ -1,7 +1,7 @@
 import { sampledRequests } from './support/sampled-requests.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 import type { Site } from './support/site.ts';
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
 const MAX_TABS = 5;
@@ -11,7 +11,7 @@ test(
   'whatever tabs open, submit, cancel, reload, close and crash, every request of one that lives settles once',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const numRounds = process.env['FULL'] ? 50 : 15;
+    const numRounds = IS_WHOLE ? 50 : 15;
     test.setTimeout(60_000 + numRounds * 30_000);
     const random = seededRandom(runSeed());
     const pick = <Value>(values: readonly Value[]): Value => {

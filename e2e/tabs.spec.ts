@@ -13,7 +13,7 @@ test('four tabs share one worker and one model, and their requests share every b
     if (request.url().endsWith('/model.safetensors')) weightUrls.push(request.url());
   });
   const tabs = await site.openReady(4);
-  const requests = tabs.map((_, tab) => sampledRequests(4, tab));
+  const requests = tabs.map((_, tab) => sampledRequests(4, tab, 6));
   const alone = await aloneTexts(site, requests.flat());
 
   const [first] = tabs;

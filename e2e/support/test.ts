@@ -12,6 +12,9 @@ export { expect };
  */
 export const ANY_BACKEND = '@any-backend';
 
+/** Long proofs run whole, all tests on both backends: `npm run test:full`. */
+export const IS_WHOLE = Boolean(process.env['FULL']);
+
 export interface BackendOption {
   /** What the project runs on. */
   readonly backend: Backend;
