@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { chromium, type Page } from 'playwright';
+import type { Page } from 'playwright';
 import { build } from 'vite';
 
-import { startServer } from '../../bridge/server.ts';
-import { findBrowser } from '../browser/find-browser.ts';
 import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { withBrowser, type SiteInBrowser } from '../browser/with-browser.ts';
 import { compare, type BenchReport } from './compare.ts';
 import { formatReport } from './format-report.ts';
 
@@ -36,30 +35,28 @@ async function compareInBrowser(): Promise<{ readonly browser: string; readonly 
     logLevel: 'warn',
     build: { target: 'es2024', outDir: BUILT_PAGE, emptyOutDir: true },
   });
-  const found = await findBrowser();
-  const server = await startServer({ host: 'localhost', port: 0, root: BUILT_PAGE });
   const args = [...QUIET_ARGUMENTS, '--js-flags=--expose-gc', '--enable-precise-memory-info'];
-  const browser = await chromium.launch({ executablePath: found.path, args });
+  return withBrowser(BUILT_PAGE, args, async (site) => ({
+    browser: site.version,
+    report: await compareIn(site),
+  }));
+}
+
+function compareIn({ browser, url }: SiteInBrowser): Promise<BenchReport> {
   /** Contexts share no renderer process. */
   const inNewContext = async <Result>(measure: (page: Page) => Promise<Result>): Promise<Result> => {
     const context = await browser.newContext();
     const page = await context.newPage();
-    await page.goto(server.url);
+    await page.goto(url);
     await page.waitForFunction(() => 'bench' in window);
     const result = await measure(page);
     await context.close();
     return result;
   };
-  try {
-    const report = await compare({
-      measureContender: (name) =>
-        inNewContext((page) => page.evaluate((given) => window.bench.measureContender(given), name)),
-      measureCancel: (numQueued) =>
-        inNewContext((page) => page.evaluate((given) => window.bench.measureCancel(given), numQueued)),
-    });
-    return { browser: found.version, report };
-  } finally {
-    await browser.close();
-    await server.close();
-  }
+  return compare({
+    measureContender: (name) =>
+      inNewContext((page) => page.evaluate((given) => window.bench.measureContender(given), name)),
+    measureCancel: (numQueued) =>
+      inNewContext((page) => page.evaluate((given) => window.bench.measureCancel(given), numQueued)),
+  });
 }

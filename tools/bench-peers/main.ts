@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
-import { chromium } from 'playwright';
 
-import { startServer } from '../../bridge/server.ts';
+import { readOptions } from '../bench/command-line.ts';
 import { describeMachine } from '../bench/machine.ts';
-import { findBrowser } from '../browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { withBrowser } from '../browser/with-browser.ts';
 import { buildPage } from './build-page.ts';
 import { loadEntrants, measureAll } from './measure.ts';
 import { parseOptions, USAGE, type PeerOptions } from './options.ts';
@@ -13,19 +12,9 @@ import { peersReportOf } from './report.ts';
 import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
 
-const options = readOptions();
+const options = readOptions(parseOptions, USAGE);
 if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
-
-function readOptions(): PeerOptions | undefined {
-  try {
-    return parseOptions(process.argv.slice(2));
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
-    process.exitCode = 1;
-    return undefined;
-  }
-}
 
 async function printRecorded(): Promise<void> {
   const { runs } = await readPeerResults();
@@ -39,32 +28,26 @@ async function measureAndRecord(chosen: PeerOptions): Promise<void> {
   console.log(`\n${peersReportOf(run)}\n\nRecorded in ${await recordPeerRun(run)}`);
 }
 
-async function measureInBrowser(
+function measureInBrowser(
   { backend, rounds }: PeerOptions,
   root: string,
 ): Promise<Omit<PeerRun, 'loadAverage'>> {
-  const found = await findBrowser();
-  const server = await startServer({ host: 'localhost', port: 0, root });
-  const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
-  try {
-    const entrants = await loadEntrants(browser, server.url, backend);
+  return withBrowser(root, WEBGPU_ARGUMENTS, async ({ browser, version, url }) => {
+    const entrants = await loadEntrants(browser, url, backend);
     const startedAt = new Date().toISOString();
     const measured = await measureAll(entrants, rounds);
     return {
       startedAt,
       command: `npm run bench:peers -- --backend ${backend} --rounds ${rounds}`,
       machine: describeMachine(),
-      browser: found.version,
+      browser: version,
       backend,
       model: 'storyteller',
       versions: await peerVersions(),
       numRounds: rounds,
       cases: summarize(measured),
     };
-  } finally {
-    await browser.close();
-    await server.close();
-  }
+  });
 }
 
 async function peerVersions(): Promise<Record<string, string>> {

@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { chromium, type Page } from 'playwright';
+import type { Page } from 'playwright';
 import { build } from 'vite';
 
-import { startServer } from '../../bridge/server.ts';
 import type { ServeStatus } from '../../src/worker/protocol.ts';
-import { findBrowser } from '../browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { withBrowser } from '../browser/with-browser.ts';
+import { readOptions } from './command-line.ts';
 import { describeMachine } from './machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
@@ -26,19 +26,9 @@ import { compareToOff, summarizeContext, summarizeScenario, type Measured } from
 const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-const options = readOptions();
+const options = readOptions(parseOptions, USAGE);
 if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
-
-function readOptions(): BenchOptions | undefined {
-  try {
-    return parseOptions(process.argv.slice(2));
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : String(error)}\n${USAGE}`);
-    process.exitCode = 1;
-    return undefined;
-  }
-}
 
 async function printRecorded(): Promise<void> {
   const { runs } = await readResults();
@@ -52,13 +42,10 @@ async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   console.log(`\n${reportOf(run)}\n\nRecorded in ${await recordRun(run)}`);
 }
 
-async function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
-  const found = await findBrowser();
-  const server = await startServer({ host: 'localhost', port: 0, root: `${ROOT}/dist` });
-  const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
-  try {
+function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
+  return withBrowser(`${ROOT}/dist`, WEBGPU_ARGUMENTS, async ({ browser, version, url }) => {
     const page = await browser.newPage();
-    await page.goto(`${server.url}/?backend=${chosen.backend}`);
+    await page.goto(`${url}/?backend=${chosen.backend}`);
     const status = await whenReady(page);
     const startedAt = new Date().toISOString();
     const measured = await measureAll(page, chosen);
@@ -69,16 +56,13 @@ async function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
         : undefined;
     return {
       startedAt,
-      browser: found.version,
+      browser: version,
       ...describeConditions(status, chosen),
       ...summarize(measured),
       contexts,
       ...(resources && { resources }),
     };
-  } finally {
-    await browser.close();
-    await server.close();
-  }
+  });
 }
 
 async function whenReady(page: Page): Promise<ServeStatus> {

@@ -1,13 +1,8 @@
 import type { PackedLayout } from './checkpoint/packed-weights.ts';
 import type { Gpt2Config } from './gpt2-config.ts';
 import { GraphWeights } from './graph-weights.ts';
-import {
-  encodeOnnxModel,
-  type OnnxInitializer,
-  type OnnxNode,
-  type OnnxType,
-  type OnnxValue,
-} from './onnx-proto.ts';
+import { OnnxNodes } from './onnx-nodes.ts';
+import { encodeOnnxModel, type OnnxInitializer, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 
 /** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity. */
 export const GRAPH_IO = {
@@ -67,7 +62,7 @@ function encodeGpt2(
   graph.addHead();
   return encodeOnnxModel({
     name: 'gpt2',
-    nodes: graph.nodes,
+    nodes: graph.nodes.all,
     inputs: graphInputs(config, precision),
     outputs: [{ name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] }, ...cacheOutputs],
     initializers: [...weights.initializers, tokenRowsOf(config)],
@@ -83,7 +78,7 @@ function tokenRowsOf({ embeddingSize }: Gpt2Config): OnnxInitializer {
 }
 
 class Gpt2GraphBuilder {
-  readonly nodes: OnnxNode[] = [];
+  readonly nodes = new OnnxNodes();
   readonly #config: Gpt2Config;
   readonly #weights: GraphWeights;
   readonly #precision: OnnxType;
@@ -100,7 +95,7 @@ class Gpt2GraphBuilder {
    */
   addLayers(): void {
     this.nodes.push(...this.#weights.lookUp(GRAPH_IO.ids, 'token_embedding'));
-    this.#add('Gather', ['wpe.weight', GRAPH_IO.positions], ['position_embedding']);
+    this.nodes.add('Gather', ['wpe.weight', GRAPH_IO.positions], ['position_embedding']);
     this.#addNorm('h.0.ln_1', { branch: 'token_embedding', residual: 'position_embedding', bias: '' });
     for (let layer = 0; layer < this.#config.numLayers; layer++) {
       this.#addAttention(layer);
@@ -122,18 +117,18 @@ class Gpt2GraphBuilder {
   /** Logits of the last token alone. */
   addHead(): void {
     const isCast = this.#precision === 'float16';
-    this.#add('Reshape', ['ln_f', TOKEN_ROWS], ['token_rows']);
-    this.#add('Gather', ['token_rows', GRAPH_IO.lastRows], ['last_hidden']);
+    this.nodes.add('Reshape', ['ln_f', TOKEN_ROWS], ['token_rows']);
+    this.nodes.add('Gather', ['token_rows', GRAPH_IO.lastRows], ['last_hidden']);
     this.nodes.push(...this.#weights.project('last_hidden', isCast ? 'logits_f16' : GRAPH_IO.logits));
-    if (isCast) this.#add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
+    if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
   }
 
   #addAttention(layer: number): void {
     const { numHeads, attentionScales } = this.#config;
     const h = `h.${layer}`;
     this.#addProduct(`${h}.ln_1`, `${h}.attn.c_attn`, `${h}.attn.c_attn.product`);
-    this.#add('Add', [`${h}.attn.c_attn.product`, `${h}.attn.c_attn.bias`], [`${h}.attn.c_attn`]);
-    this.#addFused(
+    this.nodes.add('Add', [`${h}.attn.c_attn.product`, `${h}.attn.c_attn.bias`], [`${h}.attn.c_attn`]);
+    this.nodes.addFused(
       'GroupQueryAttention',
       [
         `${h}.attn.c_attn`, // packed Q, K and V, so there are no separate key and value inputs
@@ -164,53 +159,32 @@ class Gpt2GraphBuilder {
 
   #addActivation(input: string, bias: string, output: string): void {
     const { activation } = this.#config;
-    if (activation === 'gelu_tanh') return this.#addFused('FastGelu', [input, bias], [output]);
-    if (activation === 'gelu_erf') return this.#addFused('BiasGelu', [input, bias], [output]);
+    if (activation === 'gelu_tanh') return this.nodes.addFused('FastGelu', [input, bias], [output]);
+    if (activation === 'gelu_erf') return this.nodes.addFused('BiasGelu', [input, bias], [output]);
     const sum = `${input}.sum`;
-    this.#add('Add', [input, bias], [sum]);
+    this.nodes.add('Add', [input, bias], [sum]);
     switch (activation) {
       case 'quick_gelu':
-        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1.702 } });
+        return this.nodes.addFused('QuickGelu', [sum], [output], { alpha: { float: 1.702 } });
       case 'silu':
-        return this.#addFused('QuickGelu', [sum], [output], { alpha: { float: 1 } });
+        return this.nodes.addFused('QuickGelu', [sum], [output], { alpha: { float: 1 } });
       case 'relu':
-        return this.#add('Relu', [sum], [output]);
+        return this.nodes.add('Relu', [sum], [output]);
       case 'tanh':
-        return this.#add('Tanh', [sum], [output]);
+        return this.nodes.add('Tanh', [sum], [output]);
       case 'sigmoid':
-        return this.#add('Sigmoid', [sum], [output]);
+        return this.nodes.add('Sigmoid', [sum], [output]);
       default:
         activation satisfies never;
     }
   }
 
-  #addNorm(
-    name: string,
-    input: { readonly branch: string; readonly residual: string; readonly bias: string },
-  ): void {
-    this.#addFused(
-      'SkipLayerNormalization',
-      [input.branch, input.residual, `${name}.weight`, `${name}.bias`, input.bias],
-      [name, '', '', `${name}.sum`],
-      { epsilon: { float: this.#config.layerNormEpsilon } },
-    );
+  #addNorm(name: string, input: Parameters<OnnxNodes['addSkipNorm']>[1]): void {
+    this.nodes.addSkipNorm(name, input, this.#config.layerNormEpsilon);
   }
 
   #addProduct(input: string, name: string, output: string): void {
     this.nodes.push(...this.#weights.multiply(input, `${name}.weight`, output));
-  }
-
-  #add(opType: string, inputs: string[], outputs: string[], attributes: OnnxNode['attributes'] = {}): void {
-    this.nodes.push({ opType, domain: '', inputs, outputs, attributes });
-  }
-
-  #addFused(
-    opType: string,
-    inputs: string[],
-    outputs: string[],
-    attributes: OnnxNode['attributes'] = {},
-  ): void {
-    this.nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Gpt2Config } from '../../../src/worker/model/gpt2-config.ts';
+import { OnnxNodes } from '../../../src/worker/model/onnx-nodes.ts';
 import {
   encodeOnnxModel,
   type OnnxInitializer,
-  type OnnxNode,
   type OnnxValue,
 } from '../../../src/worker/model/onnx-proto.ts';
 import { transpose, weightOf, type Checkpoint, type Weight } from './checkpoint.ts';
@@ -47,7 +47,7 @@ export function buildExportedModel(checkpoint: Checkpoint): Uint8Array<ArrayBuff
   const outputEmbedding = transpose(weightOf(checkpoint, 'wte.weight'));
   return encodeOnnxModel({
     name: 'gpt2',
-    nodes: graph.nodes,
+    nodes: graph.nodes.all,
     inputs: [
       { name: EXPORTED_IO.ids, type: 'int64', dims: [BATCH, TOKENS] },
       { name: EXPORTED_IO.mask, type: 'int64', dims: [BATCH, TOTAL] },
@@ -76,7 +76,7 @@ export function buildExportedModel(checkpoint: Checkpoint): Uint8Array<ArrayBuff
 }
 
 class ExportedGraphBuilder {
-  readonly nodes: OnnxNode[] = [];
+  readonly nodes = new OnnxNodes();
   readonly #config: Gpt2Config;
 
   constructor(config: Gpt2Config) {
@@ -85,24 +85,24 @@ class ExportedGraphBuilder {
 
   /** A key is visible to a query that does not come before it, unless it is padding: float32 [B, 1, S, past + S]. */
   addAttentionBias(): void {
-    this.#add('Shape', [EXPORTED_IO.ids], ['ids.shape']);
-    this.#add('Shape', [EXPORTED_IO.mask], ['mask.shape']);
-    this.#add('Gather', ['ids.shape', 'index.1'], ['length.new']);
-    this.#add('Gather', ['mask.shape', 'index.1'], ['length.total']);
-    this.#add('Sub', ['length.total', 'length.new'], ['length.past']);
-    this.#add('Range', ['length.past', 'length.total', 'index.1'], ['queries.row']);
-    this.#add('Unsqueeze', ['queries.row', 'axes.last'], ['queries']);
-    this.#add('Range', ['index.0', 'length.total', 'index.1'], ['keys']);
-    this.#add('LessOrEqual', ['keys', 'queries'], ['is_causal']);
-    this.#add('Cast', [EXPORTED_IO.mask], ['is_token.row'], { to: { int: ONNX_BOOL } });
-    this.#add('Unsqueeze', ['is_token.row', 'axes.middle'], ['is_token']);
-    this.#add('And', ['is_causal', 'is_token'], ['is_visible']);
-    this.#add('Where', ['is_visible', 'score.visible', 'score.masked'], ['attention_bias']);
+    this.nodes.add('Shape', [EXPORTED_IO.ids], ['ids.shape']);
+    this.nodes.add('Shape', [EXPORTED_IO.mask], ['mask.shape']);
+    this.nodes.add('Gather', ['ids.shape', 'index.1'], ['length.new']);
+    this.nodes.add('Gather', ['mask.shape', 'index.1'], ['length.total']);
+    this.nodes.add('Sub', ['length.total', 'length.new'], ['length.past']);
+    this.nodes.add('Range', ['length.past', 'length.total', 'index.1'], ['queries.row']);
+    this.nodes.add('Unsqueeze', ['queries.row', 'axes.last'], ['queries']);
+    this.nodes.add('Range', ['index.0', 'length.total', 'index.1'], ['keys']);
+    this.nodes.add('LessOrEqual', ['keys', 'queries'], ['is_causal']);
+    this.nodes.add('Cast', [EXPORTED_IO.mask], ['is_token.row'], { to: { int: ONNX_BOOL } });
+    this.nodes.add('Unsqueeze', ['is_token.row', 'axes.middle'], ['is_token']);
+    this.nodes.add('And', ['is_causal', 'is_token'], ['is_visible']);
+    this.nodes.add('Where', ['is_visible', 'score.visible', 'score.masked'], ['attention_bias']);
   }
 
   addLayers(): void {
-    this.#add('Gather', ['wte.weight', EXPORTED_IO.ids], ['token_embedding']);
-    this.#add('Gather', ['wpe.weight', EXPORTED_IO.positions], ['position_embedding']);
+    this.nodes.add('Gather', ['wte.weight', EXPORTED_IO.ids], ['token_embedding']);
+    this.nodes.add('Gather', ['wpe.weight', EXPORTED_IO.positions], ['position_embedding']);
     this.#addNorm('h.0.ln_1', { branch: 'token_embedding', residual: 'position_embedding', bias: '' });
     for (let layer = 0; layer < this.#config.numLayers; layer++) {
       const isLast = layer + 1 === this.#config.numLayers;
@@ -119,72 +119,62 @@ class ExportedGraphBuilder {
         bias: `h.${layer}.mlp.c_proj.bias`,
       });
     }
-    this.#add('MatMul', ['ln_f', 'lm_head.weight'], [EXPORTED_IO.logits]);
+    this.nodes.add('MatMul', ['ln_f', 'lm_head.weight'], [EXPORTED_IO.logits]);
   }
 
   #addAttention(layer: number): void {
     const attention = `h.${layer}.attn`;
-    this.#add('MatMul', [`h.${layer}.ln_1`, `${attention}.c_attn.weight`], [`${attention}.c_attn.product`]);
-    this.#add('Add', [`${attention}.c_attn.product`, `${attention}.c_attn.bias`], [`${attention}.c_attn`]);
+    this.nodes.add(
+      'MatMul',
+      [`h.${layer}.ln_1`, `${attention}.c_attn.weight`],
+      [`${attention}.c_attn.product`],
+    );
+    this.nodes.add(
+      'Add',
+      [`${attention}.c_attn.product`, `${attention}.c_attn.bias`],
+      [`${attention}.c_attn`],
+    );
     const [query, key, value] = [`${attention}.query`, `${attention}.key`, `${attention}.value`] as const;
-    this.#add('Split', [`${attention}.c_attn`], [query, key, value], {
+    this.nodes.add('Split', [`${attention}.c_attn`], [query, key, value], {
       axis: { int: -1 },
       num_outputs: { int: 3 },
     });
     for (const name of [query, key, value]) this.#addHeads(name);
     const [allKeys, allValues] = [EXPORTED_IO.presentKey(layer), EXPORTED_IO.presentValue(layer)] as const;
-    this.#add('Concat', [EXPORTED_IO.pastKey(layer), `${key}.heads`], [allKeys], { axis: { int: 2 } });
-    this.#add('Concat', [EXPORTED_IO.pastValue(layer), `${value}.heads`], [allValues], { axis: { int: 2 } });
-    this.#add('Transpose', [allKeys], [`${allKeys}.transposed`], { perm: { ints: [0, 1, 3, 2] } });
-    this.#add('MatMul', [`${query}.heads`, `${allKeys}.transposed`], [`${attention}.products`]);
-    this.#add('Mul', [`${attention}.products`, 'score.scale'], [`${attention}.scores`]);
-    this.#add('Add', [`${attention}.scores`, 'attention_bias'], [`${attention}.masked`]);
-    this.#add('Softmax', [`${attention}.masked`], [`${attention}.shares`], { axis: { int: -1 } });
-    this.#add('MatMul', [`${attention}.shares`, allValues], [`${attention}.heads`]);
-    this.#add('Transpose', [`${attention}.heads`], [`${attention}.rows`], {
+    this.nodes.add('Concat', [EXPORTED_IO.pastKey(layer), `${key}.heads`], [allKeys], { axis: { int: 2 } });
+    this.nodes.add('Concat', [EXPORTED_IO.pastValue(layer), `${value}.heads`], [allValues], {
+      axis: { int: 2 },
+    });
+    this.nodes.add('Transpose', [allKeys], [`${allKeys}.transposed`], { perm: { ints: [0, 1, 3, 2] } });
+    this.nodes.add('MatMul', [`${query}.heads`, `${allKeys}.transposed`], [`${attention}.products`]);
+    this.nodes.add('Mul', [`${attention}.products`, 'score.scale'], [`${attention}.scores`]);
+    this.nodes.add('Add', [`${attention}.scores`, 'attention_bias'], [`${attention}.masked`]);
+    this.nodes.add('Softmax', [`${attention}.masked`], [`${attention}.shares`], { axis: { int: -1 } });
+    this.nodes.add('MatMul', [`${attention}.shares`, allValues], [`${attention}.heads`]);
+    this.nodes.add('Transpose', [`${attention}.heads`], [`${attention}.rows`], {
       perm: { ints: SWAP_TOKENS_AND_HEADS },
     });
-    this.#add('Reshape', [`${attention}.rows`, 'shape.merged'], [attention]);
-    this.#add('MatMul', [attention, `${attention}.c_proj.weight`], [`${attention}.c_proj`]);
+    this.nodes.add('Reshape', [`${attention}.rows`, 'shape.merged'], [attention]);
+    this.nodes.add('MatMul', [attention, `${attention}.c_proj.weight`], [`${attention}.c_proj`]);
   }
 
   /** [B, S, heads * size] -> [B, heads, S, size] */
   #addHeads(name: string): void {
-    this.#add('Reshape', [name, 'shape.split'], [`${name}.split`]);
-    this.#add('Transpose', [`${name}.split`], [`${name}.heads`], { perm: { ints: SWAP_TOKENS_AND_HEADS } });
+    this.nodes.add('Reshape', [name, 'shape.split'], [`${name}.split`]);
+    this.nodes.add('Transpose', [`${name}.split`], [`${name}.heads`], {
+      perm: { ints: SWAP_TOKENS_AND_HEADS },
+    });
   }
 
   #addMlp(layer: number): void {
     const mlp = `h.${layer}.mlp`;
-    this.#add('MatMul', [`h.${layer}.ln_2`, `${mlp}.c_fc.weight`], [`${mlp}.c_fc`]);
-    this.#addFused('FastGelu', [`${mlp}.c_fc`, `${mlp}.c_fc.bias`], [`${mlp}.gelu`]);
-    this.#add('MatMul', [`${mlp}.gelu`, `${mlp}.c_proj.weight`], [`${mlp}.c_proj`]);
+    this.nodes.add('MatMul', [`h.${layer}.ln_2`, `${mlp}.c_fc.weight`], [`${mlp}.c_fc`]);
+    this.nodes.addFused('FastGelu', [`${mlp}.c_fc`, `${mlp}.c_fc.bias`], [`${mlp}.gelu`]);
+    this.nodes.add('MatMul', [`${mlp}.gelu`, `${mlp}.c_proj.weight`], [`${mlp}.c_proj`]);
   }
 
-  /** Adds a branch and its bias to the residual stream and normalises the sum. */
-  #addNorm(
-    name: string,
-    input: { readonly branch: string; readonly residual: string; readonly bias: string },
-  ): void {
-    this.#addFused(
-      'SkipLayerNormalization',
-      [input.branch, input.residual, `${name}.weight`, `${name}.bias`, input.bias],
-      [name, '', '', `${name}.sum`],
-      { epsilon: { float: this.#config.layerNormEpsilon } },
-    );
-  }
-
-  #add(opType: string, inputs: string[], outputs: string[], attributes: OnnxNode['attributes'] = {}): void {
-    this.nodes.push({ opType, domain: '', inputs, outputs, attributes });
-  }
-
-  #addFused(
-    opType: string,
-    inputs: string[],
-    outputs: string[],
-    attributes: OnnxNode['attributes'] = {},
-  ): void {
-    this.nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
+  #addNorm(name: string, input: Parameters<OnnxNodes['addSkipNorm']>[1]): void {
+    this.nodes.addSkipNorm(name, input, this.#config.layerNormEpsilon);
   }
 }
 

@@ -1,0 +1,39 @@
+import type { OnnxNode } from './onnx-proto.ts';
+
+type Attributes = OnnxNode['attributes'];
+
+/** The nodes of a graph, in the order in which they are added. */
+export class OnnxNodes {
+  readonly #nodes: OnnxNode[] = [];
+
+  get all(): readonly OnnxNode[] {
+    return this.#nodes;
+  }
+
+  push(...nodes: readonly OnnxNode[]): void {
+    this.#nodes.push(...nodes);
+  }
+
+  add(opType: string, inputs: string[], outputs: string[], attributes: Attributes = {}): void {
+    this.#nodes.push({ opType, domain: '', inputs, outputs, attributes });
+  }
+
+  /** Of ONNX Runtime's own operators. */
+  addFused(opType: string, inputs: string[], outputs: string[], attributes: Attributes = {}): void {
+    this.#nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
+  }
+
+  /** Adds a branch and its bias (empty for none) to the residual stream, which comes out as `${name}.sum`, and normalises it. */
+  addSkipNorm(
+    name: string,
+    { branch, residual, bias }: { readonly branch: string; readonly residual: string; readonly bias: string },
+    epsilon: number,
+  ): void {
+    this.addFused(
+      'SkipLayerNormalization',
+      [branch, residual, `${name}.weight`, `${name}.bias`, bias],
+      [name, '', '', `${name}.sum`],
+      { epsilon: { float: epsilon } },
+    );
+  }
+}
