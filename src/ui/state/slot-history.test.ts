@@ -53,6 +53,15 @@ describe('the history of slots', () => {
     expect(history.lastEndedAtMs).toBe(1080);
   });
 
+  it('takes a request of which it has not heard yet for one that goes on', () => {
+    const history = new SlotHistory();
+    expect(history.isOver(id('a'))).toBe(false);
+    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    expect(history.isOver(id('a'))).toBe(false);
+    history.record({ steps: [], slotStays: [createStay({ endedAgoMs: 20, end: 'stop' })] }, 1100);
+    expect(history.isOver(id('a'))).toBe(true);
+  });
+
   it('ends a bar of which no more is heard: its worker was lost', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotStays: [createStay()] }, 1000);
