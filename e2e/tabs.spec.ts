@@ -100,9 +100,9 @@ test(
     const follower = (await site.leader()) === first ? second : first;
     const stays = follower === first ? second : first;
     await stays.configure({ maxBatchSize: 2 });
-    await follower.begin(sampledRequests(4, 0, 200));
-    await follower.whenStreamed(2);
     await stays.page.evaluate(recordCounts);
+    await follower.begin(sampledRequests(4, 0, 400));
+    await follower.whenStreamed(2);
     await site.close(follower);
     await stays.page.waitForFunction(() => window.counts === '0 running, 0 waiting');
     await expect.poll(async () => (await stays.status()).numTabs).toBe(1);
