@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright/test';
 
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
 interface Exported {
@@ -52,7 +52,7 @@ test.afterEach(async ({ tab }) => {
   await tab.page.getByRole('tab', { name: 'Watch' }).click();
 });
 
-test('of the same Poisson arrivals continuous makes more tokens per second than static, and static than off', async ({
+test('the same Poisson arrivals under each policy come to the same texts and to the numbers of the metrics, more of them a second the more is batched', async ({
   tab,
   backend,
 }) => {
@@ -77,8 +77,9 @@ test('of the same Poisson arrivals continuous makes more tokens per second than 
     `${backend}, ${trace.requests.length} requests: off, static, continuous at ${rates.map((rate) => rate.toFixed(1)).join(', ')} tokens/s`,
   );
   const [offRate = 0, staticRate = 0, continuousRate = 0] = rates;
-  // On WASM eight rows cost nearly eight times one: what a batch gains there is small, and a busy machine hides it.
-  if (backend === 'webgpu') {
+  // On WASM eight rows cost nearly eight times one: what a batch gains there is small. Nor can a machine tell that does
+  // other things meanwhile; the long proofs have it alone.
+  if (backend === 'webgpu' && IS_WHOLE) {
     expect(staticRate).toBeGreaterThan(offRate);
     expect(continuousRate).toBeGreaterThan(staticRate);
   }
