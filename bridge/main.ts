@@ -21,7 +21,9 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const server = await startServer({ ...options, root: BUILT_PAGE });
+  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
+  const upstream = options.upstream && { ...options.upstream, apiKey };
+  const server = await startServer({ ...options, upstream, root: BUILT_PAGE });
   closeOnSignal(server);
   const [hub] = options.hub;
   const url = hub === undefined ? server.url : `${server.url}/?hub=${encodeURIComponent(hub)}`;

@@ -4,6 +4,7 @@ import { PanelBoundary } from '../panel-boundary.tsx';
 import { RequestList } from '../requests/request-list.tsx';
 import { readPermalink } from '../share/permalink.ts';
 import { SlotPanel } from '../slots/slot-panel.tsx';
+import { useServeView } from '../state/serve-context.ts';
 import { TabList, tabId, tabPanelId } from '../tab-list.tsx';
 import { ChartsPanel } from '../watch/charts-panel.tsx';
 import { FiguresRow } from '../watch/figures-row.tsx';
@@ -26,6 +27,8 @@ export function Stage() {
   const [view, setView] = useState<StageView>(() => (readPermalink(location.hash).load ? 'load' : 'watch'));
   // Loaded with the first look, and kept from then on: a load goes on while its panel is out of sight.
   const [isLoadUsed, setIsLoadUsed] = useState(view === 'load');
+  // Its slots and steps are not for us to see.
+  const isUpstream = useServeView(({ status }) => status.backend?.name === 'upstream');
 
   const select = (next: StageView): void => {
     setView(next);
@@ -37,9 +40,11 @@ export function Stage() {
       <PanelBoundary name="Figures">
         <FiguresRow />
       </PanelBoundary>
-      <PanelBoundary name="K/V slots">
-        <SlotPanel />
-      </PanelBoundary>
+      {!isUpstream && (
+        <PanelBoundary name="K/V slots">
+          <SlotPanel />
+        </PanelBoundary>
+      )}
       <TabList label="View" tabs={VIEWS} selected={view} onSelect={select} />
       <Activity mode={view === 'watch' ? 'visible' : 'hidden'}>
         <div className="stage-view" role="tabpanel" id={tabPanelId('watch')} aria-labelledby={tabId('watch')}>
