@@ -28,6 +28,7 @@ async function main(args: readonly string[]): Promise<void> {
   const [hub] = options.hub;
   const url = hub === undefined ? server.url : `${server.url}/?hub=${encodeURIComponent(hub)}`;
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
+  if (upstream) console.log(`The text generator is ${upstream.url}`);
   if (options.openBrowser) openBrowser(url);
 }
 

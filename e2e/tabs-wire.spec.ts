@@ -1,3 +1,4 @@
+import { PROTOCOL_VERSION } from '../src/worker/protocol.ts';
 import { malformedMessages } from './support/malformed-messages.ts';
 import { runSeed } from './support/seeded-random.ts';
 import type { Tab } from './support/tab.ts';
@@ -110,7 +111,7 @@ test(
       channel.postMessage({ version: 1, clientId: 'old', type: 'hello' });
       return answer;
     });
-    expect(heard).toMatchObject({ type: 'serving', version: 3 });
+    expect(heard).toMatchObject({ type: 'serving', version: PROTOCOL_VERSION });
     expect((await tab?.status())?.numTabs, 'it is not served').toBe(1);
 
     // And what this one makes of a worker of another version.

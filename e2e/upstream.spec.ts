@@ -1,4 +1,4 @@
-import type { Page } from 'playwright/test';
+import type { BrowserContext, Page } from 'playwright/test';
 
 import { startServer } from '../bridge/server.ts';
 import type { GenerationChunk } from '../src/worker/generation-response.ts';
@@ -21,7 +21,14 @@ interface Upstream {
   readonly pageUrl: string;
 }
 
-const test = base.extend<{ openTab: () => Promise<Tab> }, { upstream: Upstream }>({
+interface UpstreamFixtures {
+  /** A page of all tests, without a count of what came before. */
+  readonly asking: Tab;
+  /** Of a profile of this test's own. */
+  readonly openTab: () => Promise<Tab>;
+}
+
+const test = base.extend<UpstreamFixtures, { upstream: Upstream; askingTab: Tab }>({
   upstream: [
     // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
     async ({}, provide) => {
@@ -41,15 +48,38 @@ const test = base.extend<{ openTab: () => Promise<Tab> }, { upstream: Upstream }
     await provide(upstream.pageUrl);
   },
 
-  openTab: async ({ context }, provide) => {
-    await provide(async () => {
-      const tab = new Tab(context, await context.newPage());
-      await tab.open('');
-      await tab.ready();
-      return tab;
+  askingTab: [
+    async ({ browser, upstream }, provide) => {
+      const context = await browser.newContext({ baseURL: upstream.pageUrl });
+      await provide(await openPage(context));
+      await context.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  asking: async ({ askingTab, upstream }, provide) => {
+    upstream.server.fault = () => undefined;
+    upstream.server.forget();
+    await askingTab.forget();
+    await askingTab.page.evaluate(() => {
+      window.begun = [];
     });
+    await provide(askingTab);
+    expect(askingTab.errors, 'errors on the console').toEqual([]);
+    expect(askingTab.foreignUrls, 'the bridge alone knows the upstream').toEqual([]);
+  },
+
+  openTab: async ({ context }, provide) => {
+    await provide(() => openPage(context));
   },
 });
+
+async function openPage(context: BrowserContext): Promise<Tab> {
+  const tab = new Tab(context, await context.newPage());
+  await tab.open('');
+  await tab.ready();
+  return tab;
+}
 
 interface Stream {
   readonly chunks: readonly GenerationChunk[];
@@ -75,8 +105,10 @@ const requests = (count: number, maxNewTokens: number) =>
   }));
 
 test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () => {
-  test('streams from it by the same handle, loads no model, and says so', async ({ upstream, openTab }) => {
-    const tab = await openTab();
+  test('streams from it by the same handle, loads no model, and says so', async ({
+    upstream,
+    asking: tab,
+  }) => {
     const { chunks, result } = await stream(tab.page, { seed: 3, maxNewTokens: 5 });
     expect(chunks.map(({ text, tokenIds }) => [text, tokenIds])).toEqual(
       [3, 4, 5, 6, 7].map((id) => [` ${id}`, [id]]),
@@ -103,17 +135,14 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
       0,
     );
     expect(tab.requestedUrls.filter((url) => /model\.safetensors|ort-/.test(url))).toEqual([]);
-    expect(tab.foreignUrls, 'the bridge alone knows the upstream').toEqual([]);
     expect(await tab.page.content(), 'the key').not.toContain(API_KEY);
     expect(upstream.server.calls.map(({ authorization }) => authorization)).toEqual([`Bearer ${API_KEY}`]);
-    expect(tab.errors).toEqual([]);
   });
 
   test("says the options in the upstream's words, and reads choices and logprobs back", async ({
     upstream,
-    openTab,
+    asking: tab,
   }) => {
-    const tab = await openTab();
     const { chunks, result } = await stream(tab.page, {
       seed: 1,
       maxNewTokens: 2,
@@ -157,24 +186,27 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     });
   });
 
-  test('has twelve requests run there at once, and room for another tab', async ({ upstream, openTab }) => {
-    const tab = await openTab();
+  test('has twelve requests run there at once, and room for another tab', async ({
+    upstream,
+    asking: tab,
+  }) => {
     const release = upstream.server.hold(2);
     await tab.begin(requests(12, 4));
     await tab.whenStreamed(24);
-    const second = await openTab();
+    const second = await openPage(tab.page.context());
     await second.begin(requests(1, 4));
     await second.whenStreamed(2);
     expect(upstream.server.calls).toHaveLength(13);
     release();
+    await second.outcomesOfBegun();
+    await second.page.close();
     const outcomes = await tab.outcomesOfBegun();
     expect(outcomes.map(({ streamed }) => streamed.text)).toEqual(
       Array.from({ length: 12 }, (_, seed) => countedText(seed, 4)),
     );
   });
 
-  test('takes a cancelled request back from it', async ({ upstream, openTab }) => {
-    const tab = await openTab();
+  test('takes a cancelled request back from it', async ({ upstream, asking: tab }) => {
     const release = upstream.server.hold(2);
     await tab.begin(requests(2, 4));
     await tab.whenStreamed(4);
@@ -185,8 +217,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     expect(outcomes.map(({ code }) => code)).toEqual(['REQUEST_CANCELLED', undefined]);
   });
 
-  test('names what goes wrong there, each time with a remedy', async ({ upstream, openTab }) => {
-    const tab = await openTab();
+  test('names what goes wrong there, each time with a remedy', async ({ upstream, asking: tab }) => {
     const faults = [
       { status: 429, headers: { 'Retry-After': '7' } },
       { status: 500 },

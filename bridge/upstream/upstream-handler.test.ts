@@ -35,7 +35,7 @@ beforeEach(async () => {
   seen = [];
   upstreamUrl = await listen((request, response) => {
     seen.push(request);
-    void answer(request, response);
+    answer(request, response);
   });
   bridge = await startBridge(upstreamUrl, 'key');
 });
@@ -155,6 +155,11 @@ describe('what an upstream answers through the bridge', () => {
   });
 });
 
+/** What a lane brings of the answer that its test gives. */
+const eventsOf = (id: string) =>
+  `event: head\nid: ${id}\ndata: \n\nevent: data\nid: ${id}\ndata: {"${id}":\ndata: "é"}\n\n` +
+  `event: data\nid: ${id}\ndata: [DONE]\n\nevent: end\nid: ${id}\ndata: \n\n`;
+
 describe('a lane', () => {
   it('brings the answers of several requests, each event with its request', async () => {
     answer = (request, response) => {
@@ -168,9 +173,6 @@ describe('a lane', () => {
     const lane = await openLane();
     expect(lane.response.headers.get('content-type')).toBe('text/event-stream');
     for (const id of ['a', 'b']) expect((await begin(id)).status).toBe(202);
-    const eventsOf = (id: string) =>
-      `event: head\nid: ${id}\ndata: \n\nevent: data\nid: ${id}\ndata: {"${id}":\ndata: "é"}\n\n` +
-      `event: data\nid: ${id}\ndata: [DONE]\n\nevent: end\nid: ${id}\ndata: \n\n`;
     await lane.until('event: end\nid: a\n');
     const text = await lane.until('event: end\nid: b\n');
     for (const id of ['a', 'b']) {
@@ -230,7 +232,9 @@ describe('a lane', () => {
       });
     };
     const whenLeft = () =>
-      new Promise((resolve) => void gone.addEventListener('left', resolve, { once: true }));
+      new Promise((resolve) => {
+        gone.addEventListener('left', resolve, { once: true });
+      });
     const lane = await openLane();
     for (const id of ['a', 'b']) await begin(id);
     await lane.until('id: b\ndata: 1');

@@ -210,7 +210,7 @@ export class ServeWorker {
       upstream,
       deployment: this.#textGenerator,
       stats: this.#stats,
-      onStatus: (change) => this.#setStatus(change),
+      onStatus: (change, isOver) => this.#changeStatus(change, isOver ? ['error'] : []),
     });
   }
 
