@@ -134,6 +134,7 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     await expect(tab.page.getByRole('radio', { name: 'continuous' }), 'knobs that turn nothing').toHaveCount(
       0,
     );
+    await expect(tab.page.getByRole('tab', { name: 'Load test' }), 'of policies').toHaveCount(0);
     expect(tab.requestedUrls.filter((url) => /model\.safetensors|ort-/.test(url))).toEqual([]);
     expect(await tab.page.content(), 'the key').not.toContain(API_KEY);
     expect(upstream.server.calls.map(({ authorization }) => authorization)).toEqual([`Bearer ${API_KEY}`]);

@@ -115,7 +115,7 @@ describe('what an upstream answers through the bridge', () => {
   });
 
   it('is no redirect: the key is for this server alone', async () => {
-    answer = (_, response) => response.writeHead(307, { Location: 'http://evil.example/v1/models' }).end();
+    answer = (_, response) => response.writeHead(307, { Location: `${upstreamUrl}/elsewhere` }).end();
     const response = await fetch(`${bridge}/v1/models`, { redirect: 'manual' });
     expect([response.status, response.headers.has('location')]).toEqual([502, false]);
     expect(seen).toHaveLength(1);

@@ -22,13 +22,16 @@ const VIEWS: readonly { readonly id: StageView; readonly title: string }[] = [
   { id: 'load', title: 'Load test' },
 ];
 
+const WATCH_ALONE = VIEWS.filter(({ id }) => id === 'watch');
+
 /** What the engine does, always in view; below it either all figures and texts, or the load panel. */
 export function Stage() {
   const [view, setView] = useState<StageView>(() => (readPermalink(location.hash).load ? 'load' : 'watch'));
   // Loaded with the first look, and kept from then on: a load goes on while its panel is out of sight.
   const [isLoadUsed, setIsLoadUsed] = useState(view === 'load');
-  // Its slots and steps are not for us to see.
+  // Its slots are not for us to see, and its policies not for us to compare.
   const isUpstream = useServeView(({ status }) => status.backend?.name === 'upstream');
+  const shown = isUpstream ? 'watch' : view;
 
   const select = (next: StageView): void => {
     setView(next);
@@ -45,8 +48,8 @@ export function Stage() {
           <SlotPanel />
         </PanelBoundary>
       )}
-      <TabList label="View" tabs={VIEWS} selected={view} onSelect={select} />
-      <Activity mode={view === 'watch' ? 'visible' : 'hidden'}>
+      <TabList label="View" tabs={isUpstream ? WATCH_ALONE : VIEWS} selected={shown} onSelect={select} />
+      <Activity mode={shown === 'watch' ? 'visible' : 'hidden'}>
         <div className="stage-view" role="tabpanel" id={tabPanelId('watch')} aria-labelledby={tabId('watch')}>
           <PanelBoundary name="Charts">
             <ChartsPanel />
@@ -57,7 +60,7 @@ export function Stage() {
         </div>
       </Activity>
       {isLoadUsed && (
-        <Activity mode={view === 'load' ? 'visible' : 'hidden'}>
+        <Activity mode={shown === 'load' ? 'visible' : 'hidden'}>
           <div className="stage-view" role="tabpanel" id={tabPanelId('load')} aria-labelledby={tabId('load')}>
             <PanelBoundary name="Load test">
               <Suspense fallback={<p className="stage-loading">Loading the load test…</p>}>
