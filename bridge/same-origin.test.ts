@@ -26,6 +26,7 @@ it.each([
 it.each([
   ['localhost:8000', true],
   ['127.0.0.1', true],
+  ['192.168.0.7:8000', true],
   ['[::1]:8000', true],
   ['gpu.lan:80', true],
   ['evil.example:8000', false],

@@ -153,6 +153,18 @@ describe('what an upstream answers through the bridge', () => {
     const response = await fetch(`${bridge}/v1/completions`, { method: 'POST', body });
     expect([response.status, seen.length]).toEqual([413, 0]);
   });
+
+  it('is not asked with a body that grows to more than that', async () => {
+    const status = await new Promise((resolve) => {
+      const growing = httpRequest(`${bridge}${LANE}/r`, { method: 'POST' }, ({ statusCode }) =>
+        resolve(statusCode),
+      );
+      // It is cut off in the middle of its body.
+      growing.on('error', () => undefined);
+      for (let piece = 0; piece < 9; piece += 1) growing.write(Buffer.alloc(2 ** 20));
+    });
+    expect([status, seen.length]).toEqual([413, 0]);
+  });
 });
 
 /** What a lane brings of the answer that its test gives. */
