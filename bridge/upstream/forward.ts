@@ -18,8 +18,8 @@ export async function forward(
   upstream: UpstreamOptions,
   request: IncomingMessage,
   response: ServerResponse,
+  { pathname, search }: URL,
 ): Promise<void> {
-  const { pathname, search } = new URL(request.url ?? '/', 'http://bridge');
   if (!PATH.test(pathname)) {
     sendError(response, { status: 404, message: `Nothing at ${pathname}.`, code: 'not_found' });
     return;

@@ -135,6 +135,8 @@ describe('what an upstream answers through the bridge', () => {
     ['GET', '/v1/..%2fadmin', 404],
     ['GET', '/v1/../admin', 418],
     ['GET', '/v2/models', 418],
+    ['GET', '//', 418],
+    ['OPTIONS', '*', 418],
     ['PUT', LANE, 405],
     ['GET', `${LANE}/r`, 405],
     ['GET', '/upstream/lanes/a.b', 418],

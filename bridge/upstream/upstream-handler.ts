@@ -48,17 +48,24 @@ export function createUpstreamHandler(upstream: UpstreamOptions): UpstreamHandle
   };
 
   return (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://bridge');
-    const [, laneId, requestId] = LANE.exec(pathname) ?? [];
-    if (laneId === undefined && !pathname.startsWith('/v1/')) return false;
+    const url = urlOf(request);
+    const [, laneId, requestId] = LANE.exec(url?.pathname ?? '') ?? [];
+    if (!url || (laneId === undefined && !url.pathname.startsWith('/v1/'))) return false;
     const answered =
       laneId === undefined
-        ? forward(upstream, request, response)
+        ? forward(upstream, request, response, url)
         : answerLane(request, response, laneId, requestId);
     // A client that breaks off in the middle of its body.
     answered.catch(() => response.destroy());
     return true;
   };
+}
+
+/** Undefined for what is no path. */
+function urlOf({ url = '' }: IncomingMessage): URL | undefined {
+  // As one text: two slashes at the beginning would stand for a host.
+  const absolute = `http://bridge${url}`;
+  return url.startsWith('/') && URL.canParse(absolute) ? new URL(absolute) : undefined;
 }
 
 async function begin(
