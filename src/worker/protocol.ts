@@ -280,6 +280,7 @@ export type ServeState = WorkerState | 'closed';
 export interface KnobSettings {
   /** Counts the changes: of two settings the one with more of them is in force. */
   readonly revision: number;
+  /** Of a model in a tab: an upstream batches as it was set up to, wherever that is. */
   readonly policy: BatchingPolicy;
   /** All but the text generator; they serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
