@@ -116,9 +116,9 @@ test(
 
     // And what this one makes of a worker of another version.
     await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
-    await stranger.evaluate(() => {
-      new BroadcastChannel('tabserve').postMessage({ version: 4, workerId: 'newer', type: 'serving' });
-    });
+    await stranger.evaluate((version) => {
+      new BroadcastChannel('tabserve').postMessage({ version, workerId: 'newer', type: 'serving' });
+    }, PROTOCOL_VERSION + 1);
     const [outcome] = (await tab?.outcomesOfBegun()) ?? [];
     expect(outcome?.code).toBe('VERSION_MISMATCH');
     await expect(tab?.page.locator('.failure') ?? stranger.locator('body')).toContainText(/reload this tab/);
