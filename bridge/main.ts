@@ -21,11 +21,14 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
-  const server = await startServer({ ...options, root: BUILT_PAGE });
+  const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
+  const upstream = options.upstream && { ...options.upstream, apiKey };
+  const server = await startServer({ ...options, upstream, root: BUILT_PAGE });
   closeOnSignal(server);
   const [hub] = options.hub;
   const url = hub === undefined ? server.url : `${server.url}/?hub=${encodeURIComponent(hub)}`;
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
+  if (upstream) console.log(`The text generator is ${upstream.url}`);
   if (options.openBrowser) openBrowser(url);
 }
 

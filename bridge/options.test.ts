@@ -30,6 +30,31 @@ describe('parseOptions', () => {
     expect(() => parseOptions(['--hub=hub.example'])).toThrow('address of a hub');
   });
 
+  it.each([
+    ['http://gpu:8000', 'http://gpu:8000'],
+    ['http://gpu:8000/v1/', 'http://gpu:8000'],
+    ['https://host.example/llm/v1', 'https://host.example/llm'],
+  ])('takes the upstream %s as %s', (text, url) => {
+    expect(parseOptions(['--upstream', text]).upstream).toEqual({ url });
+    const named = parseOptions(['--upstream', text, '--upstream-model=gpt2']);
+    expect(named.upstream).toEqual({ url, model: 'gpt2' });
+  });
+
+  it.each([
+    ['gpu:8000', 'OpenAI-compatible server'],
+    ['ftp://gpu', 'OpenAI-compatible server'],
+    ['http://gpu/?a=b', 'without a query'],
+    ['http://me:secret@gpu', 'TABSERVE_UPSTREAM_API_KEY'],
+  ])('rejects the upstream %s, without repeating a password', (text, remedy) => {
+    const parse = () => parseOptions(['--upstream', text]);
+    expect(parse).toThrow(remedy);
+    expect(parse).not.toThrow('secret');
+  });
+
+  it('rejects the model of an upstream that is not there', () => {
+    expect(() => parseOptions(['--upstream-model=gpt2'])).toThrow('`--upstream`');
+  });
+
   it.each(['70000', '-1', '80.5', '0x50', 'http', ''])(
     'rejects the port %j and says what it takes',
     (port) => {

@@ -91,6 +91,21 @@ describe('startServer', () => {
     expect((await fetch(server.url, { method: 'POST' })).status).toBe(405);
   });
 
+  it('tells the page of an upstream, which answers nobody of another site', async () => {
+    const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };
+    const other = await startServer({ port: 0, host: 'localhost', root, upstream });
+    for (const path of ['/', '/index.html', '/?backend=auto']) {
+      const page = await fetch(other.url + path);
+      expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
+      expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8');
+    }
+    expect((await fetch(`${other.url}/v1/models`)).status, 'asked, and not there').toBe(502);
+    const foreign = { headers: { origin: 'http://evil.example' } };
+    expect((await fetch(`${other.url}/v1/models`, foreign)).status).toBe(403);
+    expect((await fetch(`${server.url}/v1/models`)).status, 'without an upstream').toBe(404);
+    await other.close();
+  });
+
   it('names --port when the port is in use, and leaves the running server alone', async () => {
     const second = startServer({ port: server.port, host: 'localhost', root });
     await expect(second).rejects.toMatchObject({

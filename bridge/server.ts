@@ -1,7 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 
 import { BridgeError } from './errors.ts';
+import { isHostOf, isSameOrigin } from './same-origin.ts';
 import { serveStaticFiles } from './static-files.ts';
+import { sendError } from './upstream/json-error.ts';
+import { createUpstreamHandler } from './upstream/upstream-handler.ts';
+import type { UpstreamOptions } from './upstream/upstream-options.ts';
 
 export interface ServerOptions {
   /** 0 lets the system choose a free port. */
@@ -12,6 +16,8 @@ export interface ServerOptions {
   readonly root: string;
   /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
   readonly hub?: readonly string[];
+  /** Generates instead of a model in the tab. */
+  readonly upstream?: UpstreamOptions | undefined;
 }
 
 export interface RunningServer {
@@ -23,11 +29,25 @@ export interface RunningServer {
 
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const handler = serveStaticFiles(options.root, options.hub ?? []);
+  const handler = createHandler(options);
   const servers = await listenOnAll(options.host, options.port, handler);
   const port = portOf(servers[0]);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return { url: `http://${host}:${port}`, port, close: () => closeAll(servers) };
+}
+
+function createHandler({ root, host, hub = [], upstream }: ServerOptions): RequestListener {
+  const serveFile = serveStaticFiles(root, hub, upstream);
+  if (!upstream) return serveFile;
+  const answer = createUpstreamHandler(upstream);
+  return (request, response) => {
+    const isFile = !/^\/(?:v1|upstream)\//.test(request.url ?? '');
+    if (isFile) serveFile(request, response);
+    else if (!isHostOf(request, host) || !isSameOrigin(request)) {
+      const message = 'Only this page, and clients that are no page, may ask the upstream.';
+      sendError(response, { status: 403, message, code: 'foreign_origin' });
+    } else if (!answer(request, response)) serveFile(request, response);
+  };
 }
 
 /** A machine may have no ::1; then 127.0.0.1 alone is what `localhost` means there. */

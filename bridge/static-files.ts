@@ -1,10 +1,12 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
+import { markPage } from './upstream/mark-page.ts';
+import type { UpstreamOptions } from './upstream/upstream-options.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -18,15 +20,22 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
  * Serves the built page in `root`. The file list is read once: rebuild, then restart.
  *
  * @param hub Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co.
+ * @param upstream What generates instead of a model in the tab: the page is told.
  */
-export function serveStaticFiles(root: string, hub: readonly string[]): RequestListener {
+export function serveStaticFiles(
+  root: string,
+  hub: readonly string[],
+  upstream?: UpstreamOptions,
+): RequestListener {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const policy = contentSecurityPolicy(hub);
+  const markedPage = upstream && markPage(readFileSync(join(root, 'index.html'), 'utf8'), upstream);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
+    else if (markedPage !== undefined && isPage(request)) sendPage(response, markedPage);
     else serveFile(request, response, () => refusePath(request, response));
   };
 }
@@ -36,6 +45,16 @@ function setFileHeaders(response: ServerResponse, pathname: string): void {
   const isHashed = pathname.startsWith('/assets/');
   response.setHeader('Cache-Control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
   if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
+}
+
+function isPage({ url = '/' }: IncomingMessage): boolean {
+  return /^\/(?:index\.html)?(?:[?#]|$)/.test(url);
+}
+
+function sendPage(response: ServerResponse, html: string): void {
+  response
+    .writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Cache-Control': 'no-cache' })
+    .end(html);
 }
 
 function refuseMethod(response: ServerResponse): void {

@@ -1,3 +1,4 @@
+import { PROTOCOL_VERSION } from '../src/worker/protocol.ts';
 import { malformedMessages } from './support/malformed-messages.ts';
 import { runSeed } from './support/seeded-random.ts';
 import type { Tab } from './support/tab.ts';
@@ -110,14 +111,14 @@ test(
       channel.postMessage({ version: 1, clientId: 'old', type: 'hello' });
       return answer;
     });
-    expect(heard).toMatchObject({ type: 'serving', version: 3 });
+    expect(heard).toMatchObject({ type: 'serving', version: PROTOCOL_VERSION });
     expect((await tab?.status())?.numTabs, 'it is not served').toBe(1);
 
     // And what this one makes of a worker of another version.
     await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
-    await stranger.evaluate(() => {
-      new BroadcastChannel('tabserve').postMessage({ version: 4, workerId: 'newer', type: 'serving' });
-    });
+    await stranger.evaluate((version) => {
+      new BroadcastChannel('tabserve').postMessage({ version, workerId: 'newer', type: 'serving' });
+    }, PROTOCOL_VERSION + 1);
     const [outcome] = (await tab?.outcomesOfBegun()) ?? [];
     expect(outcome?.code).toBe('VERSION_MISMATCH');
     await expect(tab?.page.locator('.failure') ?? stranger.locator('body')).toContainText(/reload this tab/);

@@ -32,18 +32,23 @@ import {
   TEXT_GENERATOR,
 } from './protocol.ts';
 import { randomSeed } from './random-seed.ts';
+import { servedModelId } from './served-model-id.ts';
 import { BatchLog } from './tabs/batch-log.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
 import { MAX_NAME_LENGTH } from './tabs/names.ts';
+import { upstreamOfPage } from './upstream/page-upstream.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 
 export type { GenerationResponse } from './generation-response.ts';
 export type { ModelReference } from './model-source.ts';
 
 export interface ConnectOptions {
-  /** Where to run; `auto` by default: WebGPU, else WASM. The tab that leads decides for all. */
+  /**
+   * Where to run; `auto` by default: the upstream that the bridge was started with, else WebGPU, else WASM. The tab that leads
+   * decides for all.
+   */
   readonly backend?: BackendChoice;
   /** Folder of the model in the hub's layout; the embedded one by default. The tab that leads decides for all. */
   readonly modelUrl?: string;
@@ -133,7 +138,13 @@ const INITIAL_STATUS: ServeStatus = {
 export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Promise<Serve> {
   const folder = new URL(modelUrl ?? 'models/storyteller/', document.baseURI).href;
   const clientId = createClientId();
-  const host = { createWorker, backend, modelUrl: folder.endsWith('/') ? folder : `${folder}/` };
+  const upstream = upstreamOfPage();
+  const host = {
+    createWorker,
+    backend,
+    modelUrl: folder.endsWith('/') ? folder : `${folder}/`,
+    ...(upstream && { upstream }),
+  };
   return Promise.resolve(new Serve(clientId, (listener) => openLink({ clientId, host }, listener)));
 }
 
@@ -424,7 +435,8 @@ export class Serve implements LinkListener {
   #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
-    const modelId = this.#workerStatus?.model?.id;
+    const { model, backend } = this.#workerStatus ?? {};
+    const modelId = model && backend && servedModelId(model, backend);
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;

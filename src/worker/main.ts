@@ -17,7 +17,7 @@ function onInit({ data }: MessageEvent<unknown>): void {
 }
 
 /** Over the channels of the site. The lock is held to the worker's end: two never serve at the same time. */
-function serveAllTabs({ modelUrl, backend }: WorkerInit): void {
+function serveAllTabs({ modelUrl, backend, upstream }: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
     const outbox = new ChannelOutbox(shared);
@@ -42,17 +42,17 @@ function serveAllTabs({ modelUrl, backend }: WorkerInit): void {
         worker.announce();
       }
     });
-    void worker.start(modelUrl, backend);
+    void worker.start(modelUrl, backend, upstream);
     return new Promise<never>(() => {});
   });
 }
 
-function serveOneTab({ modelUrl, backend }: WorkerInit): void {
+function serveOneTab({ modelUrl, backend, upstream }: WorkerInit): void {
   const worker = new ServeWorker(deployments, new PortOutbox(self));
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
-  void worker.start(modelUrl, backend);
+  void worker.start(modelUrl, backend, upstream);
 }

@@ -16,7 +16,7 @@ export type { DtypeChoice } from './model/checkpoint/model-plan.ts';
 export type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -87,12 +87,15 @@ export interface GenerationChoice {
   /** The prompt followed by the continuation. */
   readonly text: string;
   readonly generatedText: string;
-  /** All tokens sampled but the end token: those of a stop string too, which the text ends before. */
+  /**
+   * All tokens sampled but the end token: those of a stop string too, which the text ends before. From an upstream as it sends
+   * them: a vLLM does, any other server may not, and then there are none.
+   */
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
   readonly finishReason: FinishReason;
-  /** The seed that was used; passing it again repeats the text, alone. */
+  /** The seed that was used; passing it again repeats the text, alone. An upstream derives those of further continuations itself. */
   readonly seed: number;
 }
 
@@ -100,9 +103,12 @@ export interface GenerationChoice {
 export interface GenerationResult extends GenerationChoice {
   /** All continuations, the first included: as many as `n`. */
   readonly choices: readonly GenerationChoice[];
-  /** The prompt once, the output tokens of all continuations. */
+  /** The prompt once, the output tokens of all continuations; of an upstream that tells no numbers, 0 and its chunks. */
   readonly usage: { readonly numPromptTokens: number; readonly numOutputTokens: number };
-  /** From the first start and the first token to the end of the last continuation; TPOT is that of the longest. */
+  /**
+   * From the first start and the first token to the end of the last continuation; TPOT is that of the longest. An upstream
+   * starts a request when it takes it, whether or not it lets it wait then.
+   */
   readonly timings: RequestTimings;
 }
 
@@ -121,7 +127,7 @@ export type RequestUpdate =
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
-  /** Another model serves: it waits to begin anew, and what came of it so far is void. */
+  /** Another model serves, or an upstream, which cannot go on in the middle: it begins anew, and what came of it is void. */
   | { readonly type: 'restarted'; readonly requestId: RequestId }
   /** The prompt, which the stream is to begin with; once for each continuation, when the request starts. */
   | { readonly type: 'echo'; readonly requestId: RequestId; readonly index: number; readonly text: string }
@@ -214,13 +220,14 @@ export interface StoredModel {
   readonly totalBytes: number;
 }
 
+/** The numbers are 0 where an upstream does not tell them. */
 export interface ModelInfo {
   readonly id: string;
   readonly numParameters: number;
   readonly numLayers: number;
   readonly contextLength: number;
   readonly vocabSize: number;
-  /** `generation_config.json` merged over our own defaults. */
+  /** `generation_config.json` merged over our own defaults; for an upstream, ours alone. */
   readonly generationDefaults: Required<
     Omit<GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
   > & {
@@ -229,9 +236,11 @@ export interface ModelInfo {
 }
 
 export interface BackendInfo {
-  readonly name: 'webgpu' | 'wasm';
-  readonly precision: 'fp16' | 'fp32' | 'q8' | 'q4';
-  /** The GPU as its driver names it, or the CPU threads of WASM. */
+  /** `upstream`: no model runs here, a server is asked instead, over the bridge that serves the page. */
+  readonly name: 'webgpu' | 'wasm' | 'upstream';
+  /** `unknown` of an upstream. */
+  readonly precision: Dtype | 'unknown';
+  /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
   readonly adapter: string;
   /** True for SwiftShader and the like: WebGPU computed on the CPU. */
   readonly isSoftwareAdapter: boolean;
@@ -271,6 +280,7 @@ export type ServeState = WorkerState | 'closed';
 export interface KnobSettings {
   /** Counts the changes: of two settings the one with more of them is in force. */
   readonly revision: number;
+  /** Of a model in a tab: an upstream batches as it was set up to, wherever that is. */
   readonly policy: BatchingPolicy;
   /** All but the text generator; they serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
@@ -413,11 +423,21 @@ interface Versioned {
 /** Before the one place that sends it has added version and worker. */
 export type Unsigned<Message> = Message extends unknown ? Omit<Message, 'version' | 'workerId'> : never;
 
+/** A server that generates instead of a model in the tab: what the bridge that serves the page was started with. */
+export interface UpstreamInit {
+  /** To be shown: requests go to the bridge, which knows where to send them. */
+  readonly url: string;
+  /** Which of its models answers; the first that it names where left out. */
+  readonly model?: string;
+}
+
 /** From the tab that made the worker, to it alone, once. */
 export interface WorkerInit extends Versioned {
   readonly type: 'init';
   readonly modelUrl: string;
   readonly backend: BackendChoice;
+  /** Answers for the text generator where the backend is `auto`. */
+  readonly upstream?: UpstreamInit;
   /** Whether it serves all tabs, over channels, or only the tab that made it, over its port. */
   readonly isShared: boolean;
 }

@@ -9,6 +9,7 @@ import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { createWorkerId } from './ids.ts';
 import type { EndedStatus, ModelSwitch } from './model-switch.ts';
+import { UpstreamError } from './upstream/errors.ts';
 import {
   END_TYPES,
   PROTOCOL_VERSION,
@@ -19,6 +20,7 @@ import {
   type RequestId,
   type RequestUpdate,
   type Unsigned,
+  type UpstreamInit,
   type WorkerMessage,
   type WorkerStatus,
   TEXT_GENERATOR,
@@ -44,6 +46,7 @@ export class ServeWorker {
   readonly #workerId = createWorkerId();
   readonly #outbox: Outbox;
   readonly #textGenerator: TextGeneratorDeployment;
+  readonly #stats: StatsReporter;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
   readonly #registry = new MetricsRegistry();
   readonly #batchMetrics = createBatchMetrics(this.#registry);
@@ -54,6 +57,8 @@ export class ServeWorker {
   readonly #welcomed = new Set<ClientId>();
   /** Set once the worker has started; its code comes by itself, so that the tabs are greeted before it is here. */
   #models: Promise<ModelSwitch> | undefined;
+  /** Answers for the text generator, where there is one. */
+  #upstream: UpstreamInit | undefined;
   #knobsRevision = 0;
   #status: WorkerStatus;
 
@@ -63,18 +68,25 @@ export class ServeWorker {
       this.#postToAll({ type: 'activity', activity }),
     );
     const metrics = createGenerationMetrics(this.#registry, TEXT_GENERATOR);
-    const stats = new StatsReporter(systemClock, metrics, {
+    this.#stats = new StatsReporter(systemClock, metrics, {
       gauges: () => this.#textGenerator.gauges,
       send: (value) => this.#postToAll({ type: 'stats', stats: value }),
     });
-    this.#textGenerator = new TextGeneratorDeployment(stats, (updates) => this.#postUpdates(updates));
+    this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates));
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
     this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0 };
   }
 
-  /** Lets the tabs know, and loads the model. Resolves when it serves, or is known not to. */
-  async start(modelUrl: string, backend: BackendChoice): Promise<void> {
+  /**
+   * Lets the tabs know, and loads the model, unless there is an upstream and the backend is `auto`. Resolves when it serves, or
+   * is known not to.
+   */
+  async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
+    if (upstream && backend === 'auto') {
+      await this.#serveUpstream(upstream);
+      return;
+    }
     this.#models = import('./model-switch.ts').then(
       ({ ModelSwitch: Models }) =>
         new Models({
@@ -191,8 +203,20 @@ export class ServeWorker {
     }
   }
 
+  async #serveUpstream(upstream: UpstreamInit): Promise<void> {
+    this.#upstream = upstream;
+    const { serveUpstream } = await import('./upstream/serve-upstream.ts');
+    await serveUpstream({
+      upstream,
+      deployment: this.#textGenerator,
+      stats: this.#stats,
+      onStatus: (change, isOver) => this.#changeStatus(change, isOver ? ['error'] : []),
+    });
+  }
+
   #configure(deployment: string, knobs: unknown): unknown {
     if (deployment === TEXT_GENERATOR) {
+      if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, 'How requests are batched');
       const policy = this.#textGenerator.configure(knobs);
       this.#countKnobChange();
       return policy;
@@ -255,6 +279,7 @@ export class ServeWorker {
     ask: (models: ModelSwitch) => Promise<unknown>,
   ): Promise<void> {
     try {
+      if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, 'Which model runs');
       const models = await this.#models;
       const result = models && (await ask(models));
       this.#answer(call, () => result);

@@ -55,6 +55,30 @@ describe('StatsReporter', () => {
     expect(sent).toHaveLength(1);
   });
 
+  it('counts what was measured elsewhere without a step to show', () => {
+    const { clock, sent, reporter } = createReporter();
+    const timings = { queueWaitMs: 5, ttftMs: 20, e2eMs: 70, tpotMs: 50 };
+    reporter.recordMeasured(
+      [{ type: 'started', queueWaitMs: 5, numPrefillTokens: 0, numReusedTokens: 0 }],
+      5,
+    );
+    reporter.recordMeasured([{ type: 'token', ttftMs: 20 }], 15);
+    reporter.recordMeasured([{ type: 'token', itlMs: 50 }], 50);
+    reporter.recordMeasured([{ type: 'finished', finishReason: 'stop', timings }], 0);
+    reporter.recordMeasured([{ type: 'failed', finishReason: 'abort' }], 30);
+    clock.advance(100);
+    expect(sent[0]).toMatchObject({
+      steps: [],
+      slotStays: [],
+      tokensPerSecond: 20,
+      ttftMs: { count: 1, p50: 20 },
+      itlMs: { count: 1, p50: 50 },
+      e2eMs: { count: 1, p50: 70 },
+      finishReasons: { stop: 1, abort: 1 },
+      totals: { finished: 1, cancelled: 1, outputTokens: 2 },
+    });
+  });
+
   it('is silent, with no timer, while nothing happens', () => {
     const { clock, sent, reporter, step } = createReporter();
     expect(clock.pendingTimers).toBe(0);

@@ -1,6 +1,10 @@
 import type { Clock } from '../batching/clock.ts';
-import type { FailedEvent, RequestEvent, StepEvent } from '../batching/generation/events.ts';
-import type { EngineGauges, GenerationMetrics } from '../batching/metrics/generation-metrics.ts';
+import type { FailedEvent, StepEvent } from '../batching/generation/events.ts';
+import type {
+  EngineGauges,
+  GenerationMetrics,
+  MeasuredEvent,
+} from '../batching/metrics/generation-metrics.ts';
 import { LatencyWindow } from '../batching/metrics/latency-window.ts';
 import { TokenRate } from '../batching/metrics/token-rate.ts';
 import type { ServeStats, StepRecord } from './protocol.ts';
@@ -62,16 +66,13 @@ export class StatsReporter {
   recordStep(event: StepEvent): void {
     this.#metrics.onStep(event, this.#sink.gauges());
     this.#steps.push(event);
-    const numTokens = event.requests.filter(({ type }) => type === 'token').length;
-    this.#tokenRate.record({ numTokens, stepMs: event.stepMs });
-    this.#totals.outputTokens += numTokens;
-    for (const request of event.requests) this.#record(request);
+    this.#recordAll(event.requests, event.stepMs);
     this.#slots.recordStep(event);
     this.#sendSoon();
   }
 
   recordEnded(events: readonly FailedEvent[]): void {
-    this.#metrics.onEnded(events, this.#sink.gauges());
+    this.#metrics.onEvents(events, this.#sink.gauges());
     const nowMs = this.#clock.now();
     for (const event of events) {
       this.#record(event);
@@ -80,7 +81,25 @@ export class StatsReporter {
     this.#sendSoon();
   }
 
-  #record(event: RequestEvent): void {
+  /**
+   * What came from elsewhere: there are no steps to see.
+   *
+   * @param busyMs What it took.
+   */
+  recordMeasured(events: readonly MeasuredEvent[], busyMs: number): void {
+    this.#metrics.onEvents(events, this.#sink.gauges());
+    this.#recordAll(events, busyMs);
+    this.#sendSoon();
+  }
+
+  #recordAll(events: readonly MeasuredEvent[], stepMs: number): void {
+    const numTokens = events.filter(({ type }) => type === 'token').length;
+    this.#tokenRate.record({ numTokens, stepMs });
+    this.#totals.outputTokens += numTokens;
+    for (const event of events) this.#record(event);
+  }
+
+  #record(event: MeasuredEvent): void {
     switch (event.type) {
       case 'started':
         this.#queueWait.record(event.queueWaitMs);

@@ -30,6 +30,7 @@ import {
 import type { WireError } from './protocol.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
+import { isUpstreamErrorCode, UpstreamError } from './upstream/errors.ts';
 
 /** An error that crossed the wire and whose code this version does not know. */
 export class ServeError extends Error {
@@ -87,6 +88,7 @@ export function toWireError(error: unknown): WireError {
 /** The class that the code names, with the same message. Inverse: `toWireError`. */
 export function fromWireError({ code, message, details }: WireError): Error {
   if (code === 'BACK_PRESSURE') return new BackPressureError(message, detailsOf(details));
+  if (isUpstreamErrorCode(code)) return new UpstreamError(code, message);
   const KnownError = Object.hasOwn(CLASS_OF_CODE, code) ? CLASS_OF_CODE[code] : undefined;
   return KnownError ? new KnownError(message) : new ServeError(code, message);
 }

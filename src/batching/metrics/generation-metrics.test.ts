@@ -95,7 +95,7 @@ describe("the text generator's metrics, under vLLM's names", () => {
     const { registry, metrics, lines } = createMetrics();
     const error = RequestCancelledError.because(undefined);
     const failed = { type: 'failed', requestId: id, error } as const;
-    metrics.onEnded(
+    metrics.onEvents(
       [
         { ...failed, finishReason: 'abort' },
         { ...failed, finishReason: 'abort' },

@@ -1,4 +1,10 @@
-import type { FailedEvent, FinishedEvent, RequestEvent, StepEvent } from '../generation/events.ts';
+import type {
+  FailedEvent,
+  FinishedEvent,
+  StartedEvent,
+  StepEvent,
+  TokenEvent,
+} from '../generation/events.ts';
 import type { KvUsage } from '../generation/scheduler.ts';
 import type { HistogramMetric, MetricsRegistry } from './registry.ts';
 
@@ -9,13 +15,21 @@ export interface EngineGauges {
   readonly kvCache: KvUsage;
 }
 
+/** What is measured of a request's event; whoever generates elsewhere tells no more than this. */
+export type MeasuredEvent =
+  | Omit<StartedEvent, 'requestId'>
+  | Pick<TokenEvent, 'type' | 'ttftMs' | 'itlMs'>
+  | Pick<FinishedEvent, 'type' | 'finishReason' | 'timings'>
+  | Pick<FailedEvent, 'type' | 'finishReason'>;
+
 /** What the text generator does with its requests, a continuation counted as one. */
 export interface GenerationMetrics {
   onSubmitted(numPromptTokens: number): void;
   /** For each request refused at the door; `code` is that of the error. */
   onRejected(code: string): void;
   onStep(event: StepEvent, gauges: EngineGauges): void;
-  onEnded(events: readonly FailedEvent[], gauges: EngineGauges): void;
+  /** Outside a step. */
+  onEvents(events: readonly MeasuredEvent[], gauges: EngineGauges): void;
 }
 
 // Bucket bounds are vLLM's, so that its dashboards fit.
@@ -47,7 +61,7 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
     gauges.waiting.set(NO_LABELS, numWaiting);
     gauges.kvCacheUsage.set(NO_LABELS, kvCache.reservedBytes && kvCache.usedBytes / kvCache.reservedBytes);
   };
-  const record = (event: RequestEvent): void => {
+  const record = (event: MeasuredEvent): void => {
     switch (event.type) {
       case 'started':
         counters.prefixQueries.inc(NO_LABELS, event.numPrefillTokens);
@@ -77,14 +91,14 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
       for (const request of event.requests) record(request);
       setGauges(state);
     },
-    onEnded: (events, state) => {
+    onEvents: (events, state) => {
       for (const event of events) record(event);
       setGauges(state);
     },
   };
 }
 
-function observeRequest(latencies: Latencies, { timings }: FinishedEvent): void {
+function observeRequest(latencies: Latencies, { timings }: Pick<FinishedEvent, 'timings'>): void {
   const { queueWaitMs, ttftMs, e2eMs, tpotMs } = timings;
   latencies.e2e.observe(NO_LABELS, e2eMs / MS_PER_SECOND);
   latencies.queue.observe(NO_LABELS, queueWaitMs / MS_PER_SECOND);

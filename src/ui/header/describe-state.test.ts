@@ -75,6 +75,19 @@ describe('the tabs in words', () => {
     expect(describeDetail({ ...ready, role })).toBe(detail);
   });
 
+  it('say that an upstream answers, where one does', () => {
+    const backend = {
+      name: 'upstream',
+      precision: 'unknown',
+      adapter: 'http://gpu:8000',
+      isSoftwareAdapter: false,
+      fallbackReason: '',
+    } as const;
+    expect(describeTabs({ ...ready, backend })).toBe('this one asks the upstream');
+    expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe('another one asks the upstream');
+    expect(describeDetail({ ...ready, backend })).toBe('prompts are answered by the upstream');
+  });
+
   it('say why this tab is alone, where it is', () => {
     const isolationReason = 'This browser has no Web Locks here: this tab runs a worker of its own.';
     expect(describeTabs({ ...ready, isolationReason })).toBe(isolationReason);

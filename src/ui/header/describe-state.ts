@@ -21,8 +21,11 @@ export function describeState(status: ServeStatus): string {
 }
 
 /** Who runs the worker for how many tabs. */
-export function describeTabs({ role, isolationReason }: ServeStatus): string {
+export function describeTabs({ role, isolationReason, backend }: ServeStatus): string {
   if (isolationReason) return isolationReason;
+  if (backend?.name === 'upstream') {
+    return role === 'leader' ? 'this one asks the upstream' : 'another one asks the upstream';
+  }
   return role === 'leader' ? 'this one runs the model' : 'another one runs the model';
 }
 
@@ -36,12 +39,13 @@ function describePhase({ state, progress, backend }: ServeStatus): string {
 }
 
 /** What there is to wait for, or to do next. */
-export function describeDetail({ state, progress, role }: ServeStatus): string {
+export function describeDetail({ state, progress, role, backend }: ServeStatus): string {
   switch (state) {
     case 'loading':
     case 'warming-up':
       return progress ? describeProgress(progress) : 'starting the worker';
     case 'ready':
+      if (backend?.name === 'upstream') return 'prompts are answered by the upstream';
       return role === 'leader' ? 'prompts are answered in this tab' : 'prompts are answered by another tab';
     case 'failed':
       return 'see the error below';

@@ -24,11 +24,11 @@ export function StateFacts() {
         <Fact name="Model" detail={model && describeModel(model)}>
           {model?.id ?? NO_VALUE}
         </Fact>
-        <Fact name="Backend" detail={backend && (backend.fallbackReason || 'the best that this browser has')}>
+        <Fact name="Backend" detail={backend && describeChoice(backend)}>
           {backend ? describeBackend(backend) : NO_VALUE}
         </Fact>
         <Fact
-          name={backend?.name === 'wasm' ? 'Processor' : 'Adapter'}
+          name={backend ? PLACE_NAMES[backend.name] : 'Adapter'}
           detail={backend && <AdapterKind backend={backend} />}
         >
           {backend?.adapter ?? NO_VALUE}
@@ -55,16 +55,34 @@ function Fact({ name, detail, children }: FactProps) {
   );
 }
 
+const PLACE_NAMES: Readonly<Record<BackendInfo['name'], string>> = {
+  webgpu: 'Adapter',
+  wasm: 'Processor',
+  upstream: 'Server',
+};
+
 function AdapterKind({ backend }: { readonly backend: BackendInfo }) {
   if (backend.name === 'wasm') return 'runs on the CPU';
+  if (backend.name === 'upstream') return 'batches as it is set up to';
   if (!backend.isSoftwareAdapter) return 'hardware adapter';
   return <strong className="software-adapter">software adapter: WebGPU on the CPU, slow</strong>;
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {
-  return `${formatParameters(numParameters)}, context of ${formatCount(contextLength)} tokens`;
+  // An upstream may tell neither.
+  const facts = [
+    numParameters > 0 ? formatParameters(numParameters) : [],
+    contextLength > 0 ? `context of ${formatCount(contextLength)} tokens` : [],
+  ].flat();
+  return facts.join(', ');
+}
+
+function describeChoice({ name, fallbackReason }: BackendInfo): string {
+  if (name === 'upstream') return 'the bridge forwards to it';
+  return fallbackReason || 'the best that this browser has';
 }
 
 function describeBackend({ name, precision }: BackendInfo): string {
+  if (name === 'upstream') return 'Upstream';
   return `${name === 'webgpu' ? 'WebGPU' : 'WASM'} · ${precision}`;
 }

@@ -11,6 +11,16 @@ import { KNOBS } from './policy-texts.ts';
 export function PolicyPanel() {
   const { serve, store } = useServe();
   const policy = useServeView((view) => view.status.policy);
+  const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
+  if (isUpstream) {
+    return (
+      <Panel title="Batching policy" className="policy">
+        <p className="policy-explanation">
+          The upstream batches, as it is set up to: its knobs are turned where it runs.
+        </p>
+      </Panel>
+    );
+  }
   return (
     <Panel title="Batching policy" className="policy">
       <PolicySwitch />

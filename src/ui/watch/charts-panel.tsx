@@ -1,5 +1,6 @@
 import { useStore } from 'zustand';
 
+import { useServeView } from '../state/serve-context.ts';
 import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { LiveChart } from './live-chart.tsx';
@@ -28,7 +29,12 @@ const CHARTS: readonly ChartSpec[] = [
   FINISH_CHART,
 ];
 
+/** Of steps and slots, which an upstream keeps to itself. */
+const ENGINE_CHARTS: ReadonlySet<ChartSpec> = new Set([BATCH_SIZE_CHART, UTILIZATION_CHART, KV_CACHE_CHART]);
+
 export function ChartsPanel() {
+  const isUpstream = useServeView(({ status }) => status.backend?.name === 'upstream');
+  const charts = isUpstream ? CHARTS.filter((spec) => !ENGINE_CHARTS.has(spec)) : CHARTS;
   const isPaused = useStore(watchSettings, (settings) => settings.isPaused);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   return (
@@ -58,7 +64,7 @@ export function ChartsPanel() {
         </button>
       </div>
       <div className="charts">
-        {CHARTS.map((spec) => (
+        {charts.map((spec) => (
           <LiveChart key={spec.testId} spec={spec} />
         ))}
       </div>

@@ -7,14 +7,16 @@ import type { RequestId, RequestUpdate, WhenBusy, WireError } from '../protocol.
 import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
+import { servedModelId } from '../served-model-id.ts';
 import { timeoutMsOf } from './generation-options.ts';
+import type { PromptGenerator } from './prompt-generator.ts';
 import { TextGenerator, type Submission } from './text-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
   /** The old model ends what it has; what comes waits for the new one. */
-  | { readonly type: 'draining'; readonly generator: TextGenerator; readonly onIdle: () => void }
-  | { readonly type: 'ready'; readonly generator: TextGenerator }
+  | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
+  | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
 const NO_GAUGES: EngineGauges = {
@@ -22,6 +24,12 @@ const NO_GAUGES: EngineGauges = {
   numWaiting: 0,
   kvCache: { usedBytes: 0, reservedBytes: 0 },
 };
+
+/** Tells what becomes of its requests to `onUpdates`. */
+export type CreateGenerator = (
+  policy: BatchingPolicy,
+  onUpdates: (updates: readonly RequestUpdate[]) => void,
+) => PromptGenerator;
 
 /** The text generator in service from the first moment: what is submitted while its model loads waits for it. */
 export class TextGeneratorDeployment {
@@ -62,14 +70,21 @@ export class TextGeneratorDeployment {
    * Starts serving; what waited goes first, in its order. Where another model serves, it is there until it has ended what it
    * has, or until the new one has taken that over. Resolves when nothing runs on the old one any more.
    */
-  async useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
+  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
+    const create: CreateGenerator = (policy, onUpdates) =>
+      new TextGenerator(model, policy, {
+        onUpdates,
+        onStep: (event) => this.#stats.recordStep(event),
+        onEnded: (events) => this.#stats.recordEnded(events),
+      });
+    return this.use(servedModelId(model.modelInfo, model.backendInfo), create, whenBusy);
+  }
+
+  /** As `useModel`, whatever continues the prompts. */
+  async use(modelId: string, create: CreateGenerator, whenBusy: WhenBusy = 'finish'): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
-    const generator = new TextGenerator(model, this.#policy, {
-      onUpdates: this.#onUpdates,
-      onStep: (event) => this.#stats.recordStep(event),
-      onEnded: (events) => this.#stats.recordEnded(events),
-    });
-    this.#modelId = model.modelInfo.id;
+    const generator = create(this.#policy, this.#onUpdates);
+    this.#modelId = modelId;
     this.#endLoading({ type: 'ready', generator });
   }
 
@@ -101,13 +116,13 @@ export class TextGeneratorDeployment {
     return this.#policy;
   }
 
-  get #generator(): TextGenerator | undefined {
+  get #generator(): PromptGenerator | undefined {
     return this.#model.type === 'ready' || this.#model.type === 'draining'
       ? this.#model.generator
       : undefined;
   }
 
-  async #endOld(generator: TextGenerator, whenBusy: WhenBusy): Promise<void> {
+  async #endOld(generator: PromptGenerator, whenBusy: WhenBusy): Promise<void> {
     const { promise: idle, resolve: onIdle } = Promise.withResolvers<void>();
     this.#model = { type: 'draining', generator, onIdle };
     if (whenBusy === 'finish' && this.#started.size > 0) await idle;
@@ -157,7 +172,7 @@ export class TextGeneratorDeployment {
     }
   }
 
-  #generate(submission: Submission, generator: TextGenerator): void {
+  #generate(submission: Submission, generator: PromptGenerator): void {
     const { requestId } = submission;
     this.#started.set(requestId, submission);
     try {

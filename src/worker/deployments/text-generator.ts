@@ -14,6 +14,7 @@ import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
+import type { PromptGenerator } from './prompt-generator.ts';
 
 export interface TextGeneratorListener {
   /** All that one step (or one cancellation) brought. */
@@ -47,7 +48,7 @@ interface ActiveSequence {
 }
 
 /** The deployment that continues prompts: text in, text out, over the engine's token ids. */
-export class TextGenerator {
+export class TextGenerator implements PromptGenerator {
   readonly #model: LoadedModel;
   readonly #engine: Engine;
   readonly #listener: TextGeneratorListener;
@@ -84,11 +85,6 @@ export class TextGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
-  /**
-   * Accepts a request. What becomes of it is told to the listener.
-   *
-   * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
-   */
   submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): Accepted {
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     const resolved = resolveOptions(options, this.#model.modelInfo);
@@ -125,17 +121,14 @@ export class TextGenerator {
     return { numPromptTokens, numSequences: live.length };
   }
 
-  /** Ends a request with RequestCancelledError; does nothing where it has ended already. */
   cancel(requestId: RequestId): void {
     this.#engine.abortAll(this.#requests.get(requestId)?.liveIds ?? []);
   }
 
-  /** Ends a request with this error; does nothing where it has ended already. */
   fail(requestId: RequestId, error: Error): void {
     this.#engine.failAll(this.#requests.get(requestId)?.liveIds ?? [], error);
   }
 
-  /** Lets go of all requests, without a word to anybody; resolves when nothing runs on the model any more. */
   async dropAll(): Promise<void> {
     this.#isDropped = true;
     this.#requests.clear();
@@ -143,7 +136,6 @@ export class TextGenerator {
     await this.#engine.close();
   }
 
-  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
     return this.#engine.configure(knobs);
   }

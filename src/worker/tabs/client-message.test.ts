@@ -175,11 +175,14 @@ describe('parseClientMessage', () => {
 describe('parseWorkerInit', () => {
   it('lets the first message of the tab that made the worker through', () => {
     expect(parseWorkerInit(INIT)).toEqual(INIT);
+    const asking = { ...INIT, upstream: { url: 'http://gpu:8000', model: 'gpt2' } };
+    expect(parseWorkerInit(asking)).toEqual(asking);
   });
 
   it.each([
     ['an unknown backend', { ...INIT, backend: 'cuda' }],
     ['another version', { ...INIT, version: version + 1 }],
+    ['an upstream without an address', { ...INIT, upstream: { model: 'gpt2' } }],
     ['no word on whom it serves', { ...INIT, isShared: undefined }],
     ['a message of a client', HELLO],
     ['nothing', undefined],

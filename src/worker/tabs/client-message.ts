@@ -78,6 +78,7 @@ const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
   type: v.literal('init'),
   modelUrl: v.string(),
   backend: v.picklist(['auto', 'webgpu', 'wasm']),
+  upstream: v.exactOptional(v.object({ url: v.string(), model: v.exactOptional(v.string()) })),
   isShared: v.boolean(),
 });
 

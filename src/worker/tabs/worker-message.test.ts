@@ -179,6 +179,7 @@ const MESSAGES = [
 
 const withUpdate = (update: object) => ({ ...from, type: 'updates', updates: [update] });
 const withStatus = (status: object) => ({ ...from, type: 'status', status });
+const withBackend = (change: object) => withStatus({ ...STATUS, backend: { ...STATUS.backend, ...change } });
 
 describe('parseWorkerMessage', () => {
   it.each(MESSAGES)('lets a $type message through as it is', (message) => {
@@ -189,6 +190,9 @@ describe('parseWorkerMessage', () => {
     ['a welcome to a worker that has done nothing yet', { ...WELCOME, activity: [], batches: [] }],
     ['a status that knows nothing yet', withStatus(BARE_STATUS)],
     ['a queue without limit', withStatus({ ...BARE_STATUS, knobs: knobsWithoutLimit() })],
+    ['a backend of 8 bits', withBackend({ precision: 'q8' })],
+    ['a backend of 4 bits', withBackend({ precision: 'q4' })],
+    ['an upstream', withBackend({ name: 'upstream', precision: 'unknown' })],
     ['an echo', withUpdate(ECHO)],
     [
       'a chunk that is not the first',

@@ -94,8 +94,8 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
 });
 
 const backendInfo: v.GenericSchema<unknown, BackendInfo> = v.object({
-  name: v.picklist(['webgpu', 'wasm']),
-  precision: v.picklist(['fp16', 'fp32']),
+  name: v.picklist(['webgpu', 'wasm', 'upstream']),
+  precision: v.picklist(['fp16', 'fp32', 'q8', 'q4', 'unknown']),
   adapter: v.string(),
   isSoftwareAdapter: v.boolean(),
   fallbackReason: v.string(),

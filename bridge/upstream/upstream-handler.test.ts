@@ -1,0 +1,271 @@
+import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createUpstreamHandler } from './upstream-handler.ts';
+
+type Answer = Parameters<typeof createServer>[1];
+
+const LANE = '/upstream/lanes/lane-1';
+const STREAM = { 'Content-Type': 'text/event-stream' };
+
+/** A server on a free port; all of them end with the test. */
+async function listen(answer: Answer): Promise<string> {
+  const server = createServer(answer ?? (() => {}));
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+}
+
+let servers: Server[] = [];
+let answer: NonNullable<Answer>;
+let seen: IncomingMessage[];
+let upstreamUrl: string;
+let bridge: string;
+
+async function startBridge(url: string, apiKey?: string): Promise<string> {
+  const handler = createUpstreamHandler({ url, apiKey });
+  return listen((request, response) => {
+    if (!handler(request, response)) response.writeHead(418).end();
+  });
+}
+
+beforeEach(async () => {
+  servers = [];
+  seen = [];
+  upstreamUrl = await listen((request, response) => {
+    seen.push(request);
+    answer(request, response);
+  });
+  bridge = await startBridge(upstreamUrl, 'key');
+});
+
+afterEach(async () => {
+  for (const server of servers) server.closeAllConnections();
+  await Promise.all(servers.map((server) => new Promise((resolve) => void server.close(resolve))));
+});
+
+/** Reads a lane; `until` resolves with all that has come when it holds that. */
+async function openLane(path = LANE) {
+  const abort = new AbortController();
+  const response = await fetch(bridge + path, { signal: abort.signal });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let text = '';
+  const until = async (wanted: string): Promise<string> => {
+    while (!text.includes(wanted)) {
+      const next = await reader?.read();
+      if (!next?.value) throw new Error(`The lane ended with ${text}`);
+      text += next.value;
+    }
+    return text;
+  };
+  return { response, until, close: () => abort.abort() };
+}
+
+const begin = (requestId: string, body = '{}') =>
+  fetch(`${bridge}${LANE}/${requestId}`, { method: 'POST', body });
+
+describe('what an upstream answers through the bridge', () => {
+  it('comes as it is, with what the caller may say and the key of the bridge', async () => {
+    answer = (_, response) =>
+      response
+        .writeHead(418, { 'Retry-After': '3', 'Set-Cookie': 'a=b', 'Content-Type': 'text/x-tea' })
+        .end('short and stout');
+    const response = await fetch(`${bridge}/v1/models?limit=2`, {
+      headers: { cookie: 'c=d', authorization: 'Bearer mine', 'x-request-id': 'r', 'x-forwarded-for': 'me' },
+    });
+    expect([response.status, await response.text()]).toEqual([418, 'short and stout']);
+    expect(response.headers.get('retry-after')).toBe('3');
+    expect(response.headers.get('content-type')).toBe('text/x-tea');
+    expect(response.headers.has('set-cookie')).toBe(false);
+    const [{ url, headers } = {}] = seen;
+    expect(url).toBe('/v1/models?limit=2');
+    expect(headers).toMatchObject({
+      'x-request-id': 'r',
+      authorization: 'Bearer key',
+      host: new URL(upstreamUrl).host,
+    });
+    expect(headers).not.toHaveProperty('cookie');
+    expect(headers).not.toHaveProperty('x-forwarded-for');
+  });
+
+  it('takes the key of the caller where the bridge has none', async () => {
+    answer = (_, response) => response.end();
+    bridge = await startBridge(upstreamUrl);
+    await fetch(`${bridge}/v1/models`, { headers: { authorization: 'Bearer mine' } });
+    expect(seen[0]?.headers.authorization).toBe('Bearer mine');
+  });
+
+  it('comes piece by piece, and ends there when the caller leaves', async () => {
+    const left = Promise.withResolvers<void>();
+    answer = (_, response) => {
+      response.writeHead(200, STREAM).write('data: 1\n\n');
+      response.once('close', () => left.resolve());
+    };
+    const abort = new AbortController();
+    const response = await fetch(`${bridge}/v1/completions`, {
+      method: 'POST',
+      body: '{}',
+      signal: abort.signal,
+    });
+    const first = await response.body?.pipeThrough(new TextDecoderStream()).getReader().read();
+    expect(first?.value).toBe('data: 1\n\n');
+    abort.abort();
+    await left.promise;
+  });
+
+  it('is no redirect: the key is for this server alone', async () => {
+    answer = (_, response) => response.writeHead(307, { Location: `${upstreamUrl}/elsewhere` }).end();
+    const response = await fetch(`${bridge}/v1/models`, { redirect: 'manual' });
+    expect([response.status, response.headers.has('location')]).toEqual([502, false]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('is a 502 in OpenAI’s shape where it cannot be reached', async () => {
+    bridge = await startBridge('http://127.0.0.1:1');
+    const response = await fetch(`${bridge}/v1/models`);
+    expect(response.status).toBe(502);
+    expect(await response.json()).toMatchObject({
+      error: { code: 'upstream_unreachable', type: 'server_error', message: expect.any(String) },
+    });
+  });
+
+  it.each([
+    ['PUT', '/v1/models', 405],
+    ['GET', '/v1/..%2fadmin', 404],
+    ['GET', '/v1/../admin', 418],
+    ['GET', '/v2/models', 418],
+    ['GET', '//', 418],
+    ['OPTIONS', '*', 418],
+    ['PUT', LANE, 405],
+    ['GET', `${LANE}/r`, 405],
+    ['GET', '/upstream/lanes/a.b', 418],
+    ['POST', '/upstream/lanes/nobody/r', 404],
+  ])('is not asked for %s %s', async (method, path, status) => {
+    answer = (_, response) => response.end();
+    // As it stands: fetch would resolve the dots.
+    const got = await new Promise((resolve) => {
+      httpRequest(bridge, { method, path }, ({ statusCode }) => resolve(statusCode)).end();
+    });
+    expect([got, seen.length]).toEqual([status, 0]);
+  });
+
+  it('is not asked with a body of more than 8 MiB', async () => {
+    const body = new Uint8Array(9 * 2 ** 20);
+    const response = await fetch(`${bridge}/v1/completions`, { method: 'POST', body });
+    expect([response.status, seen.length]).toEqual([413, 0]);
+  });
+
+  it('is not asked with a body that grows to more than that', async () => {
+    const status = await new Promise((resolve) => {
+      const growing = httpRequest(`${bridge}${LANE}/r`, { method: 'POST' }, ({ statusCode }) =>
+        resolve(statusCode),
+      );
+      // It is cut off in the middle of its body.
+      growing.on('error', () => undefined);
+      for (let piece = 0; piece < 9; piece += 1) growing.write(Buffer.alloc(2 ** 20));
+    });
+    expect([status, seen.length]).toEqual([413, 0]);
+  });
+});
+
+/** What a lane brings of the answer that its test gives. */
+const eventsOf = (id: string) =>
+  `event: head\nid: ${id}\ndata: \n\nevent: data\nid: ${id}\ndata: {"${id}":\ndata: "é"}\n\n` +
+  `event: data\nid: ${id}\ndata: [DONE]\n\nevent: end\nid: ${id}\ndata: \n\n`;
+
+describe('a lane', () => {
+  it('brings the answers of several requests, each event with its request', async () => {
+    answer = (request, response) => {
+      const id = String(request.headers['x-request-id']);
+      // Cut where no event ends, and inside a character.
+      const bytes = Buffer.from(`data: {"${id}":\ndata: "é"}\n\n: comment\n\ndata: [DONE]\n\n`);
+      const cut = bytes.indexOf(0xc3) + 1;
+      response.writeHead(200, STREAM).write(bytes.subarray(0, cut));
+      response.end(bytes.subarray(cut));
+    };
+    const lane = await openLane();
+    expect(lane.response.headers.get('content-type')).toBe('text/event-stream');
+    for (const id of ['a', 'b']) expect((await begin(id)).status).toBe(202);
+    await lane.until('event: end\nid: a\n');
+    const text = await lane.until('event: end\nid: b\n');
+    for (const id of ['a', 'b']) {
+      const own = text
+        .split('\n\n')
+        .filter((event) => event.includes(`id: ${id}\n`))
+        .map((event) => `${event}\n\n`);
+      expect(own.join('')).toBe(eventsOf(id));
+    }
+    expect(seen.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/v1/completions', 'Bearer key'],
+      ['/v1/completions', 'Bearer key'],
+    ]);
+    lane.close();
+  });
+
+  it.each<readonly [string, NonNullable<Answer>, number, string]>([
+    [
+      'a refusal',
+      (_, response) => response.writeHead(429, { 'Retry-After': '7' }).end('full'),
+      429,
+      '"retryAfter":"7"',
+    ],
+    ['a success that is no stream', (_, response) => response.end('{}'), 502, '{}'],
+    [
+      'an answer that is cut off',
+      (_, response) => {
+        response.writeHead(200, STREAM).write('data: 1\n\n', () => response.destroy());
+      },
+      502,
+      'upstream_unreachable',
+    ],
+    [
+      'an event without an end',
+      (_, response) => response.writeHead(200, STREAM).end(`data: ${'x'.repeat(3 * 2 ** 20)}`),
+      502,
+      'max',
+    ],
+  ])('tells %s', async (_, badAnswer, status, detail) => {
+    answer = badAnswer;
+    const lane = await openLane();
+    await begin('a');
+    const text = await lane.until(`"status":${status}`);
+    expect(text).toContain('event: refusal\nid: a\n');
+    expect(text).toContain(detail);
+    lane.close();
+  });
+
+  it('ends a request that is cancelled, and all of them with itself', async () => {
+    const left: string[] = [];
+    const gone = new EventTarget();
+    answer = (request, response) => {
+      response.writeHead(200, STREAM).write('data: 1\n\n');
+      response.once('close', () => {
+        left.push(String(request.headers['x-request-id']));
+        gone.dispatchEvent(new Event('left'));
+      });
+    };
+    const whenLeft = () =>
+      new Promise((resolve) => {
+        gone.addEventListener('left', resolve, { once: true });
+      });
+    const lane = await openLane();
+    for (const id of ['a', 'b']) await begin(id);
+    await lane.until('id: b\ndata: 1');
+    const first = whenLeft();
+    expect((await fetch(`${bridge}${LANE}/a`, { method: 'DELETE' })).status).toBe(204);
+    await first;
+    expect(left).toEqual(['a']);
+    const second = whenLeft();
+    lane.close();
+    await second;
+    expect(left).toEqual(['a', 'b']);
+    expect((await begin('c')).status).toBe(404);
+  });
+
+  it('belongs to whoever opened it', async () => {
+    const lane = await openLane();
+    expect((await fetch(bridge + LANE)).status).toBe(503);
+    lane.close();
+  });
+});

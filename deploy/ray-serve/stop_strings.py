@@ -1,0 +1,35 @@
+"""Text up to the first stop string, however it is cut into pieces."""
+
+from __future__ import annotations
+
+from typing import Sequence
+
+
+class StopMatcher:
+    def __init__(self, stop: Sequence[str]) -> None:
+        self._stop = stop
+        self._held = ""
+        self.is_stopped = False
+
+    def push(self, text: str) -> str:
+        """What can be shown now: no stop string holds it, whatever comes next."""
+        if self.is_stopped:
+            return ""
+        pending = self._held + text
+        ends = [(at + len(s), at) for s in self._stop if (at := pending.find(s)) >= 0]
+        if ends:
+            self.is_stopped = True
+            self._held = ""
+            # The one that is complete first; of several, the one that begins first.
+            return pending[: min(ends)[1]]
+        shown = next((i for i in range(len(pending)) if self._may_begin(pending[i:])), len(pending))
+        self._held = pending[shown:]
+        return pending[:shown]
+
+    def end(self) -> str:
+        """What was held back for a stop string that has not come."""
+        held, self._held = self._held, ""
+        return held
+
+    def _may_begin(self, text: str) -> bool:
+        return any(s.startswith(text) for s in self._stop)

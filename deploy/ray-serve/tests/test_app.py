@@ -1,0 +1,177 @@
+"""The HTTP routes over a model that counts; Ray is a stand-in, and so is the tokenizer of `transformers`."""
+
+import fake_ray
+
+fake_ray.install()
+
+import asyncio
+import json
+import types
+import unittest
+
+import httpx
+import numpy
+
+from completion_request import Chunk, InvalidRequest, Sampling
+from counting_model import CountingModel, EOS_ID, decode, encode
+from ingress import Ingress
+from small_deployments import Adder, HousePrice, check_house
+from transformers_generator import TransformersGenerator
+from vllm_generator import to_chunk
+
+FEATURES = [{"name": "area", "min": 30, "max": 300}, {"name": "rooms", "min": 1, "max": 7}]
+
+
+class CountingTokenizer:
+    def __call__(self, text):
+        return {"input_ids": list(encode(text))}
+
+    def decode(self, ids, skip_special_tokens):
+        assert skip_special_tokens
+        return decode(ids)
+
+
+class CountingGenerator(TransformersGenerator):
+    def __init__(self):
+        self._id = "counting"
+        self._tokenizer = CountingTokenizer()
+        self._model = CountingModel()
+        self._max_length = 32
+        self._eos_ids = frozenset([EOS_ID])
+
+
+class TwoFeaturePrice(HousePrice):
+    def __init__(self):
+        self._features = FEATURES
+        run = lambda _, feed: (feed["features"].sum(axis=1, keepdims=True).astype(numpy.float32),)
+        self._session = types.SimpleNamespace(run=run)
+
+
+def events_of(body):
+    *events, done, _ = body.split("\n\n")
+    assert done == "data: [DONE]"
+    return [json.loads(event.removeprefix("data: ")) for event in events]
+
+
+class Routes(unittest.IsolatedAsyncioTestCase):
+    async def asyncSetUp(self):
+        self.generator = CountingGenerator()
+        self.generator.reconfigure({"max_batch_size": 4, "batch_wait_timeout_s": 0.01})
+        TransformersGenerator.__dict__["_decode"].batch_sizes.clear()
+        handle = fake_ray.Handle
+        ingress = Ingress(handle(self.generator), handle(Adder()), handle(TwoFeaturePrice()))
+        self.client = httpx.AsyncClient(app=ingress.asgi_app, base_url="http://test")
+
+    async def asyncTearDown(self):
+        await self.client.aclose()
+
+    IDS = {"return_token_ids": True, "return_tokens_as_token_ids": True}
+
+    async def complete(self, **body):
+        return await self.client.post("/v1/completions", json={"prompt": "ab", "max_tokens": 3, **body})
+
+    async def test_the_tutorials_line_answers_with_the_text_prompt_first(self):
+        answer = await self.client.get("/?text=abc&maxNewTokens=4&stop=g")
+        self.assertEqual((answer.status_code, answer.text), (200, "abcdef"))
+
+    async def test_nine_prompts_at_once_share_batches_of_four(self):
+        answers = await asyncio.gather(*(self.client.get(f"/?text={c}&maxNewTokens=2") for c in "abcdefghi"))
+        self.assertEqual([a.text for a in answers], ["abc", "bcd", "cde", "def", "efg", "fgh", "ghi", "hij", "ijk"])
+        self.assertEqual(TransformersGenerator.__dict__["_decode"].batch_sizes, [4, 4, 1])
+
+    async def test_a_completion_has_all_choices_and_what_was_used(self):
+        body = (await self.complete(prompt=["ab", "klm"], n=2, **self.IDS, logprobs=1)).json()
+        self.assertEqual([c["text"] for c in body["choices"]], ["cde", "cde", "nop", "nop"])
+        self.assertEqual(body["choices"][2]["token_ids"], [13, 14, 15])
+        self.assertEqual(body["choices"][0]["logprobs"]["tokens"], ["token_id:2", "token_id:3", "token_id:4"])
+        self.assertEqual(list(body["choices"][0]["logprobs"]["top_logprobs"][0]), ["token_id:2"])
+        self.assertEqual(body["usage"], {"prompt_tokens": 5, "completion_tokens": 12, "total_tokens": 17})
+        self.assertEqual({c["finish_reason"] for c in body["choices"]}, {"length"})
+
+    async def test_a_stream_brings_the_same_piece_by_piece(self):
+        answer = await self.complete(stream=True, stream_options={"include_usage": True}, echo=True)
+        self.assertEqual(answer.headers["content-type"], "text/event-stream; charset=utf-8")
+        *chunks, usage = events_of(answer.text)
+        self.assertEqual([c["choices"][0]["text"] for c in chunks], ["ab", "c", "d", "e"])
+        self.assertEqual(chunks[-1]["choices"][0]["finish_reason"], "length")
+        self.assertEqual(usage["usage"]["total_tokens"], 5)
+        self.assertEqual(len({c["id"] for c in chunks}), 1)
+
+    async def test_token_ids_are_a_prompt_too(self):
+        self.assertEqual((await self.complete(prompt=[0, 1])).json()["choices"][0]["text"], "cde")
+
+    async def test_what_is_wrong_has_a_status_and_a_name_in_a_stream_too(self):
+        cases = [
+            ({"temprature": 1}, 400, "unknown_option", "temprature"),
+            ({"temperature": -1}, 400, "invalid_option", "temperature"),
+            ({"prompt": "a" * 40, "stream": True}, 400, "invalid_option", "prompt"),
+            ({"prompt": [99]}, 400, "invalid_option", "prompt"),
+            ({"prompt": ""}, 400, "invalid_option", "prompt"),
+            ({"model": "gpt5"}, 404, "model_not_found", "model"),
+            ({"logprobs": 1}, 400, "invalid_option", "logprobs"),
+            ({"stream_options": {}}, 400, "invalid_option", "stream_options"),
+        ]
+        for body, status, code, param in cases:
+            answer = await self.complete(**body)
+            error = answer.json()["error"]
+            self.assertEqual((answer.status_code, error["code"], error["param"]), (status, code, param), body)
+        answer = await self.client.post("/v1/completions", content=b"{")
+        self.assertEqual(answer.json()["error"]["code"], "invalid_json")
+
+    async def test_a_full_queue_is_a_429_that_says_when_to_come_back(self):
+        async def full(*_):
+            raise fake_ray.BackPressureError("max_queued_requests=1000")
+            yield
+
+        self.generator.generate = full
+        for stream in (False, True):
+            answer = await self.complete(stream=stream)
+            self.assertEqual((answer.status_code, answer.headers["retry-after"]), (429, "1"))
+
+    async def test_a_failure_says_nothing_of_its_stack(self):
+        async def broken(*_):
+            raise RuntimeError("secret path")
+            yield
+
+        self.generator.generate = broken
+        answer = await self.complete()
+        self.assertEqual(answer.status_code, 500)
+        self.assertNotIn("secret", answer.text)
+
+    async def test_the_adder_and_the_house_price_answer_in_batches(self):
+        answers = await asyncio.gather(*(self.client.get(f"/adder?number={n}") for n in range(4)))
+        self.assertEqual([a.json() for a in answers], [1, 2, 3, 4])
+        self.assertEqual((await self.client.get("/adder?number=nan")).status_code, 400)
+        prices = await self.client.post("/house-price", json={"features": [[100, 2], [50, 1]]})
+        self.assertEqual(prices.json(), {"predictions": [102.0, 51.0]})
+        refused = await self.client.post("/house-price", json={"features": [10, 2]})
+        self.assertEqual((refused.status_code, refused.json()["error"]["param"]), (400, "area"))
+
+    async def test_the_model_names_itself_and_its_context(self):
+        [card] = (await self.client.get("/v1/models")).json()["data"]
+        self.assertEqual((card["id"], card["max_model_len"], card["owned_by"]), ("counting", 32, "tabserve"))
+        self.assertEqual((await self.client.get("/v1/models/counting")).status_code, 200)
+        self.assertEqual((await self.client.get("/v1/models/a/b")).status_code, 404)
+        self.assertEqual((await self.client.get("/healthz")).json(), {"status": "ok", "model": "counting"})
+
+
+class Pieces(unittest.TestCase):
+    def test_an_output_of_vllm_becomes_a_chunk(self):
+        entry = lambda value: types.SimpleNamespace(logprob=value)
+        part = types.SimpleNamespace(
+            text=" a", token_ids=[7], finish_reason=None, logprobs=[{7: entry(-2.0), 9: entry(-0.5)}]
+        )
+        chunk = to_chunk(types.SimpleNamespace(outputs=[part], prompt_token_ids=[1, 2]), 1)
+        self.assertEqual((chunk.text, chunk.token_ids, chunk.num_prompt_tokens), (" a", (7,), 2))
+        self.assertEqual(chunk.logprobs[0].top, ((9, -0.5),))
+        self.assertEqual(to_chunk(types.SimpleNamespace(outputs=[part], prompt_token_ids=None), None).logprobs, ())
+
+    def test_a_house_has_to_be_one_that_the_model_knows(self):
+        self.assertEqual(check_house([30, 7], FEATURES), [30.0, 7.0])
+        for house in ([30], [29, 3], [True, 3], "house", [30, None]):
+            with self.assertRaises(InvalidRequest):
+                check_house(house, FEATURES)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,160 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+
+/** What a client has asked for, and how far its answer has come. */
+export interface CompletionCall {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly authorization: string | undefined;
+  /** Of its first choice. */
+  numTokensSent: number;
+  /** The client has left before the end. */
+  isAborted: boolean;
+}
+
+/** What goes wrong with a request. */
+export interface UpstreamFault {
+  /** The answer is this status, in OpenAI's shape. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The connection is cut after so many tokens. */
+  readonly cutAfter?: number;
+  /** An event in the stream says that generating has failed. */
+  readonly breaksAfter?: number;
+}
+
+export interface OpenAiServer {
+  readonly url: string;
+  /** Since the last `forget`, in order of arrival. */
+  readonly calls: readonly CompletionCall[];
+  /** Asked for every completion; undefined answers it well. */
+  fault: (body: CompletionCall['body']) => UpstreamFault | undefined;
+  /** All answers stop after so many tokens, until what this returns is called. */
+  hold(numTokens: number): () => void;
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** The model that it serves, by the name that vLLM's card gives it. */
+export const UPSTREAM_MODEL = 'counting-gpt';
+
+/** A vLLM's HTTP behaviour around a model that counts: token k of choice i has the id `seed + 100 i + k`, and the id for a text. */
+export async function startOpenAiServer(): Promise<OpenAiServer> {
+  const calls: CompletionCall[] = [];
+  let gate: { readonly numTokens: number; readonly opened: Promise<void> } | undefined;
+  const state: Pick<OpenAiServer, 'fault'> = { fault: () => undefined };
+
+  const complete = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body: Record<string, unknown> = JSON.parse(await readText(message));
+    const { authorization } = message.headers;
+    const call: CompletionCall = { body, authorization, numTokensSent: 0, isAborted: false };
+    calls.push(call);
+    response.once('close', () => {
+      call.isAborted = !response.writableEnded;
+    });
+    const fault = state.fault(body);
+    if (fault?.status !== undefined) {
+      sendJson(response, fault.status, { error: { message: `It is ${fault.status}.` } }, fault.headers);
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
+    response.flushHeaders();
+    for (let place = 0; place < Number(body['max_tokens']); place += 1) {
+      if (place === gate?.numTokens) await gate.opened;
+      if (response.destroyed) return;
+      if (place === fault?.cutAfter) {
+        response.destroy();
+        return;
+      }
+      if (place === fault?.breaksAfter) {
+        sendEvent(response, { error: { message: 'The engine is dead.', code: 500 } });
+        break;
+      }
+      for (const choice of choicesAt(place, body)) sendEvent(response, { choices: [choice] });
+      call.numTokensSent += 1;
+    }
+    const usage = { prompt_tokens: 5, completion_tokens: call.numTokensSent * Number(body['n']) };
+    sendEvent(response, { choices: [], usage });
+    response.end('data: [DONE]\n\n');
+  };
+
+  const server = createServer((message, response) => {
+    if (message.url === '/v1/models') {
+      sendJson(response, 200, {
+        object: 'list',
+        data: [{ id: UPSTREAM_MODEL, object: 'model', owned_by: 'vllm', max_model_len: 1024 }],
+      });
+    } else if (message.url === '/v1/completions' && message.method === 'POST')
+      void complete(message, response);
+    else sendJson(response, 404, { error: { message: 'Not Found' } });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port');
+  return Object.assign(state, {
+    url: `http://127.0.0.1:${address.port}`,
+    calls,
+    hold(numTokens: number) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = { numTokens, opened: promise };
+      return () => {
+        gate = undefined;
+        resolve();
+      };
+    },
+    forget: () => void calls.splice(0),
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    },
+  });
+}
+
+/** As text and as an id of the first choice. */
+export function countedText(seed: number, numTokens: number, index = 0): string {
+  return Array.from({ length: numTokens }, (_, place) => ` ${idAt(seed, index, place)}`).join('');
+}
+
+function idAt(seed: number, index: number, place: number): number {
+  return seed + 100 * index + place;
+}
+
+function choicesAt(place: number, body: CompletionCall['body']): readonly object[] {
+  const isLast = place === Number(body['max_tokens']) - 1;
+  return Array.from({ length: Number(body['n']) }, (_, index) => {
+    const id = idAt(Number(body['seed']), index, place);
+    return {
+      index,
+      text: ` ${id}`,
+      finish_reason: isLast ? 'length' : null,
+      ...(body['return_token_ids'] === true && { token_ids: [id] }),
+      ...(body['logprobs'] !== undefined && { logprobs: logprobsOf(id) }),
+    };
+  });
+}
+
+/** One more than was asked for, as vLLM does. */
+function logprobsOf(id: number): object {
+  return {
+    tokens: [`token_id:${id}`],
+    token_logprobs: [-0.5],
+    top_logprobs: [{ [`token_id:${id}`]: -0.5, 'token_id:7': -1.5, 'token_id:8': -2.5 }],
+  };
+}
+
+function sendEvent(response: ServerResponse, event: object): void {
+  response.write(`data: ${JSON.stringify(event)}\n\n`);
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(body));
+}
+
+async function readText(message: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const piece of message) text += String(piece);
+  return text;
+}

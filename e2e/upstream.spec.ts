@@ -1,0 +1,293 @@
+import type { BrowserContext, Page } from 'playwright/test';
+
+import { startServer } from '../bridge/server.ts';
+import type { GenerationChunk } from '../src/worker/generation-response.ts';
+import type { GenerationOptions, GenerationResult } from '../src/worker/protocol.ts';
+import {
+  countedText,
+  startOpenAiServer,
+  UPSTREAM_MODEL,
+  type OpenAiServer,
+} from './support/openai-server.ts';
+import { Tab } from './support/tab.ts';
+import { ANY_BACKEND, expect, test as base } from './support/test.ts';
+
+const API_KEY = 'a-key-of-the-upstream';
+const PROMPT = 'One, two,';
+
+interface Upstream {
+  readonly server: OpenAiServer;
+  /** Of the page that asks it. */
+  readonly pageUrl: string;
+}
+
+interface UpstreamFixtures {
+  /** A page of all tests, without a count of what came before. */
+  readonly asking: Tab;
+  /** Of a profile of this test's own. */
+  readonly openTab: () => Promise<Tab>;
+}
+
+const test = base.extend<UpstreamFixtures, { upstream: Upstream; askingTab: Tab }>({
+  upstream: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+    async ({}, provide) => {
+      const server = await startOpenAiServer();
+      const root = new URL('../dist', import.meta.url).pathname;
+      const upstream = { url: server.url, apiKey: API_KEY };
+      const bridge = await startServer({ host: 'localhost', port: 0, root, upstream });
+      await provide({ server, pageUrl: bridge.url });
+      await Promise.all([bridge.close(), server.close()]);
+    },
+    { scope: 'worker' },
+  ],
+
+  baseURL: async ({ upstream }, provide) => {
+    upstream.server.fault = () => undefined;
+    upstream.server.forget();
+    await provide(upstream.pageUrl);
+  },
+
+  askingTab: [
+    async ({ browser, upstream }, provide) => {
+      const context = await browser.newContext({ baseURL: upstream.pageUrl });
+      await provide(await openPage(context));
+      await context.close();
+    },
+    { scope: 'worker' },
+  ],
+
+  asking: async ({ askingTab, upstream }, provide) => {
+    upstream.server.fault = () => undefined;
+    upstream.server.forget();
+    await askingTab.forget();
+    await askingTab.page.evaluate(() => {
+      window.begun = [];
+    });
+    await provide(askingTab);
+    expect(askingTab.errors, 'errors on the console').toEqual([]);
+    expect(askingTab.foreignUrls, 'the bridge alone knows the upstream').toEqual([]);
+  },
+
+  openTab: async ({ context }, provide) => {
+    await provide(() => openPage(context));
+  },
+});
+
+async function openPage(context: BrowserContext): Promise<Tab> {
+  const tab = new Tab(context, await context.newPage());
+  await tab.open('');
+  await tab.ready();
+  return tab;
+}
+
+interface Stream {
+  readonly chunks: readonly GenerationChunk[];
+  readonly result: GenerationResult;
+}
+
+function stream(page: Page, options: GenerationOptions): Promise<Stream> {
+  return page.evaluate(
+    async ([prompt, given]) => {
+      const response = window.tabserve.getHandle('text-generator').remote(prompt, given);
+      const chunks: GenerationChunk[] = [];
+      for await (const chunk of response) chunks.push(chunk);
+      return { chunks, result: await response.result() };
+    },
+    [PROMPT, options] as const,
+  );
+}
+
+const requests = (count: number, maxNewTokens: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    prompt: PROMPT,
+    options: { seed: index, maxNewTokens },
+  }));
+
+test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () => {
+  test('streams from it by the same handle, loads no model, and says so', async ({
+    upstream,
+    asking: tab,
+  }) => {
+    const { chunks, result } = await stream(tab.page, { seed: 3, maxNewTokens: 5 });
+    expect(chunks.map(({ text, tokenIds }) => [text, tokenIds])).toEqual(
+      [3, 4, 5, 6, 7].map((id) => [` ${id}`, [id]]),
+    );
+    expect(result).toMatchObject({
+      text: PROMPT + countedText(3, 5),
+      generatedText: countedText(3, 5),
+      tokenIds: [3, 4, 5, 6, 7],
+      finishReason: 'length',
+      seed: 3,
+      usage: { numPromptTokens: 5, numOutputTokens: 5 },
+    });
+    expect(result.timings.e2eMs).toBeGreaterThan(result.timings.ttftMs);
+
+    const { backend, model, state } = await tab.status();
+    expect([state, backend?.name, backend?.adapter, model?.id]).toEqual([
+      'ready',
+      'upstream',
+      upstream.server.url,
+      UPSTREAM_MODEL,
+    ]);
+    await expect(tab.page.locator('.facts')).toContainText(upstream.server.url);
+    await expect(tab.page.getByRole('radio', { name: 'continuous' }), 'knobs that turn nothing').toHaveCount(
+      0,
+    );
+    await expect(tab.page.getByRole('tab', { name: 'Load test' }), 'of policies').toHaveCount(0);
+    expect(tab.requestedUrls.filter((url) => /model\.safetensors|ort-/.test(url))).toEqual([]);
+    expect(await tab.page.content(), 'the key').not.toContain(API_KEY);
+    expect(upstream.server.calls.map(({ authorization }) => authorization)).toEqual([`Bearer ${API_KEY}`]);
+  });
+
+  test("says the options in the upstream's words, and reads choices and logprobs back", async ({
+    upstream,
+    asking: tab,
+  }) => {
+    const { chunks, result } = await stream(tab.page, {
+      seed: 1,
+      maxNewTokens: 2,
+      n: 2,
+      stop: 'END',
+      logprobs: 1,
+      temperature: 0.5,
+      topK: 4,
+      topP: 0.9,
+      minP: 0.1,
+      repetitionPenalty: 1.2,
+      logitBias: { 9: -100 },
+      priority: -3,
+      echo: true,
+    });
+    expect(upstream.server.calls[0]?.body).toMatchObject({
+      model: UPSTREAM_MODEL,
+      prompt: PROMPT,
+      stream: true,
+      seed: 1,
+      max_tokens: 2,
+      n: 2,
+      stop: ['END'],
+      logprobs: 1,
+      temperature: 0.5,
+      top_k: 4,
+      top_p: 0.9,
+      min_p: 0.1,
+      repetition_penalty: 1.2,
+      logit_bias: { 9: -100 },
+      priority: -3,
+    });
+    expect(upstream.server.calls[0]?.body).not.toHaveProperty('echo');
+    expect(result.choices.map(({ text }) => text)).toEqual([0, 1].map((i) => PROMPT + countedText(1, 2, i)));
+    const textOf = (index: number) => chunks.flatMap((chunk) => (chunk.index === index ? chunk.text : []));
+    expect([0, 1].map((index) => textOf(index).join(''))).toEqual(result.choices.map(({ text }) => text));
+    expect(result.logprobs?.[0]).toEqual({
+      tokenId: 1,
+      logprob: -0.5,
+      top: [{ tokenId: 1, logprob: -0.5 }],
+    });
+  });
+
+  test('has twelve requests run there at once, and room for another tab', async ({
+    upstream,
+    asking: tab,
+  }) => {
+    const release = upstream.server.hold(2);
+    await tab.begin(requests(12, 4));
+    await tab.whenStreamed(24);
+    const second = await openPage(tab.page.context());
+    await second.begin(requests(1, 4));
+    await second.whenStreamed(2);
+    expect(upstream.server.calls).toHaveLength(13);
+    release();
+    await second.outcomesOfBegun();
+    await second.page.close();
+    const outcomes = await tab.outcomesOfBegun();
+    expect(outcomes.map(({ streamed }) => streamed.text)).toEqual(
+      Array.from({ length: 12 }, (_, seed) => countedText(seed, 4)),
+    );
+  });
+
+  test('takes a cancelled request back from it', async ({ upstream, asking: tab }) => {
+    const release = upstream.server.hold(2);
+    await tab.begin(requests(2, 4));
+    await tab.whenStreamed(4);
+    await tab.page.evaluate(() => window.begun?.[0]?.cancel());
+    await expect.poll(() => upstream.server.calls.map(({ isAborted }) => isAborted)).toEqual([true, false]);
+    release();
+    const outcomes = await tab.outcomesOfBegun();
+    expect(outcomes.map(({ code }) => code)).toEqual(['REQUEST_CANCELLED', undefined]);
+  });
+
+  test('names what goes wrong there, each time with a remedy', async ({ upstream, asking: tab }) => {
+    const faults = [
+      { status: 429, headers: { 'Retry-After': '7' } },
+      { status: 500 },
+      { status: 401 },
+      { status: 400 },
+      { cutAfter: 1 },
+      { breaksAfter: 1 },
+    ];
+    upstream.server.fault = ({ seed }) => faults[Number(seed)];
+    const outcomes = await tab.outcomesOf(requests(faults.length, 3));
+    expect(outcomes.map(({ code, message }) => [code, message])).toEqual([
+      ['BACK_PRESSURE', expect.stringContaining('again in 7 s')],
+      ['UPSTREAM_UNAVAILABLE', expect.stringContaining('It is 500.')],
+      ['UPSTREAM_ACCESS_DENIED', expect.stringContaining('TABSERVE_UPSTREAM_API_KEY')],
+      ['UPSTREAM_REFUSED', expect.stringContaining('It is 400.')],
+      ['UPSTREAM_UNREACHABLE', expect.stringContaining('--upstream')],
+      ['UPSTREAM_UNAVAILABLE', expect.stringContaining('The engine is dead.')],
+    ]);
+    const refusals = await tab.page.evaluate(() =>
+      Promise.all(
+        [
+          window.tabserve.configure('text-generator', { maxBatchSize: 2 }),
+          window.tabserve.loadModel('tests/any'),
+          window.tabserve.getHandle('text-generator').remote('').result(),
+        ].map((call) => Promise.resolve(call).catch(({ code }: { code: string }) => code)),
+      ),
+    );
+    expect(refusals).toEqual(['UPSTREAM_SERVES', 'UPSTREAM_SERVES', 'EMPTY_PROMPT']);
+  });
+
+  test('ends with the whole text when the tab that leads is closed in the middle', async ({
+    upstream,
+    openTab,
+  }) => {
+    const leader = await openTab();
+    const follower = await openTab();
+    expect((await leader.status()).role).toBe('leader');
+    const release = upstream.server.hold(3);
+    await follower.begin(requests(8, 6));
+    await follower.whenStreamed(24);
+    await leader.page.close();
+    await expect.poll(() => upstream.server.calls.length).toBe(16);
+    release();
+    const outcomes = await follower.outcomesOfBegun();
+    expect(outcomes.map(({ value }) => value?.generatedText)).toEqual(
+      Array.from({ length: 8 }, (_, seed) => countedText(seed, 6)),
+    );
+    const abandoned = upstream.server.calls.slice(0, 8).map(({ isAborted }) => isAborted);
+    expect(abandoned, 'those of the lost worker').toEqual(Array.from({ length: 8 }, () => true));
+    const restarts = (await follower.updates()).filter(({ type }) => type === 'restarted');
+    expect(restarts, 'what came before is void').toHaveLength(8);
+  });
+});
+
+test(
+  'an OpenAI client reaches the upstream through the bridge without any tab, and another site does not',
+  { tag: ANY_BACKEND },
+  async ({ upstream, request }) => {
+    const body = { model: UPSTREAM_MODEL, prompt: PROMPT, seed: 2, max_tokens: 3, n: 1, stream: true };
+    const answer = await request.post('/v1/completions', { data: body });
+    expect(await answer.text()).toMatch(/" 2"[^]*" 3"[^]*" 4"[^]*\[DONE\]/);
+    expect(upstream.server.calls[0]?.authorization).toBe(`Bearer ${API_KEY}`);
+    expect(await (await request.get('/v1/models')).text()).toContain(UPSTREAM_MODEL);
+    const foreign = await request.post('/v1/completions', {
+      data: body,
+      headers: { Origin: 'http://evil.example' },
+    });
+    expect(foreign.status()).toBe(403);
+    expect((await request.get('/v1/models', { headers: { Host: 'evil.example' } })).status()).toBe(403);
+    expect(upstream.server.calls).toHaveLength(1);
+  },
+);
