@@ -71,6 +71,7 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
         ...lines.map((line) => toSeries(line, format)),
       ],
     }),
+    revision: ({ history }) => history.samples.numPushed,
     read: ({ history }) => history.samples.read(['seconds', ...columns]),
     isEmpty: ({ history }) => history.samples.length === 0,
   };
