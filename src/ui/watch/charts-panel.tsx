@@ -14,6 +14,7 @@ import {
   UTILIZATION_CHART,
 } from './time-charts.ts';
 import './charts-panel.css';
+import { MomentField } from './moment-field.tsx';
 import { watchSettings, WINDOWS_SECONDS } from './watch-settings.ts';
 
 const CHARTS: readonly ChartSpec[] = [
@@ -35,6 +36,7 @@ export function ChartsPanel() {
     <section className="panel charts-panel" aria-labelledby="charts-title">
       <div className="panel-head">
         <h2 id="charts-title">Charts</h2>
+        <MomentField />
         <label>
           Window{' '}
           <select
