@@ -1,5 +1,7 @@
 import { useEffect, useState } from 'react';
 
+import { onNextFrame } from '../state/next-frame.ts';
+
 const NUM_NEW_PER_FRAME = 4;
 
 /** A list that grows at its end: of many that come together, so many a frame, and the page draws and answers in between. */
@@ -7,8 +9,7 @@ export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
   const [listed, setListed] = useState(items);
   useEffect(() => {
     if (listed === items) return undefined;
-    const frame = requestAnimationFrame(() => setListed(withSomeNew(listed, items, NUM_NEW_PER_FRAME)));
-    return () => cancelAnimationFrame(frame);
+    return onNextFrame(() => setListed(withSomeNew(listed, items, NUM_NEW_PER_FRAME)));
   }, [listed, items]);
   return listed;
 }

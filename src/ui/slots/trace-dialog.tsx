@@ -24,7 +24,7 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   const { store } = useServe();
   const { slots } = store.getState().history;
   // Drawn again as the history grows, while the request has anything to do with it: a trace can be watched.
-  useServeView((view) => (slots.isLive(requestId) ? view.historyRevision : 'over'));
+  useServeView((view) => (slots.isOver(requestId) ? 'over' : view.historyRevision));
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
   const [first] = bars;

@@ -92,9 +92,10 @@ export class SlotHistory {
     }
   }
 
-  /** Whether a sequence of the request holds a slot, as of the last message. */
-  isLive(requestId: RequestId): boolean {
-    return this.barsOf(requestId).some(({ endedAtMs }) => endedAtMs === undefined);
+  /** Whether all that is known of the request has ended: nothing yet is no end, as its messages may be on their way. */
+  isOver(requestId: RequestId): boolean {
+    const bars = this.barsOf(requestId);
+    return bars.length > 0 && bars.every(({ endedAtMs }) => endedAtMs !== undefined);
   }
 
   barsOf(requestId: RequestId): readonly SlotBar[] {
