@@ -17,10 +17,6 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     const prompts = ['Once upon a time,', 'My best talent is', 'In a galaxy far far away'];
     await tab.generateAll(prompts.map((prompt) => ({ prompt, options: { maxNewTokens: 24, seed: 7 } })));
   },
-  load: async ({ page }) => {
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.locator('.load').scrollIntoViewIfNeeded();
-  },
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
   },
@@ -71,11 +67,12 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     });
   }
 
-  test('what a load test of each kind says', async ({ site }, info) => {
+  test('a load test, and what each kind of it says', async ({ site }, info) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
     await page.getByRole('tab', { name: 'Load test' }).click();
+    await expectEveryWidthToLookRight(page, page.locator('.load'), 'load', info);
     for (const [name, value] of Object.entries(LOAD_FIELDS))
       await page.locator(`.load [name=${name}]`).fill(value);
     const start = page.getByRole('button', { name: 'Start' });

@@ -63,10 +63,11 @@ export function mountSlots(
   const draw = (): void => {
     frame = 0;
     motion?.cancel();
-    if (width === 0 || !isInView) return;
     const { history, status } = store.getState();
     const { windowMs, selectedKeys } = slotSettings.getState();
     const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
+    // What moves out of sight costs nothing.
+    if (width === 0 || (isLive && !isInView)) return;
     const window = { endMs: endOfTime(), durationMs: windowMs, width };
     const leadWidth = isLive && !calm.matches ? Math.max(1, Math.round((LEAD_MS / windowMs) * width)) : 0;
     const drawn = withLead(window, leadWidth);
