@@ -57,7 +57,11 @@ export function SlotPanel() {
       <div className="slots-body">
         <canvas ref={lanesRef} style={{ height: AXIS_HEIGHT + LANES_HEIGHT }} aria-hidden="true" />
         <canvas ref={barsRef} className="slots-bars" data-testid="slot-timeline" aria-hidden="true" />
-        {isEmpty && <p className="slots-empty">Send a prompt: it gets a bar in the lane of its slot.</p>}
+        {isEmpty && (
+          <p className="slots-empty">
+            Send a prompt: it gets a bar in the lane of the slot that keeps its keys and values.
+          </p>
+        )}
       </div>
       <p className="slots-readout" ref={readoutRef} aria-hidden="true" />
       {tracedId !== undefined && (
