@@ -1,7 +1,26 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Download, Locator, Page } from 'playwright/test';
+
 import { axeViolations } from './support/axe.ts';
-import { blur, tabTo } from './support/keyboard.ts';
+import { test as hubTest, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
+import { blur, checkWithArrows, chooseWithArrows, pressOn, tabTo, typeInto } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
+
+/** A batch wait that no test outlasts: what is sent stays waiting. */
+const HELD_MS = 3_600_000;
+
+const buttonOf = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
+
+/** What a press on the button saves. */
+async function savedBy(page: Page, button: Locator): Promise<Download> {
+  await tabTo(page, button);
+  const saving = page.waitForEvent('download');
+  await page.keyboard.press('Enter');
+  return saving;
+}
 
 /** Every view, by what brings it up on the page and what takes it away. */
 const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown>>>> = {
@@ -137,4 +156,262 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await page.keyboard.press('ArrowLeft');
     await expect(page.getByRole('tab', { name: 'Watch' })).toHaveAttribute('aria-selected', 'true');
   });
+
+  test('options are typed, a continuation is chosen, and the text is taken away', async ({ tab }) => {
+    const { page } = tab;
+    const prompt = page.getByRole('textbox', { name: 'Prompt' });
+    await blur(page);
+    await pressOn(page, page.getByRole('button', { name: 'Today I accidentally' }), 'Space');
+    await expect(prompt).toHaveValue('Today I accidentally');
+    await typeInto(page, page.getByRole('textbox', { name: 'Max new tokens' }), '6');
+    await typeInto(page, page.getByRole('textbox', { name: 'Continuations' }), '2');
+    await pressOn(page, page.getByRole('checkbox', { name: 'Echo' }), 'Space');
+    await expect(page.getByRole('checkbox', { name: 'Echo' })).toBeChecked();
+    await pressOn(page, buttonOf(page, 'Send'));
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const second = buttonOf(page, '2');
+    await pressOn(page, second);
+    await expect(second).toHaveAttribute('aria-pressed', 'true');
+    expect(
+      (
+        await savedBy(page, page.locator('.compose').getByRole('button', { name: 'Export JSON' }))
+      ).suggestedFilename(),
+    ).toBe('tabserve-text.json');
+    await pressOn(page, buttonOf(page, 'Copy link'));
+    await expect.poll(() => page.url()).toContain('n=2');
+    expect(page.url()).toContain('echo=true');
+    await pressOn(page, buttonOf(page, 'Copy text'));
+    await expect(page.locator('.document-actions output')).not.toBeEmpty();
+
+    await pressOn(page, buttonOf(page, 'All at their defaults'));
+    await expect(page.getByRole('textbox', { name: 'Continuations' })).toHaveValue('');
+    await typeInto(page, page.getByRole('textbox', { name: 'Temperature' }), 'hot');
+    await page.keyboard.press('Tab');
+    await expect(page.getByRole('textbox', { name: 'Temperature' })).toHaveAttribute('aria-invalid', 'true');
+    await typeInto(page, page.getByRole('textbox', { name: 'Temperature' }), '');
+    await typeInto(page, page.getByRole('textbox', { name: 'Max new tokens' }), '2');
+    await pressOn(page, buttonOf(page, 'Send 9 sample prompts'));
+    await expect(page.locator('[data-status=finished]')).toHaveCount(10);
+    await pressOn(page, buttonOf(page, 'Clear finished'));
+    await expect(page.locator('[data-request-id]')).toHaveCount(0);
+    await pressOn(page, buttonOf(page, 'All at their defaults'));
+
+    await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await pressOn(page, buttonOf(page, 'Send'));
+    await expect(page.locator('[data-status=waiting]')).toHaveCount(1);
+    await pressOn(page, page.locator('.compose').getByRole('button', { name: 'Cancel' }));
+    await expect(page.locator('[data-status=cancelled]')).toHaveCount(1);
+  });
+
+  test('theme, policy and every knob are set', async ({ tab }) => {
+    const { page } = tab;
+    await blur(page);
+    await chooseWithArrows(page, page.getByRole('combobox', { name: 'Theme' }), 'dark');
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
+    await chooseWithArrows(page, page.getByRole('combobox', { name: 'Theme' }), 'system');
+    await checkWithArrows(
+      page,
+      page.locator('[name=policy]:checked'),
+      page.getByRole('radio', { name: 'off' }),
+    );
+    const knobs = {
+      'Max batch size': '3',
+      'Batch wait timeout': '7',
+      'Max batched tokens': '64',
+      'Max queued requests': 'Infinity',
+      'K/V cache memory': '50000000',
+    };
+    for (const [name, value] of Object.entries(knobs)) {
+      await typeInto(page, page.getByRole('textbox', { name }), value);
+      await page.keyboard.press('Enter');
+    }
+    await pressOn(page, page.getByRole('checkbox', { name: 'Prefix caching' }), 'Space');
+    await expect
+      .poll(async () => (await tab.status()).policy)
+      .toEqual({
+        policy: 'off',
+        maxBatchSize: 3,
+        batchWaitTimeoutMs: 7,
+        maxBatchedTokens: 64,
+        maxQueuedRequests: Infinity,
+        kvCacheMemoryBytes: 50_000_000,
+        prefixCaching: false,
+      });
+    const field = page.getByRole('textbox', { name: 'Max batch size' });
+    await typeInto(page, field, '0');
+    await page.keyboard.press('Enter');
+    await expect(field).toHaveAttribute('aria-invalid', 'true');
+    await page.keyboard.press('Escape');
+    await expect(field).toHaveValue('3');
+  });
+
+  test('any bar is traced, and charts are read at any moment and saved', async ({ tab }) => {
+    const { page } = tab;
+    await tab.generateAll(
+      ['Once upon a time,', 'My best talent is'].map((prompt) => ({ prompt, options: { maxNewTokens: 4 } })),
+    );
+    await tab.whenIdle();
+    await blur(page);
+    await chooseWithArrows(page, page.locator('.slots').getByRole('combobox', { name: 'Window' }), '2000');
+    await pressOn(page, buttonOf(page, 'Trace newest'));
+    const dialog = page.getByRole('dialog');
+    const title = await dialog.getByRole('heading').textContent();
+    await pressOn(page, dialog.getByRole('button', { name: 'Previous request' }));
+    await expect(dialog.getByRole('heading')).not.toHaveText(title ?? '');
+    await pressOn(page, dialog.getByRole('button', { name: 'Next request' }));
+    await expect(dialog.getByRole('heading')).toHaveText(title ?? '');
+    const trace = await savedBy(page, dialog.getByRole('button', { name: 'Export JSON' }));
+    expect(trace.suggestedFilename()).toBe('tabserve-trace.json');
+    await pressOn(page, dialog.getByRole('button', { name: 'Close' }));
+    await expect(dialog).toHaveCount(0);
+
+    const charts = page.locator('.charts-panel');
+    await chooseWithArrows(page, charts.getByRole('combobox', { name: 'Window' }), '15');
+    await tabTo(page, charts.getByRole('slider', { name: 'Moment' }));
+    const cursor = page.getByTestId('itl-chart').locator('.u-cursor-x');
+    await page.keyboard.press('ArrowLeft');
+    await expect(cursor).not.toHaveClass(/u-off/);
+    await page.keyboard.press('End');
+    await expect(charts.getByRole('slider')).toHaveAttribute('aria-valuetext', 'the newest values');
+    const csv = await savedBy(page, buttonOf(page, 'Batch size per step as CSV'));
+    expect(csv.suggestedFilename()).toBe('batch-size-chart.csv');
+    const png = await savedBy(page, buttonOf(page, 'Time to first token as PNG'));
+    expect(png.suggestedFilename()).toBe('ttft-chart.png');
+    await chooseWithArrows(page, page.locator('.slots').getByRole('combobox', { name: 'Window' }), '10000');
+    await chooseWithArrows(page, charts.getByRole('combobox', { name: 'Window' }), '60');
+  });
+
+  test('load tests of each kind are set up, run, stopped, exported, replayed and applied', async ({
+    tab,
+  }) => {
+    const { page } = tab;
+    const panel = page.locator('.load');
+    const start = panel.getByRole('button', { name: 'Start' });
+    const mode = (name: string): Promise<void> =>
+      checkWithArrows(page, panel.locator('[name=mode]:checked'), page.getByRole('radio', { name }));
+    const run = async (): Promise<void> => {
+      await pressOn(page, start);
+      await expect(start).toBeDisabled();
+      await expect(start).toBeEnabled({ timeout: 150_000 });
+    };
+    await blur(page);
+    await tabTo(page, page.getByRole('tab', { name: 'Watch' }));
+    await page.keyboard.press('ArrowRight');
+    const fields = {
+      rate: '16',
+      durationSeconds: '0.5',
+      outputMin: '2',
+      outputMax: '8',
+      latencyLimitMs: '60000',
+    };
+    for (const [name, value] of Object.entries(fields))
+      await typeInto(page, panel.locator(`[name=${name}]`), value);
+    await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Spread' }).last(), 'long-tail');
+
+    await mode('Suggest');
+    await run();
+    await pressOn(page, page.getByTestId('suggestion').getByRole('button', { name: 'Apply' }));
+    await expect(page.getByTestId('suggestion')).toContainText(
+      `Max batch size ${(await tab.status()).policy.maxBatchSize}`,
+    );
+    await mode('Compare');
+    await typeInto(page, panel.locator('[name=durationSeconds]'), '60');
+    await pressOn(page, start);
+    await expect(panel.getByRole('progressbar')).toBeVisible();
+    await pressOn(page, panel.getByRole('button', { name: 'Stop' }));
+    await expect(start).toBeEnabled();
+    await typeInto(page, panel.locator('[name=durationSeconds]'), '0.5');
+    await mode('Run');
+    await run();
+    const saved = await savedBy(page, panel.getByRole('button', { name: 'Export JSON' }));
+    await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'replay');
+    await tabTo(page, panel.locator('input[type=file]'));
+    const choosing = page.waitForEvent('filechooser');
+    await page.keyboard.press('Enter');
+    await (await choosing).setFiles(await saved.path());
+    await expect(panel).toContainText(/requests/);
+    await run();
+    await pressOn(page, panel.getByRole('button', { name: 'Copy link to scenario' }));
+    await expect.poll(() => page.url()).toContain('load=');
+    await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'poisson');
+    await blur(page);
+    await tabTo(page, page.getByRole('tab', { name: 'Load test' }));
+    await page.keyboard.press('ArrowLeft');
+  });
+
+  test('the other deployments are asked and their answers cleared', async ({ tab }) => {
+    const { page } = tab;
+    const answers = page.getByRole('list', { name: 'Answers' }).locator('[data-status=answered]');
+    await blur(page);
+    await tabTo(page, page.getByRole('tab', { name: 'Text generator' }));
+    await page.keyboard.press('ArrowRight');
+    await typeInto(page, page.getByRole('textbox', { name: 'Number' }), '41');
+    await page.keyboard.press('Enter');
+    await expect(answers.last()).toContainText('42');
+    await pressOn(page, page.getByRole('button', { name: 'Send 9 queries' }));
+    await typeInto(page, page.getByRole('textbox', { name: 'Max batch size' }), '5');
+    await page.keyboard.press('Enter');
+    await expect
+      .poll(
+        async () => (await tab.status()).deployments.find(({ name }) => name === 'adder')?.knobs.maxBatchSize,
+      )
+      .toBe(5);
+    await expect(page.getByRole('list', { name: 'Answers' }).locator('[data-status=waiting]')).toHaveCount(0);
+    await pressOn(page, page.getByRole('button', { name: 'Clear settled' }));
+    await expect(answers).toHaveCount(0);
+    await tab.page.evaluate(() => window.tabserve.configure('adder', { maxBatchSize: 4 }));
+
+    await tabTo(page, page.getByRole('tab', { name: 'Adder' }));
+    await page.keyboard.press('ArrowRight');
+    await pressOn(page, page.locator('form').getByRole('button').first());
+    await expect(answers).not.toHaveCount(0);
+    await tabTo(page, page.getByRole('tab', { name: 'House price' }));
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowLeft');
+    await expect(page.getByRole('tab', { name: 'Text generator' })).toHaveAttribute('aria-selected', 'true');
+  });
 });
+
+hubTest(
+  'by the keyboard alone a model is loaded, paused, resumed and deleted, and another comes from a folder',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}`);
+    await ownTab.ready();
+    const panel = page.getByRole('region', { name: 'Model', exact: true });
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const size = twinFiles().get(WEIGHTS)?.length ?? 0;
+    const sent = (): number =>
+      hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
+    hub.fault = ({ kind }) => (kind === 'content' ? { gate: () => sent() < size / 2 || promise } : undefined);
+    await blur(page);
+    await typeInto(page, panel.getByLabel('Id on the hub'), TWIN);
+    await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Precision' }), 'fp32');
+    await pressOn(page, panel.getByRole('button', { name: 'Load', exact: true }));
+    await expect(panel.getByTestId('model-load')).toContainText('downloading');
+    await pressOn(page, panel.getByRole('button', { name: 'Pause' }));
+    await expect(panel.getByTestId('model-load')).toContainText('paused');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page), `a load that is paused, ${colorScheme}`).toEqual([]);
+    }
+    hub.fault = () => undefined;
+    resolve(true);
+    await pressOn(page, panel.getByTestId('model-load').getByRole('button', { name: 'Resume' }));
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
+    expect(await axeViolations(page), 'a stored model').toEqual([]);
+    await pressOn(page, panel.getByRole('button', { name: `Delete ${TWIN}` }));
+    await expect(panel.getByRole('listitem')).toHaveCount(0);
+
+    const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));
+    for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
+    await tabTo(page, panel.getByLabel('or a folder'));
+    const choosing = page.waitForEvent('filechooser');
+    await page.keyboard.press('Enter');
+    await (await choosing).setFiles(folder);
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe(folder.split('/').at(-1));
+    await rm(folder, { recursive: true });
+    expect(ownTab.errors).toEqual([]);
+  },
+);

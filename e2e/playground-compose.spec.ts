@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Download, Locator, Page } from 'playwright/test';
 
+import { axeViolations } from './support/axe.ts';
+import { tabTo } from './support/keyboard.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
@@ -89,6 +91,23 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await expect(promptOf(page)).toHaveValue(texts[2] ?? '');
   });
 
+  test('shows how likely each token was, and what else could have stood there', async ({ tab }) => {
+    const { page } = tab;
+    await optionOf(page, 'Logprobs').fill('3');
+    await promptOf(page).fill('Once upon a time,');
+    await promptOf(page).press('Enter');
+    const table = page.getByRole('region', { name: 'Logprobs' });
+    const rows = table.locator('tbody tr');
+    await expect(rows).toHaveCount(8);
+    await expect(rows.first().getByRole('rowheader')).toContainText('"');
+    const tokens = await table.getByRole('rowheader').allTextContents();
+    const generated = await marksOf(page).textContent();
+    expect(tokens.map((token) => JSON.parse(token)).join('')).toBe(generated);
+    await expect(rows.first().locator('.logprobs-other')).toHaveCount(3);
+    expect(await axeViolations(page)).toEqual([]);
+    await tabTo(page, table);
+  });
+
   test('refuses a bad option at its field, and sends nothing', async ({ tab }) => {
     const { page } = tab;
     await optionOf(page, 'Logit bias').fill('eleven: 3');
@@ -157,6 +176,8 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await promptOf(page).fill('A dragon & 100 % “of” gold,\n');
     await optionOf(page, 'Temperature').fill('0.7');
     await optionOf(page, 'Stop').fill('The end');
+    await optionOf(page, 'Logprobs').fill('4');
+    await page.getByRole('checkbox', { name: 'Echo' }).check();
     await page.getByRole('tab', { name: 'Load test' }).click();
     await page.getByRole('radio', { name: 'Suggest' }).check();
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('ramp');
@@ -171,6 +192,8 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect(promptOf(fresh)).toHaveValue('A dragon & 100 % “of” gold,\n');
     await expect(optionOf(fresh, 'Temperature')).toHaveValue('0.7');
     await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
+    await expect(optionOf(fresh, 'Logprobs')).toHaveValue('4');
+    await expect(fresh.getByRole('checkbox', { name: 'Echo' })).toBeChecked();
     await expect(fresh.getByRole('radio', { name: 'Suggest' })).toBeChecked();
     await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
     await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');

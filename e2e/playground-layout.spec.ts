@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { Page, TestInfo } from 'playwright/test';
+import type { Locator, Page, TestInfo } from 'playwright/test';
 
+import { fontsInUse, SCREENSHOTS, STILL_STYLE } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
@@ -10,15 +10,12 @@ import type { Tab } from './support/tab.ts';
 
 const WIDTHS = [360, 1280, 2560] as const;
 const SCHEMES = ['light', 'dark'] as const;
+const END_TOKEN = 2047;
 
 const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   watch: async (tab) => {
     const prompts = ['Once upon a time,', 'My best talent is', 'In a galaxy far far away'];
     await tab.generateAll(prompts.map((prompt) => ({ prompt, options: { maxNewTokens: 24, seed: 7 } })));
-  },
-  load: async ({ page }) => {
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.locator('.load').scrollIntoViewIfNeeded();
   },
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
@@ -26,13 +23,38 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
   'house-price': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
   },
+  trace: async (tab) => {
+    await tab.configure({ prefixCaching: false });
+    await tab.generate('Once upon a time,', { maxNewTokens: 9, seed: 7, logitBias: { [END_TOKEN]: -100 } });
+    await tab.whenIdle();
+    await tab.page.getByRole('button', { name: 'Trace newest' }).click();
+    await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
+  },
+  history: async ({ page }) => {
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
+    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
+    await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const entry = page.getByRole('dialog').getByRole('listitem');
+    // It is written beside the page.
+    await expect(async () => {
+      await page.getByRole('button', { name: 'History' }).click();
+      await expect(entry)
+        .toHaveCount(1, { timeout: 1000 })
+        .catch((error: unknown) => {
+          return page.keyboard.press('Escape').then(() => Promise.reject(error));
+        });
+    }).toPass();
+  },
 };
 
-const DIALOGS: Readonly<Record<string, (page: Page) => Promise<void>>> = {
-  history: async (page) => {
-    await page.getByRole('button', { name: 'History' }).click();
-    await expect(page.getByText('Nothing yet')).toBeVisible();
-  },
+/** Results are looked at by themselves: what is around them is in the view before. */
+const LOAD_FIELDS = {
+  rate: '8',
+  durationSeconds: '0.3',
+  outputMin: '2',
+  outputMax: '4',
+  latencyLimitMs: '60000',
 };
 
 test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
@@ -40,30 +62,44 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     test(`${name} at ${WIDTHS.join(', ')} pixels, light and dark`, async ({ site }, info) => {
       const [tab] = await site.openReady(1);
       if (!tab) throw new Error('No tab');
-      const { page } = tab;
       await show(tab);
-      for (const width of WIDTHS) {
-        await page.setViewportSize({ width, height: 900 });
-        for (const colorScheme of SCHEMES) {
-          await page.emulateMedia({ colorScheme });
-          await expectToLookRight(page, `${name}-${width}-${colorScheme}`, info);
-        }
-      }
+      await expectEveryWidthToLookRight(tab.page, tab.page, name, info);
     });
   }
 
-  for (const [name, show] of Object.entries(DIALOGS)) {
-    test(`the ${name}, light and dark`, async ({ site }, info) => {
-      const [tab] = await site.openReady(1);
-      if (!tab) throw new Error('No tab');
-      const { page } = tab;
-      await show(page);
-      for (const colorScheme of SCHEMES) {
-        await page.emulateMedia({ colorScheme });
-        await expectToLookRight(page, `${name}-1280-${colorScheme}`, info);
-      }
-    });
-  }
+  test('a load test, and what each kind of it says', async ({ site }, info) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await expectEveryWidthToLookRight(page, page.locator('.load'), 'load', info);
+    for (const [name, value] of Object.entries(LOAD_FIELDS))
+      await page.locator(`.load [name=${name}]`).fill(value);
+    const numRuns = { Run: 1, Sweep: 6, Compare: 3, Suggest: 8 };
+    for (const [mode, count] of Object.entries(numRuns)) {
+      await page.getByRole('radio', { name: mode }).check();
+      await page.getByRole('button', { name: 'Start' }).click();
+      await expect(page.locator('.load-progress output')).toHaveText(`The load test is over: ${count} runs.`);
+      const results = page.locator('.load-results');
+      await expectEveryWidthToLookRight(page, results, `load-${mode.toLowerCase()}`, info);
+    }
+  });
+
+  test('the choice of a model, and its refusal', async ({ site }, info) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const panel = tab.page.locator('.models');
+    await panel.getByLabel('Id on the hub').fill('no such model');
+    await panel.getByRole('button', { name: 'Load', exact: true }).click();
+    await expect(panel.getByRole('alert')).toBeVisible();
+    await expectEveryWidthToLookRight(tab.page, panel, 'models', info);
+  });
+
+  test('a page that could not start', async ({ ownTab: { page } }, info) => {
+    await page.goto('/?backend=quantum');
+    await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
+    await expectEveryWidthToLookRight(page, page.locator('body'), 'failure', info);
+  });
 
   test('nothing moves while the page loads and generates', async ({ site }) => {
     const tab = await site.open();
@@ -78,29 +114,38 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
   });
 });
 
-async function expectToLookRight(page: Page, name: string, info: TestInfo): Promise<void> {
+async function expectEveryWidthToLookRight(
+  page: Page,
+  part: Page | Locator,
+  name: string,
+  info: TestInfo,
+): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      await expectToLookRight(page, part, `${name}-${width}-${colorScheme}`, info);
+    }
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+}
+
+async function expectToLookRight(
+  page: Page,
+  part: Page | Locator,
+  name: string,
+  info: TestInfo,
+): Promise<void> {
   await page.mouse.move(0, 0);
   const overflow = await page.evaluate(findOverflow);
   expect(overflow, `${name}: what is wider than its place`).toEqual([]);
   const fonts = await page.evaluate(fontsInUse);
-  const folder = fileURLToPath(new URL(`screenshots/${fonts}`, import.meta.url));
   const isDrawing = info.config.updateSnapshots === 'all' || info.config.updateSnapshots === 'changed';
-  if (!isDrawing && !existsSync(folder)) return;
-  await expect(page).toHaveScreenshot([fonts, `${name}.png`], {
-    stylePath: fileURLToPath(new URL('support/still.css', import.meta.url)),
+  if (!isDrawing && !existsSync(`${SCREENSHOTS}/${fonts}`)) return;
+  await expect(part).toHaveScreenshot([fonts, `${name}.png`], {
+    stylePath: STILL_STYLE,
     maxDiffPixelRatio: 0.005,
   });
-}
-
-/** Runs in the page: the width of a line in each of its fonts, which differs with the fonts of the machine. */
-function fontsInUse(): string {
-  const context = document.createElement('canvas').getContext('2d');
-  const widths = ['system-ui', 'ui-monospace, Consolas, monospace'].map((family) => {
-    if (!context) return 0;
-    context.font = `100px ${family}`;
-    return Math.round(context.measureText('Tabserve 0123456789 ÄÖ').width);
-  });
-  return `fonts-${widths.join('-')}`;
 }
 
 /** Runs in the page: text that is cut off, and anything that makes the page scroll sideways. */

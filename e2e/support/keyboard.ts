@@ -1,15 +1,54 @@
 import type { Locator, Page } from 'playwright/test';
 
 /** More than there are stops on the page. */
-const MAX_PRESSES = 150;
+const MAX_PRESSES = 250;
 
-/** Presses Tab until the element has the focus. */
+/** Presses Tab, or Shift+Tab where it lies behind, until the element has the focus. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
+  const key = await target.evaluate((element) => {
+    const { activeElement, body } = document;
+    if (!activeElement || activeElement === body) return 'Tab';
+    const isBehind = activeElement.compareDocumentPosition(element) & Node.DOCUMENT_POSITION_PRECEDING;
+    return isBehind ? 'Shift+Tab' : 'Tab';
+  });
   for (let presses = 0; presses < MAX_PRESSES; presses++) {
-    await page.keyboard.press('Tab');
     if (await target.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press(key);
   }
-  throw new Error(`${MAX_PRESSES} presses of Tab did not reach the element`);
+  throw new Error(`${MAX_PRESSES} presses of ${key} did not reach the element`);
+}
+
+/** What a click on a button does. */
+export async function pressOn(page: Page, target: Locator, key = 'Enter'): Promise<void> {
+  await tabTo(page, target);
+  await page.keyboard.press(key);
+}
+
+/** What filling a field does. */
+export async function typeInto(page: Page, field: Locator, text: string): Promise<void> {
+  await tabTo(page, field);
+  await page.keyboard.press('ControlOrMeta+A');
+  if (text === '') await page.keyboard.press('Delete');
+  else await page.keyboard.type(text);
+}
+
+/** What choosing an option does. */
+export async function chooseWithArrows(page: Page, select: Locator, value: string): Promise<void> {
+  await tabTo(page, select);
+  await page.keyboard.press('Home');
+  for (let presses = 0; (await select.inputValue()) !== value; presses++) {
+    if (presses > MAX_PRESSES) throw new Error(`No arrow leads to ${value}`);
+    await page.keyboard.press('ArrowDown');
+  }
+}
+
+/** What checking a radio button does; its group has one stop, at the checked one. */
+export async function checkWithArrows(page: Page, checked: Locator, target: Locator): Promise<void> {
+  await tabTo(page, checked);
+  for (let presses = 0; !(await target.isChecked()); presses++) {
+    if (presses > MAX_PRESSES) throw new Error('No arrow leads to the radio button');
+    await page.keyboard.press('ArrowRight');
+  }
 }
 
 /** The keyboard starts where a page just opened does. */

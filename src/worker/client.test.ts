@@ -441,6 +441,14 @@ describe('a deployment other than the text generator', () => {
     link.say({ type: 'call-answered', callId: 1, result: '# HELP' });
     expect(await metrics).toBe('# HELP');
   });
+
+  it('asks the worker for the texts of tokens', async () => {
+    const { link, serve } = createServed();
+    const texts = serve.tokenTexts([262, 257]);
+    expect(link.received).toEqual([{ type: 'token-texts', callId: 1, tokenIds: [262, 257] }]);
+    link.say({ type: 'call-answered', callId: 1, result: [' the', ' a'] });
+    expect(await texts).toEqual([' the', ' a']);
+  });
 });
 
 describe('cancellation', () => {

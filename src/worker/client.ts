@@ -272,6 +272,15 @@ export class Serve implements LinkListener {
     return String(await this.#call({ type: 'metrics' }));
   }
 
+  /**
+   * The text of each token by itself, in the model that serves: '' for a special one, U+FFFD for a part of a character. None while
+   * there is no model.
+   */
+  async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    return (await this.#call({ type: 'token-texts', tokenIds })) as readonly string[];
+  }
+
   /** The last status that the worker reported, as this tab sees it. */
   status(): ServeStatus {
     return this.#status;

@@ -468,6 +468,7 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly knobs: unknown;
       }
     | { readonly type: 'metrics'; readonly callId: number }
+    | { readonly type: 'token-texts'; readonly callId: number; readonly tokenIds: readonly number[] }
     | {
         readonly type: 'load-model';
         readonly callId: number;
@@ -502,7 +503,7 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     | { readonly type: 'batch'; readonly batch: BatchRecord }
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
-    /** The answer to `configure` (the knobs in force), `metrics` (Prometheus text) or `list-models` (StoredModel[]). */
+    /** The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models` (StoredModel[]). */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }
   );

@@ -43,7 +43,9 @@ function createWorker() {
     (toClient.get(id) ?? []).flatMap((message) => (message.type === 'updates' ? [message.updates] : []));
   const lastStats = () =>
     toAll.flatMap((message) => (message.type === 'stats' ? [message.stats] : [])).at(-1);
-  return { worker, send, submit, updatesOf, lastStats, toAll };
+  const answersTo = (id: ClientId): readonly unknown[] =>
+    (toClient.get(id) ?? []).flatMap((message) => (message.type === 'call-answered' ? [message.result] : []));
+  return { worker, send, submit, updatesOf, answersTo, lastStats, toAll };
 }
 
 /** Long enough for every step, and for the numbers to be told. */
@@ -208,4 +210,12 @@ describe('a request with timeoutMs', () => {
     ).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+it('tells the text of each token by itself, and none while there is no model', async () => {
+  const { worker, send, answersTo } = createWorker();
+  send(A, { type: 'token-texts', callId: 1, tokenIds: [2] });
+  await worker.start('http://localhost/', 'auto');
+  send(A, { type: 'token-texts', callId: 2, tokenIds: [2, 0, 999] });
+  expect(answersTo(A)).toEqual([[], ['c', 'a', '']]);
 });

@@ -125,6 +125,9 @@ export class ServeWorker {
       case 'metrics':
         this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
         break;
+      case 'token-texts':
+        this.#answer(message, () => this.#textGenerator.textsOf(message.tokenIds));
+        break;
       case 'load-model':
         void this.#answerLater(message, (models) => models.load(message));
         break;

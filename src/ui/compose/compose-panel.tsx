@@ -16,6 +16,11 @@ const HistoryDialog = lazy(async () => {
   return { default: module.HistoryDialog };
 });
 
+const LogprobsTable = lazy(async () => {
+  const module = await import('./logprobs-table.tsx');
+  return { default: module.LogprobsTable };
+});
+
 /** Where texts begin: written, continued by the model, and written on. */
 export function ComposePanel() {
   const composer = useComposer();
@@ -38,6 +43,7 @@ export function ComposePanel() {
           {error && <ErrorLine error={error} />}
         </div>
         <ChoiceSwitch />
+        <Logprobs />
         <div className="actions">
           <button type="submit" className="button-primary">
             Send
@@ -110,6 +116,19 @@ function ChoiceSwitch() {
         </button>
       ))}
     </fieldset>
+  );
+}
+
+/** Of the continuation that is shown, once it has ended and where they were asked for. */
+function Logprobs() {
+  const id = useComposerView(({ followed }) => followed?.id);
+  const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
+  const logprobs = useServeView(({ requests }) => id && requests.get(id)?.logprobs?.[choice]);
+  if (!logprobs) return null;
+  return (
+    <Suspense>
+      <LogprobsTable logprobs={logprobs} />
+    </Suspense>
   );
 }
 

@@ -120,7 +120,8 @@ export class Composer {
       document: writtenText(prompt),
       followed: undefined,
       error: undefined,
-      ...(texts && { texts, optionErrors: {} }),
+      // An entry of an older history lacks the options that came later.
+      ...(texts && { texts: { ...EMPTY_GENERATION_TEXTS, ...texts }, optionErrors: {} }),
     });
   }
 

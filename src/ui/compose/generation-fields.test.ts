@@ -21,8 +21,10 @@ describe('generation options', () => {
       n: '16',
       priority: '-100',
       timeoutMs: '1500.5',
+      logprobs: '5',
       logitBias: '50256: -100, 11:2.5,',
       stop: ' the end',
+      echo: 'true',
     };
     expect(parseGeneration(texts)).toEqual({
       options: {
@@ -38,8 +40,10 @@ describe('generation options', () => {
         n: 16,
         priority: -100,
         timeoutMs: 1500.5,
+        logprobs: 5,
         logitBias: { '50256': -100, '11': 2.5 },
         stop: ' the end',
+        echo: true,
       },
       errors: {},
     });
@@ -69,6 +73,8 @@ describe('generation options', () => {
     ['priority', ['0.5', '-101', '101', 'high']],
     ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
+    ['logprobs', ['-1', '21', '2.5', 'all']],
+    ['echo', ['yes', 'false']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
     for (const text of wrongTexts) {
       const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, [field]: text });

@@ -1,9 +1,9 @@
 import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 
 /** The options that are one number and change the text. */
-export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'stop'>;
+export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'stop'>;
 
-export type GenerationField = NumberOption | 'logitBias' | 'stop';
+export type GenerationField = NumberOption | 'echo' | 'logitBias' | 'stop';
 
 export const GENERATION_FIELD_NAMES: readonly GenerationField[] = [
   'maxNewTokens',
@@ -18,8 +18,10 @@ export const GENERATION_FIELD_NAMES: readonly GenerationField[] = [
   'n',
   'priority',
   'timeoutMs',
+  'logprobs',
   'logitBias',
   'stop',
+  'echo',
 ];
 
 /** What is typed, by field; an empty text leaves the option out, so that its default applies. */
@@ -39,6 +41,7 @@ interface FieldRule {
 
 const MAX_SEED = 2 ** 32 - 1;
 const MAX_PRIORITY = 100;
+const MAX_LOGPROBS = 20;
 
 export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   maxNewTokens: '',
@@ -53,11 +56,16 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = {
   n: '',
   priority: '',
   timeoutMs: '',
+  logprobs: '',
   logitBias: '',
   stop: '',
+  echo: '',
 };
 
 const MAX_STOP_LENGTH = 256;
+
+/** What stands for a mark at `echo`. */
+export const ECHO = 'true';
 
 export const GENERATION_FIELDS: readonly FieldRule[] = [
   {
@@ -147,6 +155,14 @@ export const GENERATION_FIELDS: readonly FieldRule[] = [
     accepts: (value) => Number.isFinite(value) && value > 0,
     whenEmpty: 'none',
   },
+  {
+    name: 'logprobs',
+    label: 'Logprobs',
+    hint: 'How likely each token was, with so many of the likeliest in its place; up to 20.',
+    expected: `an integer from 0 to ${MAX_LOGPROBS}`,
+    accepts: (value) => Number.isInteger(value) && value >= 0 && value <= MAX_LOGPROBS,
+    whenEmpty: 'none',
+  },
 ];
 
 interface ParsedGeneration {
@@ -162,6 +178,7 @@ export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
   const options: { -readonly [Field in NumberOption]?: number } & {
     logitBias?: Record<string, number>;
     stop?: string;
+    echo?: boolean;
   } = {};
   const errors: { -readonly [Field in GenerationField]?: string } = {};
   for (const { name, expected, accepts } of GENERATION_FIELDS) {
@@ -179,6 +196,8 @@ export function parseGeneration(texts: GenerationTexts): ParsedGeneration {
   if (stop.length > MAX_STOP_LENGTH)
     errors.stop = `Expected stop to be at most ${MAX_STOP_LENGTH} characters, got ${stop.length}.`;
   else if (stop !== '') options.stop = stop;
+  if (texts.echo === ECHO) options.echo = true;
+  else if (texts.echo !== '') errors.echo = `Expected echo to be ${ECHO} or empty, got “${texts.echo}”.`;
   return { options, errors };
 }
 

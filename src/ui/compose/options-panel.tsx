@@ -1,9 +1,10 @@
+import { CheckField } from '../check-field.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { InputField } from '../input-field.tsx';
 import { NumberField } from '../number-field.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { useComposer, useComposerView } from './composer-context.ts';
-import { GENERATION_FIELDS } from './generation-fields.ts';
+import { ECHO, GENERATION_FIELDS } from './generation-fields.ts';
 import type { NumberOption } from './generation-fields.ts';
 
 /** The options of the next request; the model's own defaults stand in the empty fields. */
@@ -51,6 +52,14 @@ export function OptionsPanel() {
             placeholder="none"
             onChange={(event) => composer.changeOption('logitBias', event.target.value)}
             onBlur={judge}
+          />
+          <CheckField
+            name="echo"
+            label="Echo"
+            hint="The stream that code reads begins with the prompt; the page shows it in any case."
+            error={errors.echo}
+            isChecked={texts.echo === ECHO}
+            onChange={(isChecked) => composer.changeOption('echo', isChecked ? ECHO : '')}
           />
         </div>
         <div className="actions">

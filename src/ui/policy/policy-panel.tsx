@@ -6,6 +6,7 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import './policy-panel.css';
 import { PolicySwitch } from './policy-switch.tsx';
 import { KNOBS } from './policy-texts.ts';
+import { PrefixCachingField } from './prefix-caching-field.tsx';
 
 /** What is changed here applies at once, to the requests that run too; nothing needs a reload. */
 export function PolicyPanel() {
@@ -34,6 +35,7 @@ export function PolicyPanel() {
               onApply={(value) => configurePolicy(serve, store, { [knob.name]: value })}
             />
           ))}
+          <PrefixCachingField />
         </div>
       </Disclosure>
     </Panel>

@@ -7,6 +7,7 @@ import type { ServeView } from '../state/serve-store.ts';
 import { isActive } from '../state/request-view.ts';
 import './request-list.css';
 import { RequestRow } from './request-row.tsx';
+import { useInTurns } from './use-in-turns.ts';
 
 /** As many rows as are drawn unasked: each one more is drawn on demand. */
 const PAGE_SIZE = 40;
@@ -18,7 +19,8 @@ export function RequestList() {
   const numActive = useServeView(selectNumActive);
   const numOver = requestIds.length - numActive;
   const [numShown, setNumShown] = useState(PAGE_SIZE);
-  const numHidden = requestIds.length - numShown;
+  const listedIds = useInTurns(requestIds);
+  const numHidden = listedIds.length - numShown;
   return (
     <section className="requests" aria-labelledby="requests-title">
       <div className="requests-head">
@@ -31,7 +33,7 @@ export function RequestList() {
         </button>
       </div>
       <ul className="request-list" aria-labelledby="requests-title">
-        {requestIds
+        {listedIds
           .slice(-numShown)
           .toReversed()
           .map((id) => (

@@ -1,56 +1,80 @@
-import { memo } from 'react';
+import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
+import { shallow } from 'zustand/shallow';
 
 import type { ClientId, RequestId } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { slotSettings } from '../slots/slot-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { useServe, useServeView } from '../state/serve-context.ts';
+import { useServe } from '../state/serve-context.ts';
+import { drawRequest, REQUEST_FIGURES } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
 
 interface RequestRowProps {
   readonly id: RequestId;
 }
 
-/** Selects its own request alone: a token of one row renders no other. */
+/** Renders when its request changes its state; tokens and figures are drawn beside React, in turns with the other rows. */
 export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
-  const request = useServeView((view) => view.requests.get(id));
+  const { store } = useServe();
+  const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
+  const rowRef = useRef<HTMLLIElement>(null);
+  const numTexts = request?.numTexts;
+
+  useLayoutEffect(() => {
+    const row = rowRef.current;
+    if (!row || numTexts === undefined) return undefined;
+    let outline: RequestOutline | undefined;
+    return drawRequest(row, id, store, (drawn) => {
+      const next = outlineOf(drawn);
+      if (shallow(outline, next)) return;
+      outline = next;
+      setRequest((previous) => (shallow(previous, next) ? previous : next));
+    });
+  }, [id, store, numTexts]);
+
   if (!request) return null;
-  const { status, error } = request;
+  const { status, error, clientId } = request;
   return (
     <li
       className="request"
+      ref={rowRef}
       data-request-id={id}
       data-status={status}
-      data-owner={request.clientId === undefined ? 'this tab' : 'another tab'}
+      data-owner={clientId === undefined ? 'this tab' : 'another tab'}
       tabIndex={-1}
     >
       <RowHead request={request} />
-      <RequestText
-        prompt={request.prompt}
-        generatedTexts={request.generatedTexts}
-        isRunning={status === 'running'}
-      >
-        {request.clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}
+      <RequestText prompt={request.prompt} numTexts={request.numTexts} isRunning={status === 'running'}>
+        {clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
-      <RowFigures request={request} />
+      <RowFigures />
     </li>
   );
 });
+
+/** What no token changes. */
+function outlineOf(request: RequestView | undefined) {
+  if (!request) return undefined;
+  const { id, ordinal, clientId, status, prompt, finishReason, error, generatedTexts } = request;
+  const numTexts = generatedTexts.length;
+  return { id, ordinal, clientId, status, prompt, finishReason, error, numTexts };
+}
+
+type RequestOutline = NonNullable<ReturnType<typeof outlineOf>>;
 
 /** Short, and the same in every tab that shows it. */
 function tabName(clientId: ClientId): string {
   return `tab ${clientId.slice(0, 4)}`;
 }
 
-interface RowPartProps {
-  readonly request: RequestView;
+interface RowHeadProps {
+  readonly request: RequestOutline;
 }
 
-function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: RowPartProps) {
+function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: RowHeadProps) {
   const { serve } = useServe();
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request: its row takes the focus, so that the keyboard goes on from here.
@@ -87,23 +111,16 @@ function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: R
   );
 }
 
-function RowFigures({ request }: RowPartProps) {
+/** Their values are `drawRequest`'s. */
+function RowFigures() {
   return (
     <dl className="request-figures">
-      <RowFigure name="Queue wait" value={formatMs(request.queueWaitMs)} />
-      <RowFigure name="TTFT" value={formatMs(request.ttftMs)} />
-      <RowFigure name="Tokens" value={formatCount(request.numOutputTokens)} />
-      <RowFigure name="Tokens/s" value={formatNumber(request.tokensPerSecond)} />
-      <RowFigure name="Seed" value={request.seed === undefined ? NO_VALUE : String(request.seed)} />
+      {REQUEST_FIGURES.map(({ name }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd />
+        </div>
+      ))}
     </dl>
-  );
-}
-
-function RowFigure({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }

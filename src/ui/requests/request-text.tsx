@@ -3,8 +3,8 @@ import type { ReactNode } from 'react';
 
 interface RequestTextProps {
   readonly prompt: string;
-  /** One for each continuation. */
-  readonly generatedTexts: readonly string[];
+  /** Continuations, each in a mark that `drawRequest` fills. */
+  readonly numTexts: number;
   readonly isRunning: boolean;
   /** Shown under the text, in the same box. */
   readonly children: ReactNode;
@@ -14,7 +14,7 @@ interface RequestTextProps {
  * Prompt and continuation as one text, each continuation in turn. The box keeps its height while text streams, so that nothing below it moves,
  * and shows the end of a text that is longer; the reader may open it.
  */
-export function RequestText({ prompt, generatedTexts, isRunning, children }: RequestTextProps) {
+export function RequestText({ prompt, numTexts, isRunning, children }: RequestTextProps) {
   const boxId = useId();
   const boxRef = useRef<HTMLDivElement>(null);
   const [isOpen, setIsOpen] = useState(false);
@@ -25,10 +25,10 @@ export function RequestText({ prompt, generatedTexts, isRunning, children }: Req
     <div className="request-text" data-open={isOpen} data-running={isRunning}>
       <div className="request-text-box" id={boxId} ref={boxRef}>
         <div className="request-text-content">
-          {generatedTexts.map((generatedText, index) => (
+          {Array.from({ length: numTexts }, (_, index) => (
             <p key={index} data-testid="request-text">
               {prompt}
-              <mark>{generatedText}</mark>
+              <mark />
             </p>
           ))}
           {children}
@@ -48,16 +48,20 @@ export function RequestText({ prompt, generatedTexts, isRunning, children }: Req
 }
 
 /**
- * Marks a box whose content is taller than it is, which is what the button is shown by; returns the release. Measured after layout, so
- * that reading costs no reflow, and told to the style sheet alone, so that it costs no render.
+ * Marks a box whose content is taller than it is, which is what the button is shown by; returns the release. Told of the sizes, so
+ * that it asks for no layout, and telling the style sheet alone, so that it costs no render.
  */
 function markClipped(box: HTMLElement): () => void {
   const content = box.firstElementChild;
   const text = box.parentElement;
   if (!content || !text) throw new Error('A text box stands in its text and has a content.');
-  const observer = new ResizeObserver(() => {
-    text.dataset['clipped'] = String(content.clientHeight > box.clientHeight + 1);
+  const heights = new Map<Element, number>();
+  const observer = new ResizeObserver((entries) => {
+    for (const { target, borderBoxSize } of entries) heights.set(target, borderBoxSize[0]?.blockSize ?? 0);
+    const isClipped = String((heights.get(content) ?? 0) > (heights.get(box) ?? 0) + 1);
+    if (text.dataset['clipped'] !== isClipped) text.dataset['clipped'] = isClipped;
   });
+  observer.observe(box);
   observer.observe(content);
   return () => observer.disconnect();
 }

@@ -3,12 +3,18 @@ import type { SlotBar } from '../state/slot-history.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import type { TabColors } from './tab-colors.ts';
 
-export interface SlotScene {
-  readonly placed: readonly PlacedBar[];
+/** What stands still. */
+interface LanesScene {
   readonly window: TimeWindow;
   readonly numLanes: number;
+  readonly laneHeight: number;
   /** Whether the right edge is now; else it is when the last sequence ended. */
   readonly isLive: boolean;
+}
+
+/** What moves over it. */
+interface BarsScene {
+  readonly placed: readonly PlacedBar[];
   readonly laneHeight: number;
   readonly marked: ReadonlySet<string>;
   readonly tabColors: TabColors;
@@ -22,24 +28,27 @@ const FONT = '11px system-ui, sans-serif';
 const MIN_LABEL_WIDTH = 26;
 const MIN_LABEL_HEIGHT = 11;
 
-/** Draws everything anew, in CSS pixels: cheap enough for each frame of a live timeline. */
-export function drawSlots(context: CanvasRenderingContext2D, scene: SlotScene): void {
-  const { placed, window, numLanes: lanes, laneHeight } = scene;
-  const height = AXIS_HEIGHT + lanes * laneHeight;
-  context.clearRect(0, 0, window.width, height);
+/** In CSS pixels, on an empty canvas. */
+export function drawLanes(context: CanvasRenderingContext2D, scene: LanesScene): void {
+  const { window, numLanes: lanes, laneHeight } = scene;
   context.font = FONT;
-  drawAxis(context, scene, height);
+  drawAxis(context, scene, AXIS_HEIGHT + lanes * laneHeight);
   context.fillStyle = resolvedColor('--sunken');
   for (let lane = 0; lane < lanes; lane += 1) {
     context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
   }
-  for (const bar of placed) drawBar(context, bar, scene);
+}
+
+/** In CSS pixels, on an empty canvas. */
+export function drawBars(context: CanvasRenderingContext2D, scene: BarsScene): void {
+  context.font = FONT;
+  for (const bar of scene.placed) drawBar(context, bar, scene);
 }
 
 function drawBar(
   context: CanvasRenderingContext2D,
   { bar, waitX, startX, decodeX, endX }: PlacedBar,
-  { laneHeight, tabColors, marked }: SlotScene,
+  { laneHeight, tabColors, marked }: BarsScene,
 ): void {
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
@@ -90,7 +99,7 @@ function drawLabel(
 /** Seconds before the end of the window. */
 function drawAxis(
   context: CanvasRenderingContext2D,
-  { window: { width, durationMs }, isLive }: SlotScene,
+  { window: { width, durationMs }, isLive }: LanesScene,
   height: number,
 ): void {
   const numParts = 5;

@@ -2,9 +2,9 @@ import type { SlotBar } from '../state/slot-history.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/on-theme-change.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
-import { AXIS_HEIGHT, drawSlots } from './draw-slots.ts';
+import { AXIS_HEIGHT, drawBars, drawLanes } from './draw-slots.ts';
 import { barAt, numLanes, placeBars } from './slot-layout.ts';
-import type { PlacedBar } from './slot-layout.ts';
+import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import { slotSettings } from './slot-settings.ts';
 import type { TabColors } from './tab-colors.ts';
 
@@ -17,29 +17,42 @@ interface SlotsListener {
 export const LANES_HEIGHT = 176;
 const MIN_LANE_HEIGHT = 8;
 const MAX_LANE_HEIGHT = 28;
+/** How far beyond now the bars of the living are drawn: so long the display moves them on by itself, ms. */
+const LEAD_MS = 300;
 
 function laneHeightOf(lanes: number): number {
   return Math.min(MAX_LANE_HEIGHT, Math.max(MIN_LANE_HEIGHT, Math.floor(LANES_HEIGHT / lanes)));
 }
 
+interface SlotCanvases {
+  /** Axis and lanes. */
+  readonly lanes: HTMLCanvasElement;
+  /** Over them, cut off at their edges. */
+  readonly bars: HTMLCanvasElement;
+}
+
 /**
- * Draws the lanes on a canvas of their own, outside React; returns the release. Time runs while somebody holds a slot, at the
- * rate of the display, and stands still else.
+ * Draws lanes and bars on canvases of their own, outside React; returns the release. Time runs while somebody holds a slot, and
+ * stands still else. The bars are drawn with each message, and in between moved by the compositor, at the rate of the display
+ * and without this thread.
  */
 export function mountSlots(
-  canvas: HTMLCanvasElement,
+  canvases: SlotCanvases,
   store: ServeStore,
   tabColors: TabColors,
   { onHover, onSelect }: SlotsListener,
 ): () => void {
-  const context = canvas.getContext('2d');
-  if (!context) throw new Error('A canvas of its own has a 2D context.');
+  const canvas = canvases.bars;
+  const [laneContext, barContext] = [canvases.lanes.getContext('2d'), canvas.getContext('2d')];
+  if (!laneContext || !barContext) throw new Error('A canvas of its own has a 2D context.');
+  const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let placed: readonly PlacedBar[] = [];
   let frame = 0;
+  let motion: Animation | undefined;
   let pausedAtMs: number | undefined;
   let isInView = true;
   // Kept, because asking for it in each frame would have the page laid out in each frame.
-  let width = canvas.clientWidth;
+  let width = canvases.lanes.clientWidth;
 
   /** The time at the right edge. */
   const endOfTime = (): number => {
@@ -48,29 +61,30 @@ export function mountSlots(
   };
 
   const draw = (): void => {
+    frame = 0;
+    motion?.cancel();
     const { history, status } = store.getState();
-    const { slots } = history;
     const { windowMs, selectedKeys } = slotSettings.getState();
-    if (width === 0) return;
+    const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
+    // What moves out of sight costs nothing.
+    if (width === 0 || (isLive && !isInView)) return;
     const window = { endMs: endOfTime(), durationMs: windowMs, width };
-    placed = placeBars(slots.bars, window);
+    const leadWidth = isLive && !calm.matches ? Math.max(1, Math.round((LEAD_MS / windowMs) * width)) : 0;
+    const drawn = withLead(window, leadWidth);
+    placed = placeBars(history.slots.bars, drawn);
     const lanes = numLanes(placed, status.policy.maxBatchSize);
     const laneHeight = laneHeightOf(lanes);
-    fitCanvas(canvas, context, width, AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight));
-    const isLive = pausedAtMs === undefined && slots.numLive > 0;
-    const scene = { placed, window, numLanes: lanes, laneHeight, isLive };
-    drawSlots(context, { ...scene, marked: selectedKeys, tabColors });
+    const height = AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight);
+    clearCanvas(laneContext, width, height);
+    drawLanes(laneContext, { window, numLanes: lanes, laneHeight, isLive });
+    canvas.style.width = `${drawn.width}px`;
+    clearCanvas(barContext, drawn.width, height);
+    drawBars(barContext, { placed, laneHeight, marked: selectedKeys, tabColors });
+    if (leadWidth > 0) motion = moveLeft(canvas, leadWidth, window.endMs, drawn.endMs, drawSoon);
   };
 
-  const isMoving = (): boolean =>
-    isInView && pausedAtMs === undefined && store.getState().history.slots.numLive > 0;
-
-  const drawAndGoOn = (): void => {
-    draw();
-    frame = isMoving() ? requestAnimationFrame(drawAndGoOn) : 0;
-  };
   const drawSoon = (): void => {
-    if (frame === 0) frame = requestAnimationFrame(drawAndGoOn);
+    if (frame === 0) frame = requestAnimationFrame(draw);
   };
 
   const barUnder = (event: PointerEvent | MouseEvent): SlotBar | undefined => {
@@ -102,11 +116,11 @@ export function mountSlots(
     }),
     slotSettings.subscribe(drawSoon),
     onThemeChange(drawSoon),
-    observeWidth(canvas, (newWidth) => {
+    observeWidth(canvases.lanes, (newWidth) => {
       width = newWidth;
       drawSoon();
     }),
-    observeVisibility(canvas, (isVisible) => {
+    observeVisibility(canvases.lanes, (isVisible) => {
       isInView = isVisible;
       if (isVisible) drawSoon();
     }),
@@ -115,6 +129,7 @@ export function mountSlots(
 
   return () => {
     cancelAnimationFrame(frame);
+    motion?.cancel();
     canvas.removeEventListener('pointermove', hover);
     canvas.removeEventListener('pointerleave', leave);
     canvas.removeEventListener('click', select);
@@ -122,21 +137,46 @@ export function mountSlots(
   };
 }
 
+/** The window with so many pixels more at its end. */
+function withLead({ endMs, durationMs, width }: TimeWindow, leadWidth: number): TimeWindow {
+  const leadMs = (leadWidth / width) * durationMs;
+  return { endMs: endMs + leadMs, durationMs: durationMs + leadMs, width: width + leadWidth };
+}
+
+/** By whole pixels of the display: in between, names would blur. */
+function moveLeft(
+  canvas: HTMLElement,
+  distance: number,
+  startMs: number,
+  endMs: number,
+  onEnd: () => void,
+): Animation {
+  const motion = canvas.animate(
+    { transform: ['translateX(0)', `translateX(${-distance}px)`] },
+    {
+      duration: endMs - startMs,
+      easing: `steps(${Math.round(distance * devicePixelRatio)})`,
+      fill: 'forwards',
+    },
+  );
+  // As what is drawn: else it would begin a frame late, and time would stumble.
+  motion.startTime = startMs;
+  motion.addEventListener('finish', onEnd);
+  return motion;
+}
+
 /** As many pixels as the display has; setting the size clears, so only where it changed. */
-function fitCanvas(
-  canvas: HTMLCanvasElement,
-  context: CanvasRenderingContext2D,
-  width: number,
-  height: number,
-): void {
+function clearCanvas(context: CanvasRenderingContext2D, width: number, height: number): void {
+  const { canvas } = context;
   const scale = devicePixelRatio;
   const [scaledWidth, scaledHeight] = [Math.round(width * scale), Math.round(height * scale)];
-  if (canvas.style.height !== `${height}px`) canvas.style.height = `${height}px`;
   if (canvas.width !== scaledWidth || canvas.height !== scaledHeight) {
     canvas.width = scaledWidth;
     canvas.height = scaledHeight;
+    canvas.style.height = `${height}px`;
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
+  context.clearRect(0, 0, width, height);
 }
 
 function observeWidth(canvas: HTMLElement, onChange: (width: number) => void): () => void {

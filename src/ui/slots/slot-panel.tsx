@@ -20,14 +20,15 @@ export function SlotPanel() {
   const { store } = useServe();
   const isEmpty = useServeView(({ history }) => history.slots.numBars === 0);
   const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
-  const canvasRef = useRef<HTMLCanvasElement>(null);
+  const lanesRef = useRef<HTMLCanvasElement>(null);
+  const barsRef = useRef<HTMLCanvasElement>(null);
   const readoutRef = useRef<HTMLParagraphElement>(null);
   const tabColors = useMemo(() => new TabColors(), []);
 
   useEffect(() => {
-    const [canvas, readout] = [canvasRef.current, readoutRef.current];
-    if (!canvas || !readout) return undefined;
-    return mountSlots(canvas, store, tabColors, {
+    const [lanes, bars, readout] = [lanesRef.current, barsRef.current, readoutRef.current];
+    if (!lanes || !bars || !readout) return undefined;
+    return mountSlots({ lanes, bars }, store, tabColors, {
       onHover: (bar) => {
         readout.textContent = bar ? describeBar(bar) : '';
       },
@@ -54,13 +55,13 @@ export function SlotPanel() {
         </button>
       </div>
       <div className="slots-body">
-        <canvas
-          ref={canvasRef}
-          style={{ height: AXIS_HEIGHT + LANES_HEIGHT }}
-          data-testid="slot-timeline"
-          aria-hidden="true"
-        />
-        {isEmpty && <p className="slots-empty">Send a prompt: it gets a bar in the lane of its slot.</p>}
+        <canvas ref={lanesRef} style={{ height: AXIS_HEIGHT + LANES_HEIGHT }} aria-hidden="true" />
+        <canvas ref={barsRef} className="slots-bars" data-testid="slot-timeline" aria-hidden="true" />
+        {isEmpty && (
+          <p className="slots-empty">
+            Send a prompt: it gets a bar in the lane of the slot that keeps its keys and values.
+          </p>
+        )}
       </div>
       <p className="slots-readout" ref={readoutRef} aria-hidden="true" />
       {tracedId !== undefined && (

@@ -73,6 +73,14 @@ describe('samples', () => {
     expect(tokensOut).toEqual([null, 200, 100, null, null]);
   });
 
+  it('have the worker’s own rate where they have nothing to count from, once there was a step', () => {
+    const history = new ChartHistory();
+    const tokensPerSecond = 150;
+    history.record(createStats({ tokensPerSecond }), 0, 8);
+    history.record(createStats({ tokensPerSecond, steps: [createStep('decode', 4, 20)] }), 9000, 8);
+    expect(history.samples.read(['tokensOutPerSecond'])).toEqual([[null, null, 150]]);
+  });
+
   it('say how full decode steps were, each weighed by its time, and no fuller than full', () => {
     const history = new ChartHistory();
     const steps = [createStep('decode', 4, 30), createStep('decode', 2, 10), createStep('prefill', 1, 1000)];

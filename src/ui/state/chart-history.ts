@@ -78,7 +78,8 @@ export class ChartHistory {
       receivedAtMs / 1000,
       ...[ttftMs, itlMs, queueWaitMs, e2eMs].flatMap(percentiles),
       rate('promptTokens'),
-      rate('outputTokens'),
+      // With nothing to count from, what the worker has of its last second of work.
+      rate('outputTokens') ?? (stats.steps.length > 0 ? stats.tokensPerSecond || null : null),
       this.#decodeMs > 0 ? (this.#filledMs / this.#decodeMs) * 100 : null,
       kvCache.usedBytes / BYTES_PER_MIB,
       kvCache.reservedBytes / BYTES_PER_MIB,

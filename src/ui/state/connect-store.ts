@@ -14,14 +14,17 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   serve.subscribe('status', (status) => push({ type: 'status', status }));
   /** Requests of this tab that have not ended: without any, what the others do can wait. */
   const own = new Set<RequestId>();
-  serve.subscribe('stats', (stats) =>
-    push({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0),
-  );
+  /** One of them has ended since the last stats: the next ones have its last step. */
+  let hasOwnEnd = false;
+  serve.subscribe('stats', (stats) => {
+    push({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd);
+    hasOwnEnd = false;
+  });
   serve.subscribe('batch', (batch) => push({ type: 'batch', batch, receivedAtMs: performance.now() }));
   serve.subscribe('requests', (updates) => {
     for (const { type, requestId } of updates) {
       if (type === 'submitted') own.add(requestId);
-      else if (END_TYPES.has(type)) own.delete(requestId);
+      else if (END_TYPES.has(type)) hasOwnEnd = own.delete(requestId) || hasOwnEnd;
     }
     push({ type: 'requests', updates, receivedAtMs: performance.now() });
   });

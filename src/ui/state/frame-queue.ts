@@ -1,3 +1,5 @@
+import { onNextFrame } from './next-frame.ts';
+
 /** Where frames come from; the page's own in production, a hand-driven one in tests. */
 export interface FrameSource {
   requestFrame(callback: () => void): void;
@@ -11,9 +13,7 @@ export interface FrameSource {
 const PAUSE_MS = 1000;
 
 export const pageFrames: FrameSource = {
-  requestFrame: (callback) => {
-    requestAnimationFrame(callback);
-  },
+  requestFrame: onNextFrame,
   requestPause: (callback) => {
     setTimeout(callback, PAUSE_MS);
   },

@@ -4,6 +4,7 @@ import type {
   RequestActivity,
   RequestId,
   RequestUpdate,
+  TokenLogprobs,
   WireError,
 } from '../../worker/protocol.ts';
 import { formatJson } from '../format.ts';
@@ -30,6 +31,8 @@ export interface RequestView {
   readonly finishReason?: FinishReason;
   readonly seed?: number;
   readonly error?: WireError;
+  /** Of each continuation, once the request has finished, where they were asked for. */
+  readonly logprobs?: readonly (readonly TokenLogprobs[])[];
 }
 
 type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
@@ -125,6 +128,7 @@ function appendText(texts: readonly string[], { index, text }: ChunkUpdate): rea
 
 function withResult(view: RequestView, { result }: FinishedUpdate): RequestView {
   const { queueWaitMs, ttftMs, tpotMs } = result.timings;
+  const logprobs = result.choices.map((choice) => choice.logprobs ?? []);
   return {
     ...view,
     status: 'finished',
@@ -134,6 +138,7 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
     seed: result.seed,
     queueWaitMs,
     ttftMs,
+    ...(result.logprobs && { logprobs }),
     ...(tpotMs > 0 && { tokensPerSecond: 1000 / tpotMs }),
   };
 }

@@ -6,7 +6,7 @@ export class RingColumns<Name extends string> {
   readonly #names: readonly Name[];
   readonly #columns: Cell[][];
   readonly #capacity: number;
-  /** Rows ever pushed: row r lives at index r % capacity until row r + capacity replaces it. */
+  /** Row r lives at index r % capacity until row r + capacity replaces it. */
   #numPushed = 0;
 
   constructor(names: readonly Name[], capacity: number) {
@@ -17,6 +17,11 @@ export class RingColumns<Name extends string> {
 
   get length(): number {
     return Math.min(this.#numPushed, this.#capacity);
+  }
+
+  /** Rows ever pushed: tells whether there are new ones. */
+  get numPushed(): number {
+    return this.#numPushed;
   }
 
   /** Cells in the order of the names; what is left out is a gap. */
@@ -31,7 +36,7 @@ export class RingColumns<Name extends string> {
     const oldest = this.#numPushed > this.#capacity ? this.#numPushed % this.#capacity : 0;
     return names.map((name) => {
       const cells = this.#cellsOf(name);
-      return [...cells.slice(oldest), ...cells.slice(0, oldest)];
+      return cells.slice(oldest).concat(cells.slice(0, oldest));
     });
   }
 

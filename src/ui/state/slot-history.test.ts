@@ -72,6 +72,16 @@ describe('the history of slots', () => {
     ]);
   });
 
+  it('takes a request for over once all its bars have ended, and not before it has heard of any', () => {
+    const history = new SlotHistory();
+    expect(history.isOver(id('a'))).toBe(false);
+    const second = createStay({ index: 1, slot: 2 });
+    history.record({ steps: [], slotStays: [createStay({ endedAgoMs: 0, end: 'stop' }), second] }, 1000);
+    expect(history.isOver(id('a'))).toBe(false);
+    history.record({ steps: [], slotStays: [{ ...second, endedAgoMs: 0, end: 'stop' }] }, 1100);
+    expect(history.isOver(id('a'))).toBe(true);
+  });
+
   it('names the owner of a bar once its request is known', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotStays: [createStay(), createStay({ requestId: id('b') })] }, 1000);

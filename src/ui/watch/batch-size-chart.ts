@@ -62,6 +62,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
       },
     ],
   }),
+  revision: ({ history }) => history.steps.numPushed,
   read: ({ history }) => history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting']),
   isEmpty: ({ history }) => history.steps.length === 0,
   describe: ({ figures }) =>

@@ -13,6 +13,8 @@ export interface ChartSpec {
   readonly emptyText: string;
   /** Made when the chart is: uPlot itself is loaded with the first chart. */
   readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
+  /** Changes with what `read` returns: a chart without news is not drawn. */
+  readonly revision: (view: ServeView) => number;
   /** The columns, x first. */
   readonly read: (view: ServeView) => Cell[][];
   /** Their names and units, for the export. */

@@ -15,6 +15,7 @@ import {
   UTILIZATION_CHART,
 } from './time-charts.ts';
 import './charts-panel.css';
+import { MomentField } from './moment-field.tsx';
 import { watchSettings, WINDOWS_SECONDS } from './watch-settings.ts';
 
 const CHARTS: readonly ChartSpec[] = [
@@ -41,6 +42,7 @@ export function ChartsPanel() {
     <section className="panel charts-panel" aria-labelledby="charts-title">
       <div className="panel-head">
         <h2 id="charts-title">Charts</h2>
+        <MomentField />
         <label>
           Window{' '}
           <select

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 
 import { useServe, useServeView } from '../state/serve-context.ts';
+import type { ServeStore } from '../state/serve-store.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { saveCsv, savePng } from './export-chart.ts';
 
@@ -12,7 +13,7 @@ interface LiveChartProps {
 export function LiveChart({ spec }: LiveChartProps) {
   const { store } = useServe();
   const isEmpty = useServeView(spec.isEmpty);
-  const description = useServeView(spec.describe);
+  const descriptionRef = useRef<HTMLParagraphElement>(null);
   const hostRef = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<Error>();
 
@@ -32,6 +33,11 @@ export function LiveChart({ spec }: LiveChartProps) {
       release?.();
     };
   }, [spec, store]);
+
+  useEffect(
+    () => (descriptionRef.current ? writeDescription(descriptionRef.current, spec, store) : undefined),
+    [spec, store],
+  );
 
   // The panel's boundary shows it, as any other fault in drawing.
   if (failure) throw failure;
@@ -63,9 +69,17 @@ export function LiveChart({ spec }: LiveChartProps) {
       </figcaption>
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />
-        <p className="visually-hidden">{description}</p>
+        <p className="visually-hidden" ref={descriptionRef} />
         {isEmpty && <p className="chart-empty">{spec.emptyText}</p>}
       </div>
     </figure>
   );
+}
+
+/** Says in words what the chart shows, wherever it is, without a render for each change; returns the release. */
+function writeDescription(element: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
+  element.textContent = spec.describe(store.getState());
+  return store.subscribe((view, previous) => {
+    if (view.historyRevision !== previous.historyRevision) element.textContent = spec.describe(view);
+  });
 }

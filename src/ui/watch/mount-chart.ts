@@ -1,12 +1,14 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+import { createDrawTurns } from '../state/draw-turns.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/on-theme-change.ts';
-import { cancelTurn, requestTurn } from './chart-turns.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
+
+const turns = createDrawTurns(1);
 
 /** Draws a chart into `host` and keeps it current, outside React; returns the release of all it took. */
 export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
@@ -20,12 +22,15 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     toAlignedData(spec.read(store.getState())),
     host,
   );
+  let drawnRevision = spec.revision(store.getState());
   let isInView = false;
   let isStale = false;
   const update = (): void => {
     isStale = !isInView;
     if (isStale) return;
-    chart.setData(toAlignedData(spec.read(store.getState())));
+    const view = store.getState();
+    drawnRevision = spec.revision(view);
+    chart.setData(toAlignedData(spec.read(view)));
     followCursor();
   };
 
@@ -55,9 +60,8 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   }
 
   host.addEventListener('pointerleave', clearCursor);
-  const unsubscribeData = store.subscribe((view, previous) => {
-    if (view.historyRevision !== previous.historyRevision && !watchSettings.getState().isPaused)
-      requestTurn(update);
+  const unsubscribeData = store.subscribe((view) => {
+    if (spec.revision(view) !== drawnRevision && !watchSettings.getState().isPaused) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
     if (settings.cursorSeconds !== previous.cursorSeconds) followCursor();
@@ -77,7 +81,7 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   return () => {
     host.removeEventListener('pointerleave', clearCursor);
     unsubscribeData();
-    cancelTurn(update);
+    turns.cancel(update);
     unsubscribeSettings();
     resizeObserver.disconnect();
     visibilityObserver.disconnect();

@@ -71,6 +71,7 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
         ...lines.map((line) => toSeries(line, format)),
       ],
     }),
+    revision: ({ history }) => history.samples.numPushed,
     read: ({ history }) => history.samples.read(['seconds', ...columns]),
     isEmpty: ({ history }) => history.samples.length === 0,
   };
@@ -111,9 +112,18 @@ function toSeries(line: LineSpec, format: TimeChartSpec['format']): uPlot.Series
     value: (_chart, value: number | null) => format(value),
     stroke: color(line.color),
     width: 1.5,
-    points: { show: false },
+    points: { show: true, size: 5, width: 0, fill: color(line.color), filter: lonelyPoints },
     ...(line.dash && { dash: line.dash }),
   };
+}
+
+/** A value between gaps has no line to be on: it gets a point. */
+function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
+  const values = chart.data[seriesIndex] ?? [];
+  const isThere = (index: number): boolean => typeof values[index] === 'number';
+  return Array.from(values.keys()).filter(
+    (index) => isThere(index) && !isThere(index - 1) && !isThere(index + 1),
+  );
 }
 
 function visibleSeconds(last: number | null): [number, number] {

@@ -80,6 +80,13 @@ export class TextGenerator implements PromptGenerator {
     });
   }
 
+  textsOf(tokenIds: readonly number[]): readonly string[] {
+    return tokenIds.map((tokenId) => {
+      const stream = this.#model.tokenizer.createTextStream();
+      return stream.push(tokenId) + stream.end();
+    });
+  }
+
   get gauges(): EngineGauges {
     const { numRunning, numWaiting, kvUsage } = this.#engine;
     return { numRunning, numWaiting, kvCache: kvUsage };

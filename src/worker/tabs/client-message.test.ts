@@ -78,6 +78,7 @@ describe('parseClientMessage', () => {
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
     ['a call for metrics', METRICS],
+    ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
   ])('lets %s through as it is', (_, message) => {
     expect(parseClientMessage(message)).toEqual(message);
   });

@@ -110,6 +110,10 @@ export class UpstreamGenerator implements PromptGenerator {
     return this.#policy;
   }
 
+  textsOf(): readonly string[] {
+    return [];
+  }
+
   #receive(requestId: RequestId, read: (nowMs: number) => Received): void {
     if (!this.#streams.has(requestId)) return;
     const nowMs = this.#options.clock.now();

@@ -1,0 +1,28 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+
+/** One folder for each set of fonts: pictures are compared where the fonts are those that they were drawn with. */
+export const SCREENSHOTS = fileURLToPath(new URL('../screenshots', import.meta.url));
+
+/** Keeps what differs from run to run from being drawn. */
+export const STILL_STYLE = fileURLToPath(new URL('still.css', import.meta.url));
+
+/** What `STILL_STYLE` hides. */
+export async function stillSelectors(): Promise<string> {
+  const style = await readFile(STILL_STYLE, 'utf8');
+  return style
+    .replaceAll(/\/\*.*?\*\//gs, '')
+    .replace(/\{[^]*/, '')
+    .trim();
+}
+
+/** Runs in the page: the width of a line in each of its fonts, which differs with the fonts of the machine. */
+export function fontsInUse(): string {
+  const context = document.createElement('canvas').getContext('2d');
+  const widths = ['system-ui', 'ui-monospace, Consolas, monospace'].map((family) => {
+    if (!context) return 0;
+    context.font = `100px ${family}`;
+    return Math.round(context.measureText('Tabserve 0123456789 ÄÖ').width);
+  });
+  return `fonts-${widths.join('-')}`;
+}

@@ -1,0 +1,76 @@
+import { useEffect, useState } from 'react';
+
+import type { TokenLogprobs } from '../../worker/protocol.ts';
+import { useServe } from '../state/serve-context.ts';
+import './logprobs-table.css';
+
+interface LogprobsTableProps {
+  readonly logprobs: readonly TokenLogprobs[];
+}
+
+type TokenTexts = ReadonlyMap<number, string>;
+
+const NO_TEXTS: TokenTexts = new Map();
+
+/** How likely each token of a continuation was, and what else could have stood there. */
+export function LogprobsTable({ logprobs }: LogprobsTableProps) {
+  const { serve } = useServe();
+  const [texts, setTexts] = useState(NO_TEXTS);
+
+  useEffect(() => {
+    let isGone = false;
+    const ids = [
+      ...new Set(logprobs.flatMap(({ tokenId, top }) => [tokenId, ...top.map((one) => one.tokenId)])),
+    ];
+    void serve.tokenTexts(ids).then(
+      (known) => !isGone && setTexts(new Map(known.map((text, index) => [ids[index] ?? -1, text]))),
+      // Without a worker the ids stand for themselves.
+      () => {},
+    );
+    return () => {
+      isGone = true;
+    };
+  }, [serve, logprobs]);
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
+    <section className="logprobs" tabIndex={0} aria-label="Logprobs">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Token</th>
+            <th scope="col">Likely</th>
+            <th scope="col">The likeliest in its place</th>
+          </tr>
+        </thead>
+        <tbody>
+          {logprobs.map(({ tokenId, logprob, top }, index) => (
+            <tr key={index}>
+              <th scope="row">
+                <TokenText tokenId={tokenId} texts={texts} />
+              </th>
+              <td title={`logprob ${logprob.toFixed(3)}`}>{formatProbability(logprob)}</td>
+              <td>
+                {top.map((one) => (
+                  <span key={one.tokenId} className="logprobs-other" data-chosen={one.tokenId === tokenId}>
+                    <TokenText tokenId={one.tokenId} texts={texts} /> {formatProbability(one.logprob)}
+                  </span>
+                ))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Quoted as JSON does, so that spaces and line breaks are seen; a token without a text is named by its id. */
+function TokenText({ tokenId, texts }: { readonly tokenId: number; readonly texts: TokenTexts }) {
+  const text = texts.get(tokenId) ?? '';
+  return <code title={`token ${tokenId}`}>{text === '' ? `#${tokenId}` : JSON.stringify(text)}</code>;
+}
+
+function formatProbability(logprob: number): string {
+  return `${(Math.exp(logprob) * 100).toPrecision(3)} %`;
+}

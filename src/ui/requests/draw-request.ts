@@ -1,0 +1,72 @@
+import type { RequestId } from '../../worker/protocol.ts';
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { createDrawTurns } from '../state/draw-turns.ts';
+import type { RequestView } from '../state/request-view.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+
+interface FigureSpec {
+  readonly name: string;
+  readonly read: (request: RequestView) => string;
+}
+
+/** In the order in which they stand in a row. */
+export const REQUEST_FIGURES: readonly FigureSpec[] = [
+  { name: 'Queue wait', read: ({ queueWaitMs }) => formatMs(queueWaitMs) },
+  { name: 'TTFT', read: ({ ttftMs }) => formatMs(ttftMs) },
+  { name: 'Tokens', read: ({ numOutputTokens }) => formatCount(numOutputTokens) },
+  { name: 'Tokens/s', read: ({ tokensPerSecond }) => formatNumber(tokensPerSecond) },
+  { name: 'Seed', read: ({ seed }) => (seed === undefined ? NO_VALUE : String(seed)) },
+];
+
+/** Sixteen streams are still drawn fifteen times a second each. */
+const turns = createDrawTurns(4);
+
+/**
+ * Keeps what changes with each token current without React: the continuations in the row's marks and the figures in its
+ * list. `onDrawn` hears of each request that was drawn. Returns the release.
+ */
+export function drawRequest(
+  row: HTMLElement,
+  id: RequestId,
+  store: ServeStore,
+  onDrawn: (request: RequestView) => void,
+): () => void {
+  const marks = [...row.querySelectorAll('.request-text mark')].map((mark) => new DrawnText(mark));
+  const figures = [...row.querySelectorAll('.request-figures dd')].map((figure) => new DrawnText(figure));
+  let drawn: RequestView | undefined;
+  const draw = (): void => {
+    const request = store.getState().requests.get(id);
+    if (!request) return;
+    drawn = request;
+    for (const [index, mark] of marks.entries()) mark.draw(request.generatedTexts[index] ?? '');
+    for (const [index, { read }] of REQUEST_FIGURES.entries()) figures[index]?.draw(read(request));
+    onDrawn(request);
+  };
+  draw();
+  const unsubscribe = store.subscribe(({ requests }) => {
+    if (requests.get(id) !== drawn) turns.request(draw);
+  });
+  return () => {
+    unsubscribe();
+    turns.cancel(draw);
+  };
+}
+
+/** An element's text, and what it is: asking the document for it would copy it. */
+class DrawnText {
+  readonly #node = new Text();
+  #drawn = '';
+
+  constructor(element: Element) {
+    element.replaceChildren(this.#node);
+  }
+
+  draw(text: string): void {
+    const drawn = this.#drawn;
+    if (text === drawn) return;
+    this.#drawn = text;
+    // What is there already keeps its layout.
+    if (text.startsWith(drawn)) this.#node.appendData(text.slice(drawn.length));
+    else this.#node.data = text;
+  }
+}

@@ -1,0 +1,18 @@
+import { expect, it } from 'vitest';
+
+import { withSomeNew } from './use-in-turns.ts';
+
+it('lists so many new ones at a time, in their order, until it has all', () => {
+  const items = ['a', 'b', 'c', 'd', 'e', 'f'];
+  const first = withSomeNew(['a'], items, 2);
+  expect(first).toEqual(['a', 'b', 'c']);
+  const second = withSomeNew(first, items, 2);
+  expect(second).toEqual(['a', 'b', 'c', 'd', 'e']);
+  expect(withSomeNew(second, items, 2), 'the same list: nothing is left to do').toBe(items);
+});
+
+it('takes away at once what is gone, however much is new', () => {
+  expect(withSomeNew(['a', 'b', 'c'], ['c', 'd', 'e', 'f'], 2)).toEqual(['c', 'd', 'e']);
+  expect(withSomeNew(['a', 'b', 'c'], ['b'], 2)).toEqual(['b']);
+  expect(withSomeNew(['a'], [], 2)).toEqual([]);
+});

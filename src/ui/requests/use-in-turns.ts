@@ -1,0 +1,27 @@
+import { useEffect, useState } from 'react';
+
+import { onNextFrame } from '../state/next-frame.ts';
+
+const NUM_NEW_PER_FRAME = 4;
+
+/** A list that grows at its end: of many that come together, so many a frame, and the page draws and answers in between. */
+export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
+  const [listed, setListed] = useState(items);
+  useEffect(() => {
+    if (listed === items) return undefined;
+    return onNextFrame(() => setListed(withSomeNew(listed, items, NUM_NEW_PER_FRAME)));
+  }, [listed, items]);
+  return listed;
+}
+
+/** `items` up to the first so many that are not listed yet; what is gone goes at once. */
+export function withSomeNew<Item>(
+  listed: readonly Item[],
+  items: readonly Item[],
+  numNew: number,
+): readonly Item[] {
+  const known = new Set(listed);
+  const firstNew = items.findIndex((item) => !known.has(item));
+  const end = firstNew + numNew;
+  return firstNew === -1 || end >= items.length ? items : items.slice(0, end);
+}
