@@ -32,7 +32,16 @@ export default defineConfig<BackendOption>({
     ...(environment && { baseURL: environment.pageUrl }),
   },
   projects: [
-    { name: 'webgpu', use: { backend: 'webgpu' }, ...(isWhole ? {} : { grepInvert: /@any-backend/ }) },
-    { name: 'wasm', use: { backend: 'wasm' }, testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts'] },
+    {
+      name: 'webgpu',
+      use: { backend: 'webgpu' },
+      testIgnore: ['recovery-wasm.spec.ts', 'recovery-soak.spec.ts'],
+      ...(isWhole ? {} : { grepInvert: /@any-backend/ }),
+    },
+    {
+      name: 'wasm',
+      use: { backend: 'wasm' },
+      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts'],
+    },
   ],
 });

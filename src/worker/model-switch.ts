@@ -17,10 +17,13 @@ import type {
   BackendChoice,
   DtypeChoice,
   ModelSource,
+  Rung,
   StoredModel,
   WhenBusy,
+  WorkerPast,
   WorkerStatus,
 } from './protocol.ts';
+import { isFault } from './recovery/fault-of.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -34,9 +37,16 @@ export interface ModelSwitchOptions {
   /** The embedded model's folder. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
+  readonly past: WorkerPast;
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
+  readonly onRung: (rung: Rung) => void;
+  /** The first model cannot be made ready by this worker; by another one it may. */
+  readonly onFault: (cause: unknown) => void;
 }
+
+/** Workers in a row that a stored model may end before the embedded one serves in its place. */
+const MAX_STARTS_OF_STORED = 3;
 
 /** What a status can do without. */
 export type EndedStatus = 'progress' | 'error' | 'load' | 'loadFailure';
@@ -112,16 +122,25 @@ export class ModelSwitch {
         return;
       }
     } catch (cause) {
+      const { attempt = 0 } = this.#options.past.recovery ?? {};
+      if (isFault(cause) && attempt + 1 < MAX_STARTS_OF_STORED) return this.#failFor(cause);
       const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
     }
     try {
       await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
     } catch (cause) {
+      if (isFault(cause)) return this.#failFor(cause);
       const error = toWireError(cause);
       this.#options.onStatus({ state: 'failed', error }, ['progress']);
       this.#options.generator.fail(error);
     }
+  }
+
+  /** What waits for the first model waits for another worker. */
+  #failFor(cause: unknown): Promise<never> {
+    this.#options.onFault(cause);
+    return new Promise<never>(() => {});
   }
 
   async #chosenBefore(): Promise<ModelFolder | undefined> {
@@ -138,23 +157,27 @@ export class ModelSwitch {
   async #serveFirst(
     load: (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>,
   ): Promise<void> {
-    const { backend, onStatus, generator } = this.#options;
-    const model = await withDevice(backend, (device) =>
-      load(device, (progress) => onStatus({ progress }, [])),
-    );
+    const { backend, past, onStatus, onRung, generator } = this.#options;
+    const model = await withDevice(backend, past, (device) => {
+      onRung(device.rung);
+      return load(device, (progress) => onStatus({ progress }, []));
+    });
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
-    await warmUp(model.backend, model.config, (loaded, total) =>
-      onStatus({ progress: { phase: 'compile', loaded, total } }, []),
-    );
+    // Who waits in the middle of a text waits for the shaders of its own steps alone.
+    if (!past.isProven) {
+      await warmUp(model.backend, model.config, (loaded, total) =>
+        onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+      );
+    }
     this.#served = model;
     onStatus({ state: 'ready' }, ['progress']);
     await generator.useModel(model);
   }
 
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
-    const { backend, onStatus } = this.#options;
+    const { backend, past, onStatus } = this.#options;
     try {
-      const ready = await withDevice(backend, (device) =>
+      const ready = await withDevice(backend, past, (device) =>
         this.#prepare(job, request.source, request.dtype, device),
       );
       await this.#takeOver(ready, request.whenBusy, job);
@@ -233,9 +256,10 @@ export class ModelSwitch {
 
 async function withDevice<Result>(
   choice: BackendChoice,
+  past: WorkerPast,
   run: (device: DeviceChoice) => Promise<Result>,
 ): Promise<Result> {
-  const device = await chooseDevice(choice);
+  const device = await chooseDevice(choice, past);
   try {
     return await run(device);
   } catch (error) {

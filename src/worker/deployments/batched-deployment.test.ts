@@ -29,6 +29,7 @@ function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] 
     },
   });
   const served = new BatchedDeployment(doubler, clock, {
+    onFault: (cause) => events.push(`fault: ${String(cause)}`),
     onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
     onBatch: (event, answers) => {
       batches.push(event);

@@ -8,7 +8,7 @@ import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
 import { timeoutMsOf } from './generation-options.ts';
-import { TextGenerator, type Submission } from './text-generator.ts';
+import { TextGenerator, type Submission, type TextGeneratorListener } from './text-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
@@ -16,6 +16,15 @@ type ModelState =
   | { readonly type: 'draining'; readonly generator: TextGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: TextGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
+
+/** How the deployment looks after what it runs on. */
+export interface TextGeneratorCare {
+  /** See `TextGeneratorListener`. */
+  readonly onFault: TextGeneratorListener['onFault'];
+  readonly onStepBegun?: TextGeneratorListener['onStepBegun'];
+  /** See `TextGenerator`. */
+  readonly maxRows?: number;
+}
 
 const NO_GAUGES: EngineGauges = {
   numRunning: 0,
@@ -26,6 +35,7 @@ const NO_GAUGES: EngineGauges = {
 /** The text generator in service from the first moment: what is submitted while its model loads waits for it. */
 export class TextGeneratorDeployment {
   readonly #stats: StatsReporter;
+  readonly #care: TextGeneratorCare;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submitted before the model is ready, in order. */
   readonly #early = new Map<RequestId, Submission>();
@@ -36,8 +46,13 @@ export class TextGeneratorDeployment {
   #model: ModelState = { type: 'loading' };
   #modelId: string | undefined;
 
-  constructor(stats: StatsReporter, onUpdates: (updates: readonly RequestUpdate[]) => void) {
+  constructor(
+    stats: StatsReporter,
+    onUpdates: (updates: readonly RequestUpdate[]) => void,
+    care: TextGeneratorCare,
+  ) {
     this.#stats = stats;
+    this.#care = care;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
         if (type !== 'finished' && type !== 'failed') continue;
@@ -64,13 +79,26 @@ export class TextGeneratorDeployment {
    */
   async useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
-    const generator = new TextGenerator(model, this.#policy, {
-      onUpdates: this.#onUpdates,
-      onStep: (event) => this.#stats.recordStep(event),
-      onEnded: (events) => this.#stats.recordEnded(events),
-    });
+    const { onFault, onStepBegun, maxRows } = this.#care;
+    const generator = new TextGenerator(
+      model,
+      this.#policy,
+      {
+        onUpdates: this.#onUpdates,
+        onStep: (event) => this.#stats.recordStep(event),
+        onEnded: (events) => this.#stats.recordEnded(events),
+        onFault,
+        ...(onStepBegun && { onStepBegun }),
+      },
+      maxRows,
+    );
     this.#modelId = model.modelInfo.id;
     this.#endLoading({ type: 'ready', generator });
+  }
+
+  /** How long a step may take before it is given up, ms; 0 where no model serves. */
+  get patienceMs(): number {
+    return this.#generator?.patienceMs ?? 0;
   }
 
   /** No model can be had: what waited, and what comes, fails with this error. */

@@ -2,13 +2,15 @@ import { systemClock } from '../../batching/clock.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
+import type { Step } from '../../batching/generation/model-runner.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import { continuationSeed } from '../../batching/generation/random.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
-import { sequenceIdOf } from '../sequence-id.ts';
+import { StepWatchdog } from '../runtime/step-watchdog.ts';
+import { parseSequenceId, sequenceIdOf } from '../sequence-id.ts';
 import { toWireError } from '../wire-errors.ts';
 import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
@@ -20,6 +22,14 @@ export interface TextGeneratorListener {
   onUpdates(updates: readonly RequestUpdate[]): void;
   onStep(event: StepEvent): void;
   onEnded(events: readonly FailedEvent[]): void;
+  /**
+   * Nothing runs on the model any more, and no step of it will end; requests can still be cancelled.
+   *
+   * @param requestIds Of the step that failed; empty where none ran.
+   */
+  onFault(cause: unknown, requestIds: readonly RequestId[]): void;
+  /** A step is about to begin. */
+  onStepBegun?(requestIds: readonly RequestId[]): void;
 }
 
 export interface Submission {
@@ -40,6 +50,9 @@ export interface Accepted {
   readonly numSequences: number;
 }
 
+/** With fewer rows than the policy has, after a fault that may have come of their number. */
+const NUM_CAUTIOUS_STEPS = 256;
+
 /** Whose sequence it is. */
 interface ActiveSequence {
   readonly request: ActiveRequest;
@@ -54,19 +67,41 @@ export class TextGenerator {
   readonly #requests = new Map<RequestId, ActiveRequest>();
   /** Of these, by their name in the engine. */
   readonly #sequences = new Map<RequestId, ActiveSequence>();
+  readonly #watchdog: StepWatchdog;
   #isDropped = false;
+  #numSteps = 0;
 
-  constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener) {
+  /** @param maxRows Sequences that may run together at first; after a while with so few, more are tried again. */
+  constructor(
+    model: LoadedModel,
+    policy: BatchingPolicy,
+    listener: TextGeneratorListener,
+    maxRows: number = Infinity,
+  ) {
     this.#model = model;
     this.#listener = listener;
+    this.#watchdog = new StepWatchdog(systemClock, (error) => listener.onFault(error, []));
+    void model.backend.failure.then((error) => listener.onFault(error, []));
+    const numCautiousSteps = Number.isFinite(maxRows) ? NUM_CAUTIOUS_STEPS : 0;
+    const isCautious = (): boolean => this.#numSteps < numCautiousSteps;
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend),
+      runner: new Gpt2Runner(model.backend, {
+        begin: (step) => {
+          if (listener.onStepBegun) listener.onStepBegun(requestIdsOf(step));
+          return this.#watchdog.begin();
+        },
+        onFault: (cause, step) => listener.onFault(cause, requestIdsOf(step)),
+        get maxRows() {
+          return isCautious() ? maxRows : undefined;
+        },
+      }),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,
       policy,
       listener: {
         onStep: (event) => {
+          this.#numSteps += 1;
           this.#listener.onUpdates(this.#updatesOf(event.requests));
           this.#listener.onStep(event);
         },
@@ -77,6 +112,11 @@ export class TextGenerator {
         },
       },
     });
+  }
+
+  /** How long a step may take before it is given up. */
+  get patienceMs(): number {
+    return this.#watchdog.patienceMs;
   }
 
   get gauges(): EngineGauges {
@@ -224,6 +264,10 @@ export class TextGenerator {
     this.#requests.delete(request.requestId);
     for (const sequenceId of request.sequenceIds) this.#sequences.delete(sequenceId);
   }
+}
+
+function requestIdsOf({ rows }: Step): readonly RequestId[] {
+  return [...new Set(rows.map((row) => parseSequenceId(row.requestId).requestId))];
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
