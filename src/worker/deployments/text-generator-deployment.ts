@@ -8,7 +8,8 @@ import type { StatsReporter } from '../stats-reporter.ts';
 import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
 import { timeoutMsOf } from './generation-options.ts';
-import { TextGenerator, type Submission, type TextGeneratorListener } from './text-generator.ts';
+import type { ModelGuardListener } from './model-guard.ts';
+import { TextGenerator, type Submission } from './text-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
@@ -17,12 +18,9 @@ type ModelState =
   | { readonly type: 'ready'; readonly generator: TextGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
-/** How the deployment looks after what it runs on. */
-export interface TextGeneratorCare {
-  /** See `TextGeneratorListener`. */
-  readonly onFault: TextGeneratorListener['onFault'];
-  readonly onStepBegun?: TextGeneratorListener['onStepBegun'];
-  /** See `TextGenerator`. */
+/** What the deployment tells of its model, and what it is told. */
+export interface TextGeneratorCare extends ModelGuardListener {
+  /** See `ModelGuard`. */
   readonly maxRows?: number;
 }
 
@@ -79,7 +77,6 @@ export class TextGeneratorDeployment {
    */
   async useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
-    const { onFault, onStepBegun, maxRows } = this.#care;
     const generator = new TextGenerator(
       model,
       this.#policy,
@@ -87,10 +84,10 @@ export class TextGeneratorDeployment {
         onUpdates: this.#onUpdates,
         onStep: (event) => this.#stats.recordStep(event),
         onEnded: (events) => this.#stats.recordEnded(events),
-        onFault,
-        ...(onStepBegun && { onStepBegun }),
+        onFault: (cause, requestIds) => this.#care.onFault(cause, requestIds),
+        onStepBegun: (requestIds) => this.#care.onStepBegun?.(requestIds),
       },
-      maxRows,
+      this.#care.maxRows,
     );
     this.#modelId = model.modelInfo.id;
     this.#endLoading({ type: 'ready', generator });

@@ -2,34 +2,25 @@ import { systemClock } from '../../batching/clock.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
-import type { Step } from '../../batching/generation/model-runner.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import { continuationSeed } from '../../batching/generation/random.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
 import { Gpt2Runner } from '../runtime/gpt2-runner.ts';
-import { StepWatchdog } from '../runtime/step-watchdog.ts';
-import { parseSequenceId, sequenceIdOf } from '../sequence-id.ts';
+import { sequenceIdOf } from '../sequence-id.ts';
 import { toWireError } from '../wire-errors.ts';
 import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
+import { ModelGuard, type ModelGuardListener } from './model-guard.ts';
 
-export interface TextGeneratorListener {
+export interface TextGeneratorListener extends ModelGuardListener {
   /** All that one step (or one cancellation) brought. */
   onUpdates(updates: readonly RequestUpdate[]): void;
   onStep(event: StepEvent): void;
   onEnded(events: readonly FailedEvent[]): void;
-  /**
-   * Nothing runs on the model any more, and no step of it will end; requests can still be cancelled.
-   *
-   * @param requestIds Of the step that failed; empty where none ran.
-   */
-  onFault(cause: unknown, requestIds: readonly RequestId[]): void;
-  /** A step is about to begin. */
-  onStepBegun?(requestIds: readonly RequestId[]): void;
 }
 
 export interface Submission {
@@ -50,9 +41,6 @@ export interface Accepted {
   readonly numSequences: number;
 }
 
-/** With fewer rows than the policy has, after a fault that may have come of their number. */
-const NUM_CAUTIOUS_STEPS = 256;
-
 /** Whose sequence it is. */
 interface ActiveSequence {
   readonly request: ActiveRequest;
@@ -67,41 +55,22 @@ export class TextGenerator {
   readonly #requests = new Map<RequestId, ActiveRequest>();
   /** Of these, by their name in the engine. */
   readonly #sequences = new Map<RequestId, ActiveSequence>();
-  readonly #watchdog: StepWatchdog;
+  readonly #guard: ModelGuard;
   #isDropped = false;
-  #numSteps = 0;
 
-  /** @param maxRows Sequences that may run together at first; after a while with so few, more are tried again. */
-  constructor(
-    model: LoadedModel,
-    policy: BatchingPolicy,
-    listener: TextGeneratorListener,
-    maxRows: number = Infinity,
-  ) {
+  /** @param maxRows See `ModelGuard`. */
+  constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener, maxRows?: number) {
     this.#model = model;
     this.#listener = listener;
-    this.#watchdog = new StepWatchdog(systemClock, (error) => listener.onFault(error, []));
-    void model.backend.failure.then((error) => listener.onFault(error, []));
-    const numCautiousSteps = Number.isFinite(maxRows) ? NUM_CAUTIOUS_STEPS : 0;
-    const isCautious = (): boolean => this.#numSteps < numCautiousSteps;
+    this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend, {
-        begin: (step) => {
-          if (listener.onStepBegun) listener.onStepBegun(requestIdsOf(step));
-          return this.#watchdog.begin();
-        },
-        onFault: (cause, step) => listener.onFault(cause, requestIdsOf(step)),
-        get maxRows() {
-          return isCautious() ? maxRows : undefined;
-        },
-      }),
+      runner: new Gpt2Runner(model.backend, this.#guard),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,
       policy,
       listener: {
         onStep: (event) => {
-          this.#numSteps += 1;
           this.#listener.onUpdates(this.#updatesOf(event.requests));
           this.#listener.onStep(event);
         },
@@ -116,7 +85,7 @@ export class TextGenerator {
 
   /** How long a step may take before it is given up. */
   get patienceMs(): number {
-    return this.#watchdog.patienceMs;
+    return this.#guard.patienceMs;
   }
 
   get gauges(): EngineGauges {
@@ -264,10 +233,6 @@ export class TextGenerator {
     this.#requests.delete(request.requestId);
     for (const sequenceId of request.sequenceIds) this.#sequences.delete(sequenceId);
   }
-}
-
-function requestIdsOf({ rows }: Step): readonly RequestId[] {
-  return [...new Set(rows.map((row) => parseSequenceId(row.requestId).requestId))];
 }
 
 function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
