@@ -24,6 +24,7 @@ import type {
   WorkerStatus,
 } from './protocol.ts';
 import { isFault } from './recovery/fault-of.ts';
+import { ladderOf } from './recovery/ladder.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -45,9 +46,6 @@ export interface ModelSwitchOptions {
   readonly onFault: (cause: unknown) => void;
 }
 
-/** Workers in a row that a stored model may end before the embedded one serves in its place. */
-const MAX_STARTS_OF_STORED = 3;
-
 /** What a status can do without. */
 export type EndedStatus = 'progress' | 'error' | 'load' | 'loadFailure';
 
@@ -64,6 +62,8 @@ export class ModelSwitch {
   readonly #options: ModelSwitchOptions;
   readonly #store: Promise<ModelStore>;
   #served: LoadedModel | undefined;
+  /** That the first model runs on. */
+  #rung: Rung | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
   /** Loads come one after the other: each waits for the end of the one before it. */
   #last: Promise<void>;
@@ -122,8 +122,7 @@ export class ModelSwitch {
         return;
       }
     } catch (cause) {
-      const { attempt = 0 } = this.#options.past.recovery ?? {};
-      if (isFault(cause) && attempt + 1 < MAX_STARTS_OF_STORED) return this.#failFor(cause);
+      if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
       const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
     }
@@ -135,6 +134,12 @@ export class ModelSwitch {
       this.#options.onStatus({ state: 'failed', error }, ['progress']);
       this.#options.generator.fail(error);
     }
+  }
+
+  /** A stored model that has failed on every rung leaves the last one to the embedded model. */
+  get #isLastTry(): boolean {
+    const { backend, past } = this.#options;
+    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
   }
 
   /** What waits for the first model waits for another worker. */
@@ -159,6 +164,7 @@ export class ModelSwitch {
   ): Promise<void> {
     const { backend, past, onStatus, onRung, generator } = this.#options;
     const model = await withDevice(backend, past, (device) => {
+      this.#rung = device.rung;
       onRung(device.rung);
       return load(device, (progress) => onStatus({ progress }, []));
     });

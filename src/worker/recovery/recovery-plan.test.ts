@@ -110,6 +110,17 @@ describe('RecoveryPlan', () => {
   });
 });
 
+describe('RecoveryPlan, of memory that is too small for one sequence', () => {
+  it('leaves the rung, though each worker brings a token', () => {
+    const { live, nextRung } = createPlan();
+    const life = { kind: 'out-of-memory', hasProgress: true, numRunning: 1 } as const;
+    for (let fault = 0; fault < 2; fault++) live(life);
+    expect(nextRung()).toBe('webgpu-fp16');
+    live(life);
+    expect(nextRung()).toBe('webgpu-fp32');
+  });
+});
+
 describe('RecoveryPlan, of a request that ends every worker', () => {
   it('lets it fail after three deaths alone, while others went on well', () => {
     const { plan, live } = createPlan();

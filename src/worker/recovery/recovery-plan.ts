@@ -18,6 +18,8 @@ export type NextMove =
 
 /** Workers in a row without a token, before the next rung is tried. */
 const MAX_FAILURES_ON_RUNG = 2;
+/** Workers in a row for whose only sequence memory was too small, whatever they brought: another rung has other memory. */
+const MAX_LONE_MEMORY_FAULTS = 3;
 /** And where there is no other: so often a worker may end before it serves. */
 const MAX_STARTS_ON_LAST_RUNG = 5;
 /** Before its device is chosen, a worker depends on its script alone. */
@@ -44,6 +46,7 @@ export class RecoveryPlan {
   #numFailures = 0;
   /** Of these, those that had nothing to do: their rung is not to blame. */
   #numIdleEnds = 0;
+  #numLoneMemoryFaults = 0;
   /** Deaths in a row, without a token of its own, at which each request was there. */
   #numDeaths = new Map<RequestId, number>();
 
@@ -76,6 +79,8 @@ export class RecoveryPlan {
     const attempt = Math.max(1, this.#numFailures + this.#numIdleEnds);
     this.#hasProgressed = false;
     this.#rung = undefined;
+    const isLoneMemoryFault = fault.kind === 'out-of-memory' && ended.numRunning === 1;
+    this.#numLoneMemoryFaults = isLoneMemoryFault ? this.#numLoneMemoryFaults + 1 : 0;
     this.#blame(stalledIds);
     const recovery: Recovery = { ...fault, ...(rung && { rung }), attempt };
     const { maxRows: _maxRows, ...past } = this.#past;
@@ -84,8 +89,7 @@ export class RecoveryPlan {
     const condemned = this.#requestToCondemn(stalledIds, hadProgress, rung);
     if (condemned) this.#condemn(condemned, hadProgress);
     else if (this.#isHopeless(phase, rung)) return { type: 'give-up' };
-    else if (rung && this.#numFailures >= MAX_FAILURES_ON_RUNG && !this.#isLast(rung))
-      this.#leave(rung, fault);
+    else if (rung && this.#isTooWeak && !this.#isLast(rung)) this.#leave(rung, fault);
     return { type: 'restart', delayMs: delayAfter(attempt) };
   }
 
@@ -123,6 +127,11 @@ export class RecoveryPlan {
     };
   }
 
+  get #isTooWeak(): boolean {
+    const hasFailed = this.#numFailures >= MAX_FAILURES_ON_RUNG;
+    return hasFailed || this.#numLoneMemoryFaults >= MAX_LONE_MEMORY_FAULTS;
+  }
+
   #isLast(rung: Rung | undefined): boolean {
     return rung === this.#ladder.at(-1);
   }
@@ -135,8 +144,10 @@ export class RecoveryPlan {
   }
 
   #leave(rung: Rung, { message }: Fault): void {
-    const reason = `${RUNG_NAMES[rung]} was left after ${this.#numFailures} failures in a row (${message})`;
+    const numFailures = Math.max(this.#numFailures, this.#numLoneMemoryFaults);
+    const reason = `${RUNG_NAMES[rung]} was left after ${numFailures} failures in a row (${message})`;
     this.#numFailures = 0;
+    this.#numLoneMemoryFaults = 0;
     this.#past = { ...this.#past, isProven: false, leftRungs: [...this.#past.leftRungs, { rung, reason }] };
   }
 }
