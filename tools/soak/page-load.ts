@@ -74,7 +74,8 @@ export function startLoad({ seed, known, house }: LoadOptions): void {
         serve?.getHandle('house-price').remote(house.features),
       ]);
       if (sum !== number + 1) complainOf(`The adder's answer to ${number}`, sum);
-      if (price !== house.price) complainOf('The price', price);
+      // In another batch it is computed in another order.
+      if (!(Math.abs(Number(price) / house.price - 1) < 1e-5)) complainOf('The price', price);
       counts.answered += 2;
     } catch (error) {
       complainOf('An answer', error);

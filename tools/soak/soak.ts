@@ -39,7 +39,7 @@ const PROMPTS = [
   'Tom and Anna went to the park. They saw',
   'One day, a big red ball',
 ];
-const HOUSE_FEATURES = [120, 3, 2, 10, 5, 300, 1, 2];
+const HOUSE_FEATURES = [151, 4, 2, 33, 32.9, 150, 0.09, 1];
 
 /** Three tabs submit, read, cancel and reload for so long, while worker after worker dies; then all has to have been answered. */
 export async function runSoak({ browser, url, backend, minutes, seed }: SoakOptions): Promise<SoakReport> {

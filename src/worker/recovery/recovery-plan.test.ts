@@ -80,6 +80,15 @@ describe('RecoveryPlan', () => {
     expect(delays).toEqual([0, 250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
   });
 
+  it('gives an adapter that is gone time to come back', () => {
+    const { live } = createPlan();
+    live({ hasProgress: true });
+    expect(live({ rung: undefined, kind: 'adapter-gone', phase: 'start' })).toEqual({
+      type: 'restart',
+      delayMs: 2000,
+    });
+  });
+
   it('gives up when nothing starts on the last rung', () => {
     const { live } = createPlan();
     const moves = Array.from({ length: 5 }, () => live({ rung: 'wasm', phase: 'start' }).type);

@@ -29,6 +29,8 @@ const MAX_DEATHS_OF_REQUEST = 3;
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8000;
+/** A browser's GPU process that has crashed is back by then. */
+const ADAPTER_DELAY_MS = 2000;
 
 /**
  * What follows when a worker has ended. The same rung again, with its requests resumed; after several ends without a token in
@@ -90,7 +92,8 @@ export class RecoveryPlan {
     if (condemned) this.#condemn(condemned, hadProgress);
     else if (this.#isHopeless(phase, rung)) return { type: 'give-up' };
     else if (rung && this.#isTooWeak && !this.#isLast(rung)) this.#leave(rung, fault);
-    return { type: 'restart', delayMs: delayAfter(attempt) };
+    const leastDelayMs = fault.kind === 'adapter-gone' ? ADAPTER_DELAY_MS : 0;
+    return { type: 'restart', delayMs: Math.max(leastDelayMs, delayAfter(attempt)) };
   }
 
   #blame(stalledIds: readonly RequestId[]): void {
