@@ -1,3 +1,4 @@
+import type { FaultPlan } from '../src/worker/recovery/inject-faults.ts';
 import { describeGaps, expect, survive, test } from './support/fault-test.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
@@ -9,8 +10,8 @@ const NUM_LOSSES = IS_FULL ? 100 : 3;
 test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty }) => {
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);
   const random = seededRandom(runSeed());
-  const options = { fault: 'device-lost', numFaults: NUM_LOSSES, query: '?backend=webgpu', random } as const;
-  const gaps = await survive(faulty, options);
+  const faults = Array.from({ length: NUM_LOSSES }, () => 'device-lost' as const);
+  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random });
   console.log(`    ${NUM_LOSSES} lost devices: ${describeGaps(gaps)}`);
   expect(gaps.length, 'losses that interrupted something').toBeGreaterThanOrEqual(NUM_LOSSES / 2);
 });
@@ -24,37 +25,31 @@ test('each rung below one that fails makes the reference’s text: WebGPU fp32, 
   const facts = { hardwareConcurrency: 4 };
   const [first] = reference.prompts;
   if (!first) throw new Error('There is no reference prompt.');
-  /** Each worker until then breaks at its first run. */
-  const generateAfter = async (numFailures: number) => {
+  const generateWith = async (plan: (life: number) => FaultPlan) => {
     const before = faulty.plans.length;
-    faulty.planNext = (life) =>
-      life < before + numFailures
-        ? { ...facts, fault: life < before + 2 ? 'device-lost' : 'run-rejected', atRun: 1 }
-        : facts;
-    await tab.open('');
+    faulty.planNext = (life) => ({ ...facts, ...plan(life - before) });
+    await faulty.open('');
     const { tokenIds } = await tab.generate(first.prompt, { temperature: 0, maxNewTokens: 12 });
     expect(withoutEnd(tokenIds)).toEqual(greedyTokenIds(first, 12));
     const { backend } = await tab.status();
+    await expect(tab.page.getByText(backend?.fallbackReason ?? '').first()).toBeVisible();
     return backend;
   };
-  await faulty.open('');
-  expect(await generateAfter(0)).toMatchObject({
+  expect(await generateWith(() => ({}))).toMatchObject({
     rung: 'webgpu-fp32',
     fallbackReason: 'This GPU adapter does not offer shader-f16',
   });
-  const threads = await generateAfter(2);
+
+  const threads = await generateWith((life) => (life < 2 ? { fault: 'device-lost', atRun: 1 } : {}));
   expect(threads?.rung).toBe('wasm-threads');
   expect(threads?.fallbackReason).toContain('WebGPU in fp32 was left after 2 failures in a row');
-  await expect(tab.page.getByText(threads?.fallbackReason ?? '').first()).toBeVisible();
-  expect((await generateAfter(4))?.rung).toBe('wasm');
-});
 
-test('an adapter that is refused is passed over, and said so', async ({ faulty }) => {
-  faulty.planNext = () => ({ adapter: 'refused' });
-  await faulty.open('');
-  const { backend } = await faulty.tab.ready();
-  expect(backend?.name).toBe('wasm');
-  expect(backend?.fallbackReason).toContain('the browser found no GPU adapter');
+  const alone = await generateWith((life) => ({
+    adapter: 'refused',
+    ...(life < 2 && { fault: 'run-rejected', atRun: 1 }),
+  }));
+  expect(alone?.rung).toBe('wasm');
+  expect(alone?.fallbackReason).toContain('the browser found no GPU adapter');
 });
 
 for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
@@ -63,7 +58,7 @@ for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
 
     test('changes no text', async ({ faulty }) => {
       const random = seededRandom(runSeed());
-      const gaps = await survive(faulty, { fault, numFaults: 2, query: '?backend=webgpu', random });
+      const gaps = await survive(faulty, { faults: [fault, fault], query: '?backend=webgpu', random });
       console.log(`    twice ${fault}: ${describeGaps(gaps)}`);
     });
   });

@@ -6,27 +6,28 @@ import { runSeed, seededRandom } from './support/seeded-random.ts';
 
 const IS_FULL = Boolean(process.env['FULL']);
 
-/** How often, in short and in whole. */
-const NUM_FAULTS: readonly (readonly [InjectedFault, number, number])[] = [
-  ['worker-ended', 6, 50],
-  ['wasm-abort', 4, 20],
-  ['run-rejected', 8, 100],
-  ['worker-throw', 3, 20],
-];
+/** Each so often in the whole suite; in short, all of them in turn. */
+const NUM_FAULTS = {
+  'worker-ended': 50,
+  'wasm-abort': 20,
+  'run-rejected': 100,
+  'worker-throw': 20,
+} as const;
 
-for (const [fault, few, many] of NUM_FAULTS) {
-  const numFaults = IS_FULL ? many : few;
-  test(`${numFaults} times ${fault} under eight requests changes no text`, async ({ faulty }) => {
-    test.setTimeout(120_000 + numFaults * 20_000);
+const KINDS = ['worker-ended', 'wasm-abort', 'run-rejected', 'worker-throw'] as const;
+
+const SERIES: readonly (readonly InjectedFault[])[] = IS_FULL
+  ? KINDS.map((kind) => Array.from({ length: NUM_FAULTS[kind] }, () => kind))
+  : [[...KINDS, ...KINDS]];
+
+for (const faults of SERIES) {
+  const name = `${faults.length} deaths under eight requests change no text: ${[...new Set(faults)].join(', ')}`;
+  test(name, async ({ faulty }) => {
+    test.setTimeout(120_000 + faults.length * 20_000);
     const random = seededRandom(runSeed());
-    const gaps = await survive(faulty, {
-      fault,
-      numFaults,
-      query: '?backend=wasm',
-      random,
-    });
-    console.log(`    ${numFaults} times ${fault}: ${describeGaps(gaps)}`);
-    expect(gaps.length, 'losses that interrupted something').toBeGreaterThanOrEqual(numFaults / 2);
+    const gaps = await survive(faulty, { faults, query: '?backend=wasm', random });
+    console.log(`    ${faults.length} deaths: ${describeGaps(gaps)}`);
+    expect(gaps.length, 'deaths that interrupted something').toBeGreaterThanOrEqual(faults.length / 2);
   });
 }
 
@@ -66,7 +67,7 @@ test('where memory runs out, half as many run together, and all are answered', a
   await faulty.open('?backend=wasm');
   const requests = sampledRequests(8, 0, 16);
   const undisturbed = (await tab.generateAll(requests)).map(({ text }) => text);
-  await tab.open('?backend=wasm');
+  await faulty.open('?backend=wasm');
   await tab.ready();
   // All eight come into one batch.
   await tab.configure({ batchWaitTimeoutMs: 200 });
@@ -94,7 +95,7 @@ test('WASM with threads, and without them once it has failed twice, makes the re
 
   const before = faulty.plans.length;
   faulty.planNext = (life) => (life < before + 2 ? { ...facts, fault: 'run-rejected', atRun: 1 } : facts);
-  await tab.open('?backend=wasm');
+  await faulty.open('?backend=wasm');
   expect(await generate()).toEqual(expected);
   const { backend } = await tab.status();
   expect(backend).toMatchObject({ rung: 'wasm', adapter: 'CPU, 1 thread' });

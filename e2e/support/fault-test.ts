@@ -29,7 +29,9 @@ export class FaultyPage {
     this.tab = tab;
   }
 
+  /** Anew, as another client of another worker. */
   async open(query: string): Promise<void> {
+    await this.#context.unroute('**/faults.json');
     await this.#context.route('**/faults.json', async (route) => {
       const plan = this.planNext(this.plans.length);
       this.plans.push(plan);
@@ -58,16 +60,16 @@ export const test = base.extend<FaultFixtures>({
 });
 
 /**
- * Eight requests at a time, until so many workers have died at moments that the seed chooses, each after a token of its own.
+ * Eight requests at a time, until one worker has died of each of these, at moments that the seed chooses and each after a token of its own.
  * Every text has to be the undisturbed one, and every stream what its result says.
  *
  * @returns The gaps, ms, in ascending order.
  */
 export async function survive(
   faulty: FaultyPage,
-  options: { fault: InjectedFault; numFaults: number; query: string; random: () => number },
+  options: { faults: readonly InjectedFault[]; query: string; random: () => number },
 ): Promise<readonly number[]> {
-  const { fault, numFaults, query, random } = options;
+  const { faults, query, random } = options;
   const { tab } = faulty;
   await faulty.open(query);
   await tab.ready();
@@ -76,10 +78,11 @@ export async function survive(
 
   const gaps: number[] = [];
   const before = faulty.plans.length;
-  faulty.planNext = (life) =>
-    life - before < numFaults ? { fault, isAfterToken: true, atRun: 1 + Math.floor(6 * random()) } : {};
-  await tab.open(query);
-  await tab.page.evaluate(installGapRecorder);
+  faulty.planNext = (life) => {
+    const fault = faults[life - before];
+    return fault ? { fault, isAfterToken: true, atRun: 1 + Math.floor(6 * random()) } : {};
+  };
+  await faulty.open(query);
   const rung = (await tab.ready()).backend?.rung;
   // Until the worker that serves is one that is to live.
   while (faulty.plans.at(-1)?.fault) gaps.push(...(await runAll(faulty, requests, undisturbed)));
