@@ -5,7 +5,7 @@ import { runSeed, seededRandom } from './support/seeded-random.ts';
 
 const IS_FULL = Boolean(process.env['FULL']);
 
-const NUM_LOSSES = IS_FULL ? 100 : 3;
+const NUM_LOSSES = IS_FULL ? 100 : 2;
 
 test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty }) => {
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);
