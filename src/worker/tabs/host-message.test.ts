@@ -54,7 +54,7 @@ describe('parseHostMessage', () => {
         }),
         (message, mutation) => {
           const parsed = parseHostMessage(mutate(message, mutation));
-          return parsed === undefined || hasShapeOf(parsed, MESSAGES);
+          expect(parsed === undefined || hasShapeOf(parsed, MESSAGES)).toBe(true);
         },
       ),
     );
