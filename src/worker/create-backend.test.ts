@@ -5,7 +5,10 @@ import { NO_PAST } from './recovery/ladder.ts';
 
 interface Machine {
   /** Undefined: the browser has no WebGPU. Null: it has, and no adapter. */
-  readonly adapter?: { readonly features: readonly string[] } | null | undefined;
+  readonly adapter?:
+    | { readonly features: readonly string[]; readonly isRefusing?: boolean }
+    | null
+    | undefined;
   readonly isIsolated?: boolean;
   readonly numCores?: number;
 }
@@ -14,7 +17,9 @@ const LIMITS = new Proxy({}, { get: () => 1 });
 
 function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
   const requestDevice = ({ requiredFeatures = [] }: GPUDeviceDescriptor) =>
-    Promise.resolve({ features: new Set(requiredFeatures), limits: LIMITS });
+    adapter?.isRefusing
+      ? Promise.reject(new Error('no room'))
+      : Promise.resolve({ features: new Set(requiredFeatures), limits: LIMITS });
   const offered = adapter && {
     features: new Set(adapter.features),
     limits: LIMITS,
@@ -40,6 +45,7 @@ describe('chooseDevice', () => {
   it.each([
     ['a GPU with fp16', FP16, 'webgpu-fp16', ''],
     ['a GPU without fp16', FP32, 'webgpu-fp32', 'This GPU adapter does not offer shader-f16'],
+    ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
     ['no WebGPU', {}, 'wasm-threads', 'does not offer navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', 'not cross-origin isolated'],

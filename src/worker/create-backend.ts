@@ -61,7 +61,7 @@ const MAX_WASM_THREADS = 4;
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
     throw new RungUnavailableError('this page is not cross-origin isolated, so WASM has one thread');
-  const numThreads = Math.min(MAX_WASM_THREADS, Math.ceil(navigator.hardwareConcurrency / 2));
+  const numThreads = Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
   if (numThreads === 1)
     throw new RungUnavailableError('this machine has too few cores for a second WASM thread');
   return numThreads;

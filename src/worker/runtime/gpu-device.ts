@@ -26,7 +26,7 @@ const RAISED_LIMITS = [
  *
  * @param precision What it has to compute in; left out, fp16 where the adapter can.
  * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter.
- * @throws RungUnavailableError where the adapter does not compute in fp16, which was asked for.
+ * @throws RungUnavailableError where the adapter does not compute in fp16, which was asked for, or refuses a device.
  */
 export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
@@ -36,16 +36,22 @@ export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<Gpu
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError('This GPU adapter does not offer shader-f16');
-  const device = await adapter.requestDevice({
-    requiredFeatures: precision === 'fp32' ? [] : chooseFeatures(adapter),
-    requiredLimits: Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])),
-  });
+  const device = await requestFrom(adapter, precision === 'fp32' ? [] : chooseFeatures(adapter));
   return {
     device,
     adapterName: describeAdapter(adapter.info),
     isSoftwareAdapter: isSoftware(adapter.info),
     hasShaderF16: device.features.has('shader-f16'),
   };
+}
+
+async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName[]): Promise<GPUDevice> {
+  const requiredLimits = Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]]));
+  try {
+    return await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  } catch (cause) {
+    throw new RungUnavailableError(`This GPU adapter gave no device (${String(cause)})`, { cause });
+  }
 }
 
 /**
