@@ -28,7 +28,7 @@ const NUM_SAMPLES = 24;
 /** Samples between two reloads of a tab. */
 const SAMPLES_PER_RELOAD = 4;
 /** Runs of the model after a worker's first token, in which it dies. */
-const MAX_RUNS = { webgpu: 60, wasm: 1500 } as const;
+const MAX_RUNS = { webgpu: 60, wasm: 400 } as const;
 const FAULTS: Readonly<Record<SoakOptions['backend'], readonly InjectedFault[]>> = {
   webgpu: ['device-lost', 'gpu-error', 'gpu-out-of-memory', 'run-rejected', 'worker-ended'],
   wasm: ['worker-ended', 'wasm-abort', 'wasm-out-of-memory', 'run-rejected', 'worker-throw'],
