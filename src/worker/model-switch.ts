@@ -122,7 +122,11 @@ export class ModelSwitch {
         return;
       }
     } catch (cause) {
-      if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
+      if (isFault(cause) && !this.#isLastTry) {
+        // It has not brought its worker down: what it was to run on has failed, and another rung may run it.
+        if (folder) await (await this.#store).serve(this.#options.modelUrl, folder.key);
+        return this.#failFor(cause);
+      }
       const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
     }
