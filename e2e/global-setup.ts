@@ -7,10 +7,16 @@ import { writeEnvironment } from './support/environment.ts';
 export default async function setUp(): Promise<() => Promise<void>> {
   const browser = await findBrowser();
   const page = await startServer({ host: 'localhost', port: 0, root: rootOf('dist') });
+  const faults = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-faults') });
   const probe = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-probe') });
-  writeEnvironment({ browserPath: browser.path, pageUrl: page.url, probeUrl: probe.url });
+  writeEnvironment({
+    browserPath: browser.path,
+    pageUrl: page.url,
+    faultsUrl: faults.url,
+    probeUrl: probe.url,
+  });
   return async () => {
-    await Promise.all([page.close(), probe.close()]);
+    await Promise.all([page.close(), faults.close(), probe.close()]);
   };
 }
 

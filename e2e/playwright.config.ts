@@ -36,13 +36,14 @@ export default defineConfig<BackendOption>({
       name: 'webgpu',
       workers: 1,
       use: { backend: 'webgpu' },
+      testIgnore: ['recovery-wasm.spec.ts', 'recovery-soak.spec.ts'],
       ...(isWhole ? {} : { grepInvert: /@any-backend/ }),
     },
     {
       name: 'wasm',
       workers: 1,
       use: { backend: 'wasm' },
-      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts'],
+      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts'],
     },
   ],
 });

@@ -52,6 +52,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     },
     onStep: () => {},
     onEnded: () => {},
+    onFault: () => {},
   });
 
   function runOut(requestId: RequestId): void {

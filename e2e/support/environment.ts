@@ -3,6 +3,8 @@ export interface TestEnvironment {
   readonly browserPath: string;
   /** The built page. */
   readonly pageUrl: string;
+  /** The built page, whose workers cause the faults that a test plans. */
+  readonly faultsUrl: string;
   /** The page that reaches below the client, for the tests alone. */
   readonly probeUrl: string;
 }

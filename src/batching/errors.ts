@@ -148,6 +148,13 @@ export class ModelRunError extends Error {
     const detail = cause instanceof Error ? cause.message : String(cause);
     return new ModelRunError(`The model run failed (${detail}): submit the request again.`, { cause });
   }
+
+  /** @param detail Of the last run. */
+  static ofEvery(detail: string): ModelRunError {
+    return new ModelRunError(
+      `Every run of this request failed (${detail}): shorten the prompt, or change its options.`,
+    );
+  }
 }
 
 function mebibytes(bytes: number): string {

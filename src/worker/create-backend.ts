@@ -1,25 +1,74 @@
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
 import type { PackedWeights } from './model/checkpoint/packed-weights.ts';
 import type { Gpt2Config } from './model/gpt2-config.ts';
-import type { BackendChoice, BackendInfo } from './protocol.ts';
-import { NoWebGpuAdapterError } from './runtime/errors.ts';
+import type { BackendChoice, BackendInfo, Rung, WorkerPast } from './protocol.ts';
+import { ladderOf, NO_PAST } from './recovery/ladder.ts';
+import { AdapterGoneError, NoWebGpuAdapterError, RungUnavailableError } from './runtime/errors.ts';
 import type { Gpt2Backend } from './runtime/gpt2-backend.ts';
 import { requestGpuDevice, type GpuDevice } from './runtime/gpu-device.ts';
 import { WasmBackend } from './runtime/wasm-backend.ts';
 import { WebGpuBackend } from './runtime/webgpu-backend.ts';
 
-/** A GPU, or why there is none and WASM runs instead. */
-export type DeviceChoice = { readonly gpu: GpuDevice } | { readonly fallbackReason: string };
+/** The rung to run on, with what it takes, and why those above it are not used; empty where there is none. */
+export type DeviceChoice = { readonly rung: Rung; readonly fallbackReason: string } & (
+  | { readonly gpu: GpuDevice }
+  | { readonly numThreads: number }
+);
 
-/** @throws NoWebGpuAdapterError where WebGPU is asked for and there is none. */
-export async function chooseDevice(choice: BackendChoice): Promise<DeviceChoice> {
-  if (choice === 'wasm') return { fallbackReason: 'WASM was asked for' };
-  try {
-    return { gpu: await requestGpuDevice() };
-  } catch (error) {
-    if (choice === 'auto' && error instanceof NoWebGpuAdapterError) return { fallbackReason: error.message };
-    throw error;
+/**
+ * The first rung that this device has, and that no worker has had to leave.
+ *
+ * @throws NoWebGpuAdapterError where WebGPU is asked for and there is none.
+ * @throws AdapterGoneError where the worker before ran on an adapter that is not there any more.
+ */
+export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
+  const reasons = new Set(choice === 'wasm' ? ['WASM was asked for'] : []);
+  let refusal: Error | undefined;
+  for (const rung of ladderOf(choice)) {
+    const left = past.leftRungs.find((entry) => entry.rung === rung);
+    try {
+      if (left) throw new RungUnavailableError(left.reason);
+      return { ...(await open(rung)), rung, fallbackReason: [...reasons].join('; ') };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      // It may come back, with its driver or its cable: worth another worker before the rung is left.
+      if (past.recovery?.rung === rung && !left) throw AdapterGoneError.because(error);
+      reasons.add(error.message);
+      refusal = error;
+    }
   }
+  throw refusal ?? new RungUnavailableError('There is nothing to run on.');
+}
+
+async function open(rung: Rung): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number }> {
+  switch (rung) {
+    case 'webgpu-fp16':
+      return { gpu: await requestGpuDevice('fp16') };
+    case 'webgpu-fp32':
+      return { gpu: await requestGpuDevice('fp32') };
+    case 'wasm-threads':
+      return { numThreads: numWasmThreads() };
+    case 'wasm':
+      return { numThreads: 1 };
+    default:
+      return rung satisfies never;
+  }
+}
+
+const MAX_WASM_THREADS = 4;
+
+/** As many as onnxruntime-web takes by itself. @throws RungUnavailableError where that is one. */
+function numWasmThreads(): number {
+  if (!globalThis.crossOriginIsolated)
+    throw new RungUnavailableError('this page is not cross-origin isolated, so WASM has one thread');
+  const numThreads = Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
+  if (numThreads === 1)
+    throw new RungUnavailableError('this machine has too few cores for a second WASM thread');
+  return numThreads;
+}
+
+function isRefusal(error: unknown): error is Error {
+  return error instanceof NoWebGpuAdapterError || error instanceof RungUnavailableError;
 }
 
 /** What a plan for a model has to know of the device. */
@@ -52,13 +101,13 @@ export interface PackedModel {
 /** Makes packed weights ready to run; when it resolves, nobody reads `weights` any more. */
 export async function createBackend(model: PackedModel, device: DeviceChoice): Promise<CreatedBackend> {
   const { dtype } = model.packed;
+  const { rung, fallbackReason } = device;
   if ('gpu' in device) {
-    const { adapterName, isSoftwareAdapter, hasShaderF16 } = device.gpu;
+    const { adapterName, isSoftwareAdapter } = device.gpu;
     const backend = await WebGpuBackend.create({ gpu: device.gpu, ...model });
-    const fallbackReason =
-      dtype === 'fp32' && !hasShaderF16 ? 'This GPU adapter does not offer shader-f16' : '';
     const backendInfo: BackendInfo = {
       name: 'webgpu',
+      rung,
       precision: dtype,
       adapter: adapterName,
       isSoftwareAdapter,
@@ -66,14 +115,15 @@ export async function createBackend(model: PackedModel, device: DeviceChoice): P
     };
     return { backend, backendInfo };
   }
-  const backend = await WasmBackend.create(model);
+  const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
   const threads = backend.numThreads === 1 ? '1 thread' : `${backend.numThreads} threads`;
   const backendInfo: BackendInfo = {
     name: 'wasm',
+    rung,
     precision: dtype,
     adapter: `CPU, ${threads}`,
     isSoftwareAdapter: false,
-    fallbackReason: device.fallbackReason,
+    fallbackReason,
   };
   return { backend, backendInfo };
 }

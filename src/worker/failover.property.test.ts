@@ -2,6 +2,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RequestCancelledError } from '../batching/errors.ts';
 import { clientId } from '../batching/generation/test-support.ts';
+import type { Outbox } from './tabs/outbox.ts';
+import { createServeHost } from './tabs/test-support.ts';
 import { Serve } from './client.ts';
 import { defineDeployment } from './deployments/deployment.ts';
 import type { ClientId, ClientMessage, RequestUpdate } from './protocol.ts';
@@ -104,14 +106,15 @@ class Site {
 
   startWorker(): void {
     const { tabs } = this;
-    const worker: ServeWorker = new ServeWorker([adder], {
+    const outbox: Outbox = {
       toAll: (message) => {
         if (this.#worker === worker) for (const { inbox } of tabs) inbox.push(structuredClone(message));
       },
       toClient: (id, message) => {
         if (this.#worker === worker) this.#tabOf(id)?.inbox.push(structuredClone(message));
       },
-    });
+    };
+    const worker: ServeWorker = new ServeWorker([adder], outbox, createServeHost());
     this.#worker = worker;
     worker.announce();
   }

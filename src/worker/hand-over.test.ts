@@ -29,6 +29,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
       onUpdates: (updates) => messages.push(updates),
       onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && resolve(),
       onEnded: () => {},
+      onFault: () => {},
     },
   );
   const submission = { requestId: ID, clientId: clientId('tab'), prompt: PROMPT, options, resumption };

@@ -3,6 +3,7 @@ import { packInMemory } from './model/checkpoint/convert-weights.ts';
 import { planModel } from './model/checkpoint/model-plan.ts';
 import { openCheckpoint } from './model/checkpoint/open-checkpoint.ts';
 import { lazyBytes } from './model/checkpoint/packed-source.ts';
+import { UnsupportedDtypeError } from './model/errors.ts';
 import { readGenerationDefaults } from './model/generation-config.ts';
 import type { Gpt2Config } from './model/gpt2-config.ts';
 import type { ModelFolder, ModelTexts } from './model/hub/model-store.ts';
@@ -47,7 +48,11 @@ export function embeddedId(modelUrl: string): string {
   return new URL(modelUrl).pathname.split('/').at(-2) ?? modelUrl;
 }
 
-/** Makes a stored model ready to run; only the tensor that is being copied to the device is in memory. */
+/**
+ * Makes a stored model ready to run; only the tensor that is being copied to the device is in memory.
+ *
+ * @throws UnsupportedDtypeError where it was stored for a device that computes in fp16, and this one does not.
+ */
 export async function loadStoredModel(
   folder: ModelFolder,
   device: DeviceChoice,
@@ -55,6 +60,10 @@ export async function loadStoredModel(
 ): Promise<LoadedModel> {
   report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
   const { id, packed } = folder.manifest;
+  const limits = limitsOf(device);
+  const hasFloat16 = limits.kind === 'webgpu' && limits.hasShaderF16;
+  if (packed.precision === 'float16' && !hasFloat16)
+    throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   const file = await folder.openWeights();
   try {

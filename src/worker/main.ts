@@ -1,10 +1,11 @@
 import { deployments } from './deployments/registry.ts';
-import { ServeWorker } from './serve-worker.ts';
-import { isForeignHello, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
+import { faultOf } from './recovery/fault-of.ts';
+import { ServeWorker, type ServeWorkerHost } from './serve-worker.ts';
+import { isForeignHello, isHostPing, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
 import { ClientRegistry } from './tabs/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
 import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
-import type { WorkerInit } from './protocol.ts';
+import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
 
 self.addEventListener('message', onInit);
 
@@ -12,16 +13,33 @@ function onInit({ data }: MessageEvent<unknown>): void {
   const init = parseWorkerInit(data);
   if (!init) return;
   self.removeEventListener('message', onInit);
+  void serve(init);
+}
+
+async function serve(init: WorkerInit): Promise<void> {
+  // Not in the product: the tests' build alone can cause what may go wrong below.
+  if (import.meta.env.MODE === 'faults') await (await import('./recovery/inject-faults.ts')).injectFaults();
+  holdLifeLock(init);
   if (init.isShared) serveAllTabs(init);
   else serveOneTab(init);
 }
 
+/** Whoever made this worker queues for the lock: when it is free, the worker is gone. */
+function holdLifeLock({ lifeLock }: WorkerInit): void {
+  if (lifeLock === undefined) return;
+  void navigator.locks.request(lifeLock, () => {
+    tellHost({ type: 'alive' });
+    return new Promise<never>(() => {});
+  });
+}
+
 /** Over the channels of the site. The lock is held to the worker's end: two never serve at the same time. */
-function serveAllTabs({ modelUrl, backend, upstream }: WorkerInit): void {
+function serveAllTabs(init: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
     const outbox = new ChannelOutbox(shared);
-    const worker = new ServeWorker(deployments, outbox);
+    const worker = new ServeWorker(deployments, outbox, hostOf(init));
+    answerHost(worker);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
         outbox.open(clientId);
@@ -42,17 +60,36 @@ function serveAllTabs({ modelUrl, backend, upstream }: WorkerInit): void {
         worker.announce();
       }
     });
-    void worker.start(modelUrl, backend, upstream);
+    void worker.start(init.modelUrl, init.backend, init.upstream);
     return new Promise<never>(() => {});
   });
 }
 
-function serveOneTab({ modelUrl, backend, upstream }: WorkerInit): void {
-  const worker = new ServeWorker(deployments, new PortOutbox(self));
+function serveOneTab(init: WorkerInit): void {
+  const worker = new ServeWorker(deployments, new PortOutbox(self), hostOf(init));
+  answerHost(worker);
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
-  void worker.start(modelUrl, backend, upstream);
+  void worker.start(init.modelUrl, init.backend, init.upstream);
+}
+
+function hostOf({ past }: WorkerInit): ServeWorkerHost {
+  return { past, tell: tellHost };
+}
+
+function tellHost(message: Unsigned<HostMessage>): void {
+  self.postMessage({ version: PROTOCOL_VERSION, ...message });
+}
+
+function answerHost(worker: ServeWorker): void {
+  self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+    if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: worker.patienceMs });
+  });
+  // An uncaught error reaches the host by itself.
+  self.addEventListener('unhandledrejection', ({ reason }) =>
+    worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),
+  );
 }

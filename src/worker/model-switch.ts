@@ -17,10 +17,14 @@ import type {
   BackendChoice,
   DtypeChoice,
   ModelSource,
+  Rung,
   StoredModel,
   WhenBusy,
+  WorkerPast,
   WorkerStatus,
 } from './protocol.ts';
+import { isFault } from './recovery/fault-of.ts';
+import { ladderOf } from './recovery/ladder.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -34,8 +38,12 @@ export interface ModelSwitchOptions {
   /** The embedded model's folder. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
+  readonly past: WorkerPast;
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
+  readonly onRung: (rung: Rung) => void;
+  /** The first model cannot be made ready by this worker; by another one it may. */
+  readonly onFault: (cause: unknown) => void;
 }
 
 /** What a status can do without. */
@@ -54,6 +62,8 @@ export class ModelSwitch {
   readonly #options: ModelSwitchOptions;
   readonly #store: Promise<ModelStore>;
   #served: LoadedModel | undefined;
+  /** That the first model runs on. */
+  #rung: Rung | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
   /** Loads come one after the other: each waits for the end of the one before it. */
   #last: Promise<void>;
@@ -112,16 +122,34 @@ export class ModelSwitch {
         return;
       }
     } catch (cause) {
+      if (isFault(cause) && !this.#isLastTry) {
+        // It has not brought its worker down: what it was to run on has failed, and another rung may run it.
+        if (folder) await (await this.#store).serve(this.#options.modelUrl, folder.key);
+        return this.#failFor(cause);
+      }
       const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
     }
     try {
       await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
     } catch (cause) {
+      if (isFault(cause)) return this.#failFor(cause);
       const error = toWireError(cause);
       this.#options.onStatus({ state: 'failed', error }, ['progress']);
       this.#options.generator.fail(error);
     }
+  }
+
+  /** A stored model that has failed on every rung leaves the last one to the embedded model. */
+  get #isLastTry(): boolean {
+    const { backend, past } = this.#options;
+    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
+  }
+
+  /** What waits for the first model waits for another worker. */
+  #failFor(cause: unknown): Promise<never> {
+    this.#options.onFault(cause);
+    return new Promise<never>(() => {});
   }
 
   async #chosenBefore(): Promise<ModelFolder | undefined> {
@@ -138,23 +166,28 @@ export class ModelSwitch {
   async #serveFirst(
     load: (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>,
   ): Promise<void> {
-    const { backend, onStatus, generator } = this.#options;
-    const model = await withDevice(backend, (device) =>
-      load(device, (progress) => onStatus({ progress }, [])),
-    );
+    const { backend, past, onStatus, onRung, generator } = this.#options;
+    const model = await withDevice(backend, past, (device) => {
+      this.#rung = device.rung;
+      onRung(device.rung);
+      return load(device, (progress) => onStatus({ progress }, []));
+    });
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
-    await warmUp(model.backend, model.config, (loaded, total) =>
-      onStatus({ progress: { phase: 'compile', loaded, total } }, []),
-    );
+    // Who waits in the middle of a text waits for the shaders of its own steps alone.
+    if (!past.isProven) {
+      await warmUp(model.backend, model.config, (loaded, total) =>
+        onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+      );
+    }
     this.#served = model;
     onStatus({ state: 'ready' }, ['progress']);
     await generator.useModel(model);
   }
 
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
-    const { backend, onStatus } = this.#options;
+    const { backend, past, onStatus } = this.#options;
     try {
-      const ready = await withDevice(backend, (device) =>
+      const ready = await withDevice(backend, past, (device) =>
         this.#prepare(job, request.source, request.dtype, device),
       );
       await this.#takeOver(ready, request.whenBusy, job);
@@ -233,9 +266,10 @@ export class ModelSwitch {
 
 async function withDevice<Result>(
   choice: BackendChoice,
+  past: WorkerPast,
   run: (device: DeviceChoice) => Promise<Result>,
 ): Promise<Result> {
-  const device = await chooseDevice(choice);
+  const device = await chooseDevice(choice, past);
   try {
     return await run(device);
   } catch (error) {

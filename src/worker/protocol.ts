@@ -27,6 +27,36 @@ export type WorkerId = string & { readonly __brand: 'WorkerId' };
 /** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
 export type BackendChoice = 'auto' | 'webgpu' | 'wasm';
 
+/** Where the model may run, best first. Each is tried in a worker of its own. */
+export type Rung = 'webgpu-fp16' | 'webgpu-fp32' | 'wasm-threads' | 'wasm';
+
+/** What can end a worker. */
+export type FaultKind =
+  | 'device-lost'
+  | 'adapter-gone'
+  | 'gpu-error'
+  | 'gpu-hang'
+  | 'out-of-memory'
+  | 'wasm-abort'
+  | 'run-failed'
+  | 'worker-error'
+  | 'worker-hang'
+  | 'worker-ended';
+
+export interface Fault {
+  readonly kind: FaultKind;
+  /** As the platform or the runtime words it. */
+  readonly message: string;
+}
+
+/** What the worker before this one has ended with. Nothing that it had was lost. */
+export interface Recovery extends Fault {
+  /** Where it ran; undefined where it did not come so far. */
+  readonly rung?: Rung;
+  /** Workers in a row that have ended without a token, this one included. */
+  readonly attempt: number;
+}
+
 /** Per-request options; what is left out comes from the model's `generation_config.json`. */
 export interface GenerationOptions {
   /** Tokens to generate at most. Integer from 1 to the context length. */
@@ -238,13 +268,15 @@ export interface ModelInfo {
 export interface BackendInfo {
   /** `upstream`: no model runs here, a server is asked instead, over the bridge that serves the page. */
   readonly name: 'webgpu' | 'wasm' | 'upstream';
+  /** Left out of an upstream, which stands on none. */
+  readonly rung?: Rung;
   /** `unknown` of an upstream. */
   readonly precision: Dtype | 'unknown';
   /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
   readonly adapter: string;
   /** True for SwiftShader and the like: WebGPU computed on the CPU. */
   readonly isSoftwareAdapter: boolean;
-  /** Why a better backend is not in use; empty where this is the best. */
+  /** Why each better rung was passed over or left; empty where this is the best. */
   readonly fallbackReason: string;
 }
 
@@ -301,6 +333,8 @@ export interface WorkerStatus {
   readonly loadFailure?: LoadFailure;
   /** Why the state is `failed`. */
   readonly error?: WireError;
+  /** Of a worker that took over from one that ended, and of one that is about to be replaced. */
+  readonly recovery?: Recovery;
 }
 
 /** The deployment that every worker has. */
@@ -431,6 +465,23 @@ export interface UpstreamInit {
   readonly model?: string;
 }
 
+export interface LeftRung {
+  readonly rung: Rung;
+  readonly reason: string;
+}
+
+/** What a worker has to know of those before it. */
+export interface WorkerPast {
+  readonly recovery?: Recovery;
+  readonly leftRungs: readonly LeftRung[];
+  /** The rung has brought tokens, and somebody waits for more: the first steps need no rehearsal. */
+  readonly isProven: boolean;
+  /** Sequences that may run together at first, where more were too many. */
+  readonly maxRows?: number;
+  /** Requests that have ended one worker after another, alone: they fail. */
+  readonly condemned: readonly RequestId[];
+}
+
 /** From the tab that made the worker, to it alone, once. */
 export interface WorkerInit extends Versioned {
   readonly type: 'init';
@@ -440,7 +491,43 @@ export interface WorkerInit extends Versioned {
   readonly upstream?: UpstreamInit;
   /** Whether it serves all tabs, over channels, or only the tab that made it, over its port. */
   readonly isShared: boolean;
+  /** The name of a lock that the worker is to hold to its end; without Web Locks there is none. */
+  readonly lifeLock?: string;
+  readonly past: WorkerPast;
 }
+
+/** From the tab that made the worker, to it alone: it answers `pong`. */
+export interface HostPing extends Versioned {
+  readonly type: 'ping';
+}
+
+/** From the worker to the tab that made it, over its own port. */
+export type HostMessage = Versioned &
+  /** It holds its lock. */
+  (
+    | { readonly type: 'alive' }
+    | { readonly type: 'on-rung'; readonly rung: Rung }
+    /** The model serves. */
+    | { readonly type: 'ready' }
+    /** From the first request that waits or runs to the end of the last one. */
+    | { readonly type: 'busy' }
+    | { readonly type: 'idle' }
+    /** The first token of this worker. */
+    | { readonly type: 'progress' }
+    /** Told by a worker whose predecessor could not: whose step it is about to begin. */
+    | { readonly type: 'step'; readonly requestIds: readonly RequestId[] }
+    /** `patienceMs`: how long the longest step may take. */
+    | { readonly type: 'pong'; readonly patienceMs: number }
+    /** It can go on no more, and tells nobody of what it has half done. */
+    | {
+        readonly type: 'fault';
+        readonly fault: Fault;
+        /** Requests of the step that failed which have no token of this worker. */
+        readonly stalledIds: readonly RequestId[];
+        /** Sequences that ran, in that step or between two of their own. */
+        readonly numRunning: number;
+      }
+  );
 
 /** From any tab to the worker. */
 export type ClientMessage = Versioned & { readonly clientId: ClientId } & (

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
+import type { Outbox } from './tabs/outbox.ts';
+import { createServeHost } from './tabs/test-support.ts';
 import { PROTOCOL_VERSION, type ClientId, type RequestUpdate, type WorkerMessage } from './protocol.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
@@ -21,10 +23,11 @@ function createWorker() {
     [A, []],
     [B, []],
   ]);
-  const worker = new ServeWorker([], {
+  const outbox: Outbox = {
     toAll: (message) => toAll.push(structuredClone(message)),
     toClient: (id, message) => toClient.get(id)?.push(structuredClone(message)),
-  });
+  };
+  const worker = new ServeWorker([], outbox, createServeHost());
   const send = (id: ClientId, message: Outgoing): void =>
     worker.receive({ version: PROTOCOL_VERSION, clientId: id, ...message });
   for (const id of [A, B]) send(id, { type: 'hello' });

@@ -14,7 +14,7 @@ import {
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
 import type { Outbox } from './tabs/outbox.ts';
-import { createKnobs } from './tabs/test-support.ts';
+import { createKnobs, createServeHost } from './tabs/test-support.ts';
 
 const WORK_MS = 50;
 
@@ -52,7 +52,7 @@ function createWorker() {
     },
   });
   const outbox = new RecordingOutbox();
-  const worker = new ServeWorker([shout], outbox);
+  const worker = new ServeWorker([shout], outbox, createServeHost());
   /** A tab that has been welcomed. */
   const tab = (name: string) => {
     const id = clientId(name);

@@ -1,4 +1,5 @@
 import { systemClock } from '../batching/clock.ts';
+import { ModelRunError } from '../batching/errors.ts';
 import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
@@ -16,15 +17,21 @@ import {
   type BackendChoice,
   type ClientId,
   type ClientMessage,
+  type Fault,
+  type FaultKind,
+  type HostMessage,
   type KnobSettings,
+  type Recovery,
   type RequestId,
   type RequestUpdate,
   type Unsigned,
   type UpstreamInit,
   type WorkerMessage,
+  type WorkerPast,
   type WorkerStatus,
   TEXT_GENERATOR,
 } from './protocol.ts';
+import { faultOf } from './recovery/fault-of.ts';
 import { StatsReporter } from './stats-reporter.ts';
 import { ActivityLog } from './tabs/activity-log.ts';
 import { BatchLog } from './tabs/batch-log.ts';
@@ -41,10 +48,23 @@ const REFUSAL_CODES: ReadonlySet<string> = new Set([
   'UNKNOWN_OPTION',
 ]);
 
+/** What a worker has to do with the tab that made it. */
+export interface ServeWorkerHost {
+  /** What came before this worker. */
+  readonly past: WorkerPast;
+  /** Says something to the tab that made it, and to no other. */
+  tell(message: Unsigned<HostMessage>): void;
+}
+
+/** Its host could not ask the worker before this one whose step ended it. */
+const SPEECHLESS: ReadonlySet<FaultKind> = new Set(['worker-hang', 'worker-ended']);
+
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
   readonly #workerId = createWorkerId();
   readonly #outbox: Outbox;
+  readonly #host: ServeWorkerHost;
+  readonly #condemned: ReadonlySet<RequestId>;
   readonly #textGenerator: TextGeneratorDeployment;
   readonly #stats: StatsReporter;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
@@ -59,11 +79,18 @@ export class ServeWorker {
   #models: Promise<ModelSwitch> | undefined;
   /** Answers for the text generator, where there is one. */
   #upstream: UpstreamInit | undefined;
+  /** Requests that wait or run and have a token of this worker. */
+  readonly #advanced = new Set<RequestId>();
+  #hasProgressed = false;
+  #hasFailed = false;
   #knobsRevision = 0;
   #status: WorkerStatus;
 
-  constructor(deployments: readonly AnyDeployment[], outbox: Outbox) {
+  constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
+    const { recovery, maxRows, condemned } = host.past;
     this.#outbox = outbox;
+    this.#host = host;
+    this.#condemned = new Set(condemned);
     this.#activity = new ActivityLog(systemClock, (activity) =>
       this.#postToAll({ type: 'activity', activity }),
     );
@@ -72,9 +99,39 @@ export class ServeWorker {
       gauges: () => this.#textGenerator.gauges,
       send: (value) => this.#postToAll({ type: 'stats', stats: value }),
     });
-    this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates));
+    const isAnnouncing = recovery !== undefined && SPEECHLESS.has(recovery.kind);
+    this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates), {
+      onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
+      ...(isAnnouncing && { onStepBegun: (requestIds) => this.#host.tell({ type: 'step', requestIds }) }),
+      ...(maxRows !== undefined && { maxRows }),
+    });
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
-    this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0 };
+    this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0, ...(recovery && { recovery }) };
+  }
+
+  /** How long it may be silent, ms. */
+  get patienceMs(): number {
+    return this.#textGenerator.patienceMs;
+  }
+
+  /**
+   * Nothing can be done here any more: its host is to replace it. What it has is told to nobody, so that all goes on in the next
+   * worker.
+   *
+   * @param requestIds Of the step that failed.
+   */
+  fail(fault: Fault, requestIds: readonly RequestId[]): void {
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const before = this.#hasProgressed ? 0 : (this.#host.past.recovery?.attempt ?? 0);
+    const recovery: Recovery = { ...fault, attempt: before + 1 };
+    this.#changeStatus({ state: 'loading', recovery }, ['progress']);
+    this.#host.tell({
+      type: 'fault',
+      fault,
+      stalledIds: requestIds.filter((id) => !this.#advanced.has(id)),
+      numRunning: this.#textGenerator.gauges.numRunning,
+    });
   }
 
   /**
@@ -83,22 +140,9 @@ export class ServeWorker {
    */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
-    if (upstream && backend === 'auto') {
-      await this.#serveUpstream(upstream);
-      return;
-    }
-    this.#models = import('./model-switch.ts').then(
-      ({ ModelSwitch: Models }) =>
-        new Models({
-          modelUrl,
-          backend,
-          generator: this.#textGenerator,
-          onStatus: (change, over) => this.#changeStatus(change, over),
-        }),
-    );
-    await (
-      await this.#models
-    ).started;
+    if (upstream && backend === 'auto') await this.#serveUpstream(upstream);
+    else await this.#serveModels(modelUrl, backend);
+    this.#host.tell({ type: 'ready' });
   }
 
   /** Tells all tabs which worker serves: those that do not know it yet say hello. */
@@ -163,10 +207,29 @@ export class ServeWorker {
     };
   }
 
+  async #serveModels(modelUrl: string, backend: BackendChoice): Promise<void> {
+    this.#models = import('./model-switch.ts').then(
+      ({ ModelSwitch: Models }) =>
+        new Models({
+          modelUrl,
+          backend,
+          past: this.#host.past,
+          generator: this.#textGenerator,
+          onStatus: (change, over) => this.#changeStatus(change, over),
+          onRung: (rung) => this.#host.tell({ type: 'on-rung', rung }),
+          onFault: (cause) => this.fail(faultOf(cause), []),
+        }),
+    );
+    await (
+      await this.#models
+    ).started;
+  }
+
   #serve(deployment: AnyDeployment): BatchedDeployment {
     let batchIndex = 0;
     const { name } = deployment;
     const served: BatchedDeployment = new BatchedDeployment(deployment, systemClock, {
+      onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
       onFailed: (requestId, cause) => {
         const error = toWireError(cause);
         if (error.code === 'REQUEST_CANCELLED') this.#batchMetrics.onCancelled(name);
@@ -189,14 +252,19 @@ export class ServeWorker {
 
   #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
     const { requestId, clientId, deployment, input, options, elapsedMs, resumption } = message;
+    const wasIdle = this.#ledger.isEmpty;
     if (!this.#ledger.add(requestId, clientId)) return;
+    if (wasIdle) this.#host.tell({ type: 'busy' });
     const numResumedTokens = (resumption?.choices ?? []).reduce(
       (sum, { tokenIds }) => sum + tokenIds.length,
       0,
     );
     this.#activity.recordSubmitted(message, numResumedTokens);
     const batched = this.#batched.get(deployment);
-    if (deployment === TEXT_GENERATOR) {
+    if (this.#condemned.has(requestId)) {
+      const error = toWireError(ModelRunError.ofEvery(this.#host.past.recovery?.message ?? ''));
+      this.#postUpdates([{ type: 'failed', requestId, error }]);
+    } else if (deployment === TEXT_GENERATOR) {
       this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });
     } else if (batched) {
       batched.submit({ requestId, clientId, input, options });
@@ -307,7 +375,17 @@ export class ServeWorker {
 
   /** One message per tab, whatever the number of its requests. */
   #postUpdates(updates: readonly RequestUpdate[]): void {
+    for (const update of updates) {
+      if (update.type === 'chunk' && update.tokenIds.length > 0) this.#recordToken(update.requestId);
+    }
     for (const [clientId, own] of this.#byOwner(updates)) this.#tell(clientId, own);
+  }
+
+  #recordToken(requestId: RequestId): void {
+    this.#advanced.add(requestId);
+    if (this.#hasProgressed) return;
+    this.#hasProgressed = true;
+    this.#host.tell({ type: 'progress' });
   }
 
   #postAnswers(answers: readonly Answer[]): void {
@@ -336,8 +414,14 @@ export class ServeWorker {
     this.#postTo(clientId, { type: 'updates', updates });
     for (const update of updates) {
       this.#activity.recordUpdate(update);
-      if (END_TYPES.has(update.type)) this.#ledger.end(update.requestId);
+      if (END_TYPES.has(update.type)) this.#end(update.requestId);
     }
+  }
+
+  #end(requestId: RequestId): void {
+    this.#ledger.end(requestId);
+    this.#advanced.delete(requestId);
+    if (this.#ledger.isEmpty) this.#host.tell({ type: 'idle' });
   }
 
   #byOwner(updates: readonly RequestUpdate[]): ReadonlyMap<ClientId, readonly RequestUpdate[]> {

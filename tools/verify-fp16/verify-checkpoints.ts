@@ -1,13 +1,12 @@
 import reference from '../../e2e/fixtures/checkpoints-reference.json' with { type: 'json' };
 import { CHECKPOINTS, FULL_SIZE } from '../../e2e/hub-server/checkpoints/checkpoints.ts';
-import { createBackend, limitsOf } from '../../src/worker/create-backend.ts';
+import { chooseDevice, createBackend, limitsOf } from '../../src/worker/create-backend.ts';
 import type { Checkpoint } from '../../src/worker/model/checkpoint/checkpoint.ts';
 import { packInMemory } from '../../src/worker/model/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/model/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
 import type { Dtype } from '../../src/worker/model/checkpoint/packed-weights.ts';
 import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
-import { requestGpuDevice } from '../../src/worker/runtime/gpu-device.ts';
 
 interface Expected {
   readonly promptTokenIds: readonly number[];
@@ -52,13 +51,13 @@ async function errorOf(
   dtype: Dtype,
   prompts: readonly Expected[],
 ): Promise<{ error: number; bound: number }> {
-  const gpu = await requestGpuDevice();
-  const plan = planModel(checkpoint, dtype, limitsOf({ gpu }));
+  const device = await chooseDevice('webgpu');
+  const plan = planModel(checkpoint, dtype, limitsOf(device));
   if (plan.layout.precision !== 'float16') {
     throw new Error('Expected an adapter with `shader-f16`: choose one as README.md says.');
   }
   const { packed, weights } = await packInMemory(checkpoint, plan);
-  const { backend } = await createBackend({ config: checkpoint.config, packed, weights }, { gpu });
+  const { backend } = await createBackend({ config: checkpoint.config, packed, weights }, device);
   const errors: number[] = [];
   for (const { promptTokenIds, logits = [] } of prompts) {
     const actual = await logitsOf(backend, promptTokenIds);

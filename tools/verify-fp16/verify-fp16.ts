@@ -65,7 +65,11 @@ async function createBackend(precision: Precision): Promise<WebGpuBackend> {
   const checkpoint = await openCheckpoint({
     open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
   });
-  const plan = planModel(checkpoint, precision === 'float16' ? 'fp16' : 'fp32', limitsOf({ gpu }));
+  const plan = planModel(
+    checkpoint,
+    precision === 'float16' ? 'fp16' : 'fp32',
+    limitsOf({ gpu, rung: 'webgpu-fp16', fallbackReason: '' }),
+  );
   return WebGpuBackend.create({ gpu, config: CONFIG, ...(await packInMemory(checkpoint, plan)) });
 }
 

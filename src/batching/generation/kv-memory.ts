@@ -13,6 +13,8 @@ export interface KvCacheLimits {
   readonly maxBytes: number;
   /** The slots alone, whose K of one layer is one buffer. */
   readonly maxSlotBytes: number;
+  /** Rows that may be reserved as slots, where that is not a matter of bytes; read whenever rows are. */
+  readonly maxRows?: number;
   /** What to reserve for rows of this many tokens: more than they need, where growing is dear. */
   capacityFor(length: number): number;
 }
@@ -125,7 +127,8 @@ export class KvMemory {
   }
 
   #isWithin(shape: KvShape): boolean {
-    const { bytesPerToken, maxSlotBytes } = this.#limits;
+    const { bytesPerToken, maxSlotBytes, maxRows = Infinity } = this.#limits;
+    if (shape.numSlots > maxRows) return false;
     const slotBytes = shape.numSlots * shape.capacity * bytesPerToken;
     return slotBytes <= maxSlotBytes && this.#bytesOf(shape) <= this.maxBytes;
   }

@@ -82,7 +82,10 @@ export interface StepOutput {
 export interface StartedStep {
   /** Resolves when a step behind this one may be started; never rejects. */
   readonly launched: Promise<void>;
-  /** A rejection means that the step had no effect on any token: every row of it is failed by the engine. */
+  /**
+   * A rejection means that the step had no effect on any token: every row of it is failed by the engine. Where it never
+   * settles nothing runs any more, and nobody is told: the requests are somebody else's to go on with.
+   */
   readonly output: Promise<StepOutput>;
 }
 

@@ -50,6 +50,20 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
 
 const counted = (length: number, from = 100): number[] => Array.from({ length }, (_, index) => from + index);
 
+describe('rows that a device does not bear', () => {
+  it('wait, though the policy has places for them, until it bears more', () => {
+    const limits = { ...createKvCacheLimits(), maxRows: 2 };
+    const driver = createDriver({}, { kvCacheLimits: limits });
+    for (const name of ['a', 'b', 'c', 'd']) driver.add(name, { promptLength: 2, maxNewTokens: 9 });
+    driver.steps(12);
+    expect([driver.scheduler.numRunning, driver.shapes.at(-1)?.numSlots]).toEqual([2, 2]);
+    limits.maxRows = 4;
+    driver.steps(12);
+    expect(driver.scheduler.numWaiting).toBe(0);
+    expect(driver.finish()?.numSlots).toBeLessThanOrEqual(4);
+  });
+});
+
 describe('a prefill that is shared', () => {
   const shared = { maxPrefillRows: 8 };
 

@@ -39,7 +39,13 @@ describe('state in words', () => {
 
   it('speaks of shaders only where there are some', () => {
     const status = createStatus('warming-up', { phase: 'compile', loaded: 1, total: 4 });
-    const backend = { name: 'wasm', precision: 'fp32', adapter: '', isSoftwareAdapter: false } as const;
+    const backend = {
+      name: 'wasm',
+      rung: 'wasm',
+      precision: 'fp32',
+      adapter: '',
+      isSoftwareAdapter: false,
+    } as const;
     expect(describeState({ ...status, backend: { ...backend, fallbackReason: '' } })).toBe('Warming up');
   });
 
@@ -61,6 +67,29 @@ describe('state in words', () => {
     expect(describeState(handover)).toBe('Handing over: Loading the model');
     const progress = { phase: 'download', loaded: 1, total: 2 } as const;
     expect(describeState({ ...handover, progress })).toBe('Handing over: Downloading the model');
+  });
+});
+
+describe('a recovery in words', () => {
+  const recovery = { kind: 'device-lost', message: 'unplugged', attempt: 1 } as const;
+  const recovering = { ...createStatus('loading'), isHandover: true, recovery };
+
+  it('says what has happened, and what becomes of the requests', () => {
+    expect(describeState(recovering)).toBe('Recovering: Loading the model');
+    expect(describeDetail(recovering)).toBe('the GPU device was lost: all requests go on in a new worker');
+  });
+
+  it('counts what has failed in a row', () => {
+    const again = { ...recovering, recovery: { ...recovery, attempt: 2 } };
+    expect(describeDetail(again)).toBe(
+      'the GPU device was lost, 2 times in a row: all requests go on in a new worker',
+    );
+  });
+
+  it('says so still when all is well again', () => {
+    const ready = { ...createStatus('ready'), recovery };
+    expect(describeState(ready)).toBe('Ready');
+    expect(describeDetail(ready)).toBe('recovered: the GPU device was lost, and no request was lost');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { LoadProgress, ServeState, ServeStatus } from '../../worker/protocol.ts';
+import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../worker/protocol.ts';
 import { formatCount, formatMegabytes } from '../format.ts';
 
 const STATE_NAMES: Readonly<Record<ServeState, string>> = {
@@ -15,9 +15,24 @@ const PHASE_NAMES: Readonly<Record<LoadProgress['phase'], string>> = {
   compile: 'Compiling shaders',
 };
 
+const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
+  'device-lost': 'the GPU device was lost',
+  'adapter-gone': 'the GPU was gone',
+  'gpu-error': 'the GPU refused its work',
+  'gpu-hang': 'the GPU did not answer any more',
+  'out-of-memory': 'memory ran out',
+  'wasm-abort': 'the WASM runtime broke off',
+  'run-failed': 'a run of the model failed',
+  'worker-error': 'the worker failed',
+  'worker-hang': 'the worker did not answer any more',
+  'worker-ended': 'the worker was ended',
+};
+
 /** Changes a few times per load only, so that a screen reader may be told each time. */
 export function describeState(status: ServeStatus): string {
-  return status.isHandover ? `Handing over: ${describePhase(status)}` : describePhase(status);
+  const phase = describePhase(status);
+  if (status.recovery && isLoading(status.state)) return `Recovering: ${phase}`;
+  return status.isHandover ? `Handing over: ${phase}` : phase;
 }
 
 /** Who runs the worker for how many tabs. */
@@ -39,12 +54,14 @@ function describePhase({ state, progress, backend }: ServeStatus): string {
 }
 
 /** What there is to wait for, or to do next. */
-export function describeDetail({ state, progress, role, backend }: ServeStatus): string {
+export function describeDetail({ state, progress, role, backend, recovery }: ServeStatus): string {
   switch (state) {
     case 'loading':
     case 'warming-up':
+      if (recovery) return `${describeFault(recovery)}: all requests go on in a new worker`;
       return progress ? describeProgress(progress) : 'starting the worker';
     case 'ready':
+      if (recovery) return `recovered: ${describeFault(recovery)}, and no request was lost`;
       if (backend?.name === 'upstream') return 'prompts are answered by the upstream';
       return role === 'leader' ? 'prompts are answered in this tab' : 'prompts are answered by another tab';
     case 'failed':
@@ -54,6 +71,10 @@ export function describeDetail({ state, progress, role, backend }: ServeStatus):
     default:
       return state satisfies never;
   }
+}
+
+function describeFault({ kind, attempt }: Recovery): string {
+  return attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
 }
 
 export function isLoading(state: ServeState): boolean {

@@ -4,12 +4,17 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { FakeClock } from '../../batching/fake-clock.ts';
 import { createClientId, createRequestId } from '../ids.ts';
 import type { ClientId, RequestId } from '../protocol.ts';
+import { WasmAbortError } from '../runtime/errors.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from './deployment.ts';
 
 const WORK_MS = 200;
 
-function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] = {}) {
+/** @param failureOf What the handler throws for a batch, if anything. */
+function createDoubler(
+  batchOptions: Deployment<number, number>['batchOptions'] = {},
+  failureOf: (numbers: readonly number[]) => Error | undefined = () => undefined,
+) {
   const clock = new FakeClock();
   const events: string[] = [];
   const batches: BatchEvent[] = [];
@@ -25,10 +30,13 @@ function createDoubler(batchOptions: Deployment<number, number>['batchOptions'] 
     async handler(numbers) {
       events.push(`run ${numbers.join()}`);
       await new Promise<void>((resolve) => void clock.setTimer(WORK_MS, resolve));
+      const failure = failureOf(numbers);
+      if (failure) throw failure;
       return numbers.map((number) => (number < 0 ? new RangeError(`${number} is negative`) : number * 2));
     },
   });
   const served = new BatchedDeployment(doubler, clock, {
+    onFault: (cause) => events.push(`fault: ${String(cause)}`),
     onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
     onBatch: (event, answers) => {
       batches.push(event);
@@ -203,6 +211,25 @@ describe('BatchedDeployment', () => {
       expect.objectContaining({ code: 'UNKNOWN_OPTION' }),
     );
     expect(served.knobs.maxBatchSize).toBe(8);
+  });
+});
+
+describe('a deployment whose runtime is at an end', () => {
+  it('says so, and leaves its requests to the next worker', async () => {
+    const { submit, work, events } = createDoubler({}, () => WasmAbortError.because(new Error('Aborted()')));
+    submit('a', 1);
+    await work();
+    expect(events).toEqual(['run 1', 'fault: WasmAbortError: Aborted()']);
+  });
+
+  it('runs a batch that is too much for memory as two', async () => {
+    const { submit, work, events } = createDoubler({ batchWaitTimeoutMs: 1 }, (numbers) =>
+      numbers.length > 1 ? new RangeError('Array buffer allocation failed') : undefined,
+    );
+    submit('a', 1);
+    submit('b', 2);
+    for (let run = 0; run < 4; run++) await work();
+    expect(events).toEqual(['run 1,2', 'run 1', 'run 2', 'a = 2', 'b = 4']);
   });
 });
 

@@ -1,11 +1,18 @@
-import { batchBehindQueue, type BatchEvent, type QueuedBatched } from '../../batching/batch.ts';
+import {
+  batchBehindQueue,
+  type BatchContext,
+  type BatchEvent,
+  type QueuedBatched,
+} from '../../batching/batch.ts';
 import type { Clock } from '../../batching/clock.ts';
 import { BackPressureError, RequestCancelledError } from '../../batching/errors.ts';
 import { DrainRate } from '../../batching/drain-rate.ts';
 import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol.ts';
+import { WasmAbortError } from '../runtime/errors.ts';
 import type { AnyDeployment } from './deployment.ts';
+import { runSplitting } from './split-batch.ts';
 
 export interface Answer {
   readonly requestId: RequestId;
@@ -16,6 +23,8 @@ export interface BatchedDeploymentListener {
   /** Once per batch, when its handler has ended, with all that it answered. */
   onBatch(event: BatchEvent, answers: readonly Answer[]): void;
   onFailed(requestId: RequestId, error: unknown): void;
+  /** What the handler runs on is at an end, which is not its requests' failure: they go on in the next worker. */
+  onFault(cause: unknown, requestIds: readonly RequestId[]): void;
   /** One request's wait, arrival -> cut, ms. */
   onQueueWait(queueWaitMs: number): void;
 }
@@ -79,10 +88,7 @@ export class BatchedDeployment {
         }
         this.#drainRate.recordAdmission(nowMs, this.#waiting.length);
         this.#handOver();
-        return deployment.handler(
-          arrivals.map(({ input }) => input),
-          context,
-        );
+        return this.#handle(arrivals, context);
       },
       {
         ...options,
@@ -141,6 +147,18 @@ export class BatchedDeployment {
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
     this.#handOver();
     return this.knobs;
+  }
+
+  async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {
+    const inputs = arrivals.map(({ input }) => input);
+    try {
+      return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
+    } catch (cause) {
+      if (!(cause instanceof WasmAbortError)) throw cause;
+      const requestIds = arrivals.map(({ id }) => id);
+      this.#listener.onFault(cause, requestIds);
+      return new Promise<never>(() => {});
+    }
   }
 
   #admit(arrival: Arrival): void {

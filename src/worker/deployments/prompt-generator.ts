@@ -6,6 +6,8 @@ import type { Accepted, Submission } from './text-generator.ts';
 /** What continues prompts for the text generator: a model in this worker, or a server elsewhere. */
 export interface PromptGenerator {
   readonly gauges: EngineGauges;
+  /** How long the worker may be silent while this runs, ms. */
+  readonly patienceMs: number;
   /**
    * Accepts a request. What becomes of it is told as updates.
    *

@@ -22,7 +22,9 @@ async function createDeployment() {
     gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
-  const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told));
+  const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told), {
+    onFault: () => {},
+  });
   await deployment.useModel(createModel('old'));
   return {
     deployment,

@@ -9,6 +9,7 @@ import { toWireError } from '../wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
 import { servedModelId } from '../served-model-id.ts';
 import { timeoutMsOf } from './generation-options.ts';
+import type { ModelGuardListener } from './model-guard.ts';
 import type { PromptGenerator } from './prompt-generator.ts';
 import { TextGenerator, type Submission } from './text-generator.ts';
 
@@ -18,6 +19,12 @@ type ModelState =
   | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
+
+/** What the deployment tells of its model, and what it is told. */
+export interface TextGeneratorCare extends ModelGuardListener {
+  /** See `ModelGuard`. */
+  readonly maxRows?: number;
+}
 
 const NO_GAUGES: EngineGauges = {
   numRunning: 0,
@@ -34,6 +41,7 @@ export type CreateGenerator = (
 /** The text generator in service from the first moment: what is submitted while its model loads waits for it. */
 export class TextGeneratorDeployment {
   readonly #stats: StatsReporter;
+  readonly #care: TextGeneratorCare;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submitted before the model is ready, in order. */
   readonly #early = new Map<RequestId, Submission>();
@@ -44,8 +52,13 @@ export class TextGeneratorDeployment {
   #model: ModelState = { type: 'loading' };
   #modelId: string | undefined;
 
-  constructor(stats: StatsReporter, onUpdates: (updates: readonly RequestUpdate[]) => void) {
+  constructor(
+    stats: StatsReporter,
+    onUpdates: (updates: readonly RequestUpdate[]) => void,
+    care: TextGeneratorCare,
+  ) {
     this.#stats = stats;
+    this.#care = care;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
         if (type !== 'finished' && type !== 'failed') continue;
@@ -72,11 +85,18 @@ export class TextGeneratorDeployment {
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
     const create: CreateGenerator = (policy, onUpdates) =>
-      new TextGenerator(model, policy, {
-        onUpdates,
-        onStep: (event) => this.#stats.recordStep(event),
-        onEnded: (events) => this.#stats.recordEnded(events),
-      });
+      new TextGenerator(
+        model,
+        policy,
+        {
+          onUpdates,
+          onStep: (event) => this.#stats.recordStep(event),
+          onEnded: (events) => this.#stats.recordEnded(events),
+          onFault: (cause, requestIds) => this.#care.onFault(cause, requestIds),
+          onStepBegun: (requestIds) => this.#care.onStepBegun?.(requestIds),
+        },
+        this.#care.maxRows,
+      );
     return this.use(servedModelId(model.modelInfo, model.backendInfo), create, whenBusy);
   }
 
@@ -86,6 +106,11 @@ export class TextGeneratorDeployment {
     const generator = create(this.#policy, this.#onUpdates);
     this.#modelId = modelId;
     this.#endLoading({ type: 'ready', generator });
+  }
+
+  /** How long a step may take before it is given up, ms; 0 where no model serves. */
+  get patienceMs(): number {
+    return this.#generator?.patienceMs ?? 0;
   }
 
   /** No model can be had: what waited, and what comes, fails with this error. */

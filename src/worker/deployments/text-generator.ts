@@ -14,9 +14,10 @@ import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
 import { EmptyPromptError, PromptTooLongError } from './errors.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
+import { ModelGuard, type ModelGuardListener } from './model-guard.ts';
 import type { PromptGenerator } from './prompt-generator.ts';
 
-export interface TextGeneratorListener {
+export interface TextGeneratorListener extends ModelGuardListener {
   /** All that one step (or one cancellation) brought. */
   onUpdates(updates: readonly RequestUpdate[]): void;
   onStep(event: StepEvent): void;
@@ -55,13 +56,16 @@ export class TextGenerator implements PromptGenerator {
   readonly #requests = new Map<RequestId, ActiveRequest>();
   /** Of these, by their name in the engine. */
   readonly #sequences = new Map<RequestId, ActiveSequence>();
+  readonly #guard: ModelGuard;
   #isDropped = false;
 
-  constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener) {
+  /** @param maxRows See `ModelGuard`. */
+  constructor(model: LoadedModel, policy: BatchingPolicy, listener: TextGeneratorListener, maxRows?: number) {
     this.#model = model;
     this.#listener = listener;
+    this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend),
+      runner: new Gpt2Runner(model.backend, this.#guard),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,
@@ -78,6 +82,10 @@ export class TextGenerator implements PromptGenerator {
         },
       },
     });
+  }
+
+  get patienceMs(): number {
+    return this.#guard.patienceMs;
   }
 
   textsOf(tokenIds: readonly number[]): readonly string[] {

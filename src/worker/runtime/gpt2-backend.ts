@@ -38,6 +38,8 @@ export interface Gpt2Backend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;
+  /** Resolves when nothing can be run any more, with the reason, whether or not something runs then. */
+  readonly failure: Promise<Error>;
   /** See `ModelRunner`. */
   readonly maxPrefillRows: number;
   /** Makes the cache this large, and keeps what is in it as far as it fits. */

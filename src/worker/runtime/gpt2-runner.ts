@@ -11,16 +11,34 @@ import type {
 } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
 
+/** Who replaces what runs the steps, where that is at an end. */
+export interface RunSupervisor {
+  /** A step is about to begin. Returns its end, which is not called where it fails. */
+  begin(step: Step): () => void;
+  onFault(cause: unknown, step: Step): void;
+  /** Rows that may run together for now; undefined where there is no limit but the cache's. */
+  readonly maxRows: number | undefined;
+}
+
 /** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
 export class Gpt2Runner implements ModelRunner {
   readonly #backend: Gpt2Backend;
+  readonly #supervisor: RunSupervisor | undefined;
 
-  constructor(backend: Gpt2Backend) {
+  /** @param supervisor Without one, a step that fails is the engine's to deal with. */
+  constructor(backend: Gpt2Backend, supervisor?: RunSupervisor) {
     this.#backend = backend;
+    this.#supervisor = supervisor;
   }
 
   get kvCacheLimits(): KvCacheLimits {
-    return this.#backend.kvCacheLimits;
+    const supervisor = this.#supervisor;
+    return {
+      ...this.#backend.kvCacheLimits,
+      get maxRows() {
+        return supervisor?.maxRows ?? Infinity;
+      },
+    };
   }
 
   get maxPrefillRows(): number {
@@ -33,12 +51,29 @@ export class Gpt2Runner implements ModelRunner {
 
   start(step: Step): StartedStep {
     const { promise: launched, resolve } = Promise.withResolvers<void>();
-    const output = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    const ended = this.#supervisor?.begin(step);
+    const running = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    const output = ended ? this.#supervised(step, running, ended) : running;
     output.then(
       () => resolve(),
       () => resolve(),
     );
     return { launched, output };
+  }
+
+  /**
+   * One that fails never ends, so that nobody is told of it: its requests go on elsewhere, from the tokens that their callers
+   * have.
+   */
+  async #supervised(step: Step, running: Promise<StepOutput>, ended: () => void): Promise<StepOutput> {
+    try {
+      const output = await running;
+      ended();
+      return output;
+    } catch (cause) {
+      this.#supervisor?.onFault(cause, step);
+      return new Promise<never>(() => {});
+    }
   }
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {

@@ -1,4 +1,4 @@
-import { NoWebGpuAdapterError } from './errors.ts';
+import { NoWebGpuAdapterError, RungUnavailableError } from './errors.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
@@ -24,24 +24,34 @@ const RAISED_LIMITS = [
 /**
  * Asks for a device of our own: one that onnxruntime-web makes by itself dies with its last session.
  *
+ * @param precision What it has to compute in; left out, fp16 where the adapter can.
  * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter.
+ * @throws RungUnavailableError where the adapter does not compute in fp16, which was asked for, or refuses a device.
  */
-export async function requestGpuDevice(): Promise<GpuDevice> {
+export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
   if (!gpu) throw NoWebGpuAdapterError.because('this browser does not offer navigator.gpu');
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
-  const device = await adapter.requestDevice({
-    requiredFeatures: chooseFeatures(adapter),
-    requiredLimits: Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]])),
-  });
+  if (precision === 'fp16' && !adapter.features.has('shader-f16'))
+    throw new RungUnavailableError('This GPU adapter does not offer shader-f16');
+  const device = await requestFrom(adapter, precision === 'fp32' ? [] : chooseFeatures(adapter));
   return {
     device,
     adapterName: describeAdapter(adapter.info),
     isSoftwareAdapter: isSoftware(adapter.info),
     hasShaderF16: device.features.has('shader-f16'),
   };
+}
+
+async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName[]): Promise<GPUDevice> {
+  const requiredLimits = Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]]));
+  try {
+    return await adapter.requestDevice({ requiredFeatures, requiredLimits });
+  } catch (cause) {
+    throw new RungUnavailableError(`This GPU adapter gave no device (${String(cause)})`, { cause });
+  }
 }
 
 /**

@@ -1,9 +1,15 @@
 import { ModelFileMissingError } from '../model/errors.ts';
+import { isWasmAbort } from '../recovery/fault-of.ts';
+import { WasmAbortError } from './errors.ts';
 import { ortInUse, ortMutex } from './ort.ts';
 
 /** A small ONNX model with one float32 input and one float32 output, on the CPU. */
 export interface OnnxModel {
-  /** Runs one batch; the mutex of onnxruntime-web keeps it apart from every other run in the worker. */
+  /**
+   * Runs one batch; the mutex of onnxruntime-web keeps it apart from every other run in the worker.
+   *
+   * @throws WasmAbortError where that was the last run of the worker's runtime.
+   */
   run(inputName: string, values: Float32Array, dims: readonly number[]): Promise<Float32Array>;
 }
 
@@ -36,10 +42,14 @@ async function createModel(url: string): Promise<OnnxModel> {
   return {
     async run(inputName, values, dims) {
       const feeds = { [inputName]: new ort.Tensor('float32', values, dims) };
-      const outputs = await ortMutex.run(() => session.run(feeds));
+      const outputs = await ortMutex.run(() => session.run(feeds)).catch(asWasmAbort);
       const data = outputs[outputName]?.data;
       if (data instanceof Float32Array) return data;
       throw new TypeError(`Expected output ${outputName} of ${url} to be float32`);
     },
   };
+}
+
+function asWasmAbort(cause: unknown): never {
+  throw isWasmAbort(cause) ? WasmAbortError.because(cause) : cause;
 }

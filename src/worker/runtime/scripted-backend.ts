@@ -42,6 +42,17 @@ export class ScriptedBackend implements Gpt2Backend {
     capacityFor: (length) => Math.max(128, 2 ** Math.ceil(Math.log2(length))),
   };
   readonly maxPrefillRows: number = 8;
+  /** Resolves with `fail`. */
+  readonly failure: Promise<Error>;
+  readonly fail: (error: Error) => void;
+  /** What the next runs are rejected with. */
+  runError: Error | undefined;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    this.failure = promise;
+    this.fail = resolve;
+  }
 
   resize({ numSlots, numStagingRows, capacity }: KvShape): void {
     this.calls.push(`resize ${numSlots}+${numStagingRows}x${capacity}`);
@@ -54,6 +65,7 @@ export class ScriptedBackend implements Gpt2Backend {
     this.calls.push(
       `forward ${target} ${numRows}x${tokensPerRow} ids ${named} positions ${positions.join()} last ${lastIndices.join()}`,
     );
+    if (this.runError) return Promise.reject(this.runError);
     const { vocabSize } = ScriptedBackend.config;
     this.#logits = new Float32Array(numRows * vocabSize);
     for (let row = 0; row < numRows; row++) {

@@ -28,7 +28,8 @@ describe('WasmBackend on Storyteller', () => {
       open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
     });
     const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
-    backend = await WasmBackend.create({ config, ...(await packInMemory(checkpoint, plan)) });
+    const model = { config, ...(await packInMemory(checkpoint, plan)) };
+    backend = await WasmBackend.create({ ...model, numThreads: 1 });
   });
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));

@@ -22,6 +22,8 @@ interface WasmBackendOptions {
   readonly packed: PackedLayout;
   /** The packed file, or what reads it. */
   readonly weights: Uint8Array;
+  /** More than one needs a page that is cross-origin isolated. */
+  readonly numThreads: number;
 }
 
 /** K and V of all layers, in turn, each [rows, heads, capacity, headSize]. */
@@ -39,6 +41,8 @@ export class WasmBackend implements Gpt2Backend {
   /** The CPU that would prepare the next pass is the one that computes this one. */
   readonly isPipelined = false;
   readonly maxPrefillRows = 8;
+  /** What ends the runtime shows in the run that it ends. */
+  readonly failure = new Promise<never>(() => {});
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: Gpt2Config;
@@ -50,8 +54,9 @@ export class WasmBackend implements Gpt2Backend {
   #slots: KvArrays = [];
   #staging: KvArrays = [];
 
-  static async create({ config, packed, weights }: WasmBackendOptions): Promise<WasmBackend> {
+  static async create({ config, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
+    ort.env.wasm.numThreads = numThreads;
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(buildGpt2CpuModel(config, packed), {
         executionProviders: ['wasm'],

@@ -5,7 +5,7 @@ import type { Gpt2Config } from '../model/gpt2-config.ts';
 import { BYTES_PER_VALUE, type PackedLayout, type Precision } from '../model/checkpoint/packed-weights.ts';
 import { buildGpt2Model, GRAPH_IO } from '../model/gpt2-graph.ts';
 import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
-import { DeviceLostError } from './errors.ts';
+import { DeviceLostError, GpuError } from './errors.ts';
 import {
   lastRowsOf,
   type ForwardInput,
@@ -35,6 +35,9 @@ const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
 const BYTES_PER_FLOAT32 = 4;
 
+/** Between the rejection of what a device was doing and the news of its loss. */
+const LOSS_GRACE_MS = 100;
+
 /** Threads that sample one row. A software adapter runs them one after the other, and pays for each at every barrier. */
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
@@ -57,7 +60,9 @@ export class WebGpuBackend implements Gpt2Backend {
   readonly #buffers = new Map<string, GPUBuffer>();
   /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
   readonly #kvTensors = new Map<string, KvTensors>();
+  readonly failure: Promise<Error>;
   #deviceError: Error | undefined;
+  #isReleased = false;
 
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
@@ -89,10 +94,14 @@ export class WebGpuBackend implements Gpt2Backend {
     this.#precision = packed.precision;
     this.#cache = new GpuKvCache(device, config, BYTES_PER_VALUE[packed.precision]);
     this.#sampler = sampler;
-    device.addEventListener('uncapturederror', ({ error }) => {
-      this.#deviceError = new Error(`WebGPU error: ${error.message}`);
-    });
-    void this.#watchForLoss();
+    const { promise, resolve } = Promise.withResolvers<Error>();
+    this.failure = promise;
+    const fail = (error: Error): void => {
+      this.#deviceError ??= error;
+      resolve(this.#deviceError);
+    };
+    device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)));
+    void this.#watchForLoss(fail);
   }
 
   /**
@@ -127,7 +136,7 @@ export class WebGpuBackend implements Gpt2Backend {
       ...kv.fetches,
       [GRAPH_IO.logits]: this.#tensor(logits, 'float32', [numRows, this.#config.vocabSize]),
     };
-    await ortMutex.run(() => this.#session.run(feeds, fetches));
+    await this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
     return { runMs: performance.now() - startedAtMs };
   }
 
@@ -135,7 +144,9 @@ export class WebGpuBackend implements Gpt2Backend {
     const startedAtMs = performance.now();
     const inputs = this.#slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
-    const samples = await this.#sampler.sample(target, rows, this.#logits(rows.length), inputs);
+    const samples = await this.#explained(
+      this.#sampler.sample(target, rows, this.#logits(rows.length), inputs),
+    );
     this.#throwIfDeviceFailed();
     return { samples, readbackMs: performance.now() - startedAtMs };
   }
@@ -143,7 +154,7 @@ export class WebGpuBackend implements Gpt2Backend {
   /** Without waiting, the chunks of a long prompt would follow each other in microtasks, and no message be seen between. */
   async finish(): Promise<{ readonly readbackMs: number }> {
     const startedAtMs = performance.now();
-    await this.#device.queue.onSubmittedWorkDone();
+    await this.#explained(this.#device.queue.onSubmittedWorkDone());
     this.#throwIfDeviceFailed();
     return { readbackMs: performance.now() - startedAtMs };
   }
@@ -174,6 +185,7 @@ export class WebGpuBackend implements Gpt2Backend {
   }
 
   async release(): Promise<void> {
+    this.#isReleased = true;
     await ortMutex.run(() => this.#session.release());
     this.#cache.destroy();
     this.#sampler.destroy();
@@ -261,9 +273,20 @@ export class WebGpuBackend implements Gpt2Backend {
     return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
   }
 
-  async #watchForLoss(): Promise<void> {
+  async #watchForLoss(fail: (error: Error) => void): Promise<void> {
     const { message, reason } = await this.#device.lost;
-    this.#deviceError = DeviceLostError.because(message || reason);
+    if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
+  }
+
+  /** What a lost device rejects speaks of buffers and callbacks; why it did so is told a moment later. */
+  async #explained<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (cause) {
+      const grace = new Promise<void>((resolve) => void setTimeout(resolve, LOSS_GRACE_MS));
+      await Promise.race([this.failure, grace]);
+      throw this.#deviceError ?? cause;
+    }
   }
 
   #throwIfDeviceFailed(): void {

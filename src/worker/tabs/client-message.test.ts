@@ -44,7 +44,22 @@ const MESSAGES = [
   METRICS,
 ];
 
-const INIT = { version, type: 'init', modelUrl: 'http://localhost/', backend: 'auto', isShared: true };
+const PAST = {
+  recovery: { kind: 'device-lost', message: 'unplugged', rung: 'webgpu-fp16', attempt: 2 },
+  leftRungs: [{ rung: 'webgpu-fp16', reason: 'it was lost' }],
+  isProven: true,
+  maxRows: 4,
+  condemned: ['r'],
+};
+const INIT = {
+  version,
+  type: 'init',
+  modelUrl: 'http://localhost/',
+  backend: 'auto',
+  isShared: true,
+  lifeLock: 'tabserve:worker:1',
+  past: PAST,
+};
 
 const { knobs: _knobs, ...FIRST_HELLO } = HELLO;
 const { resumption: _resumption, ...FIRST_SUBMIT } = SUBMIT;

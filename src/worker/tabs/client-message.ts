@@ -3,10 +3,12 @@ import {
   MAX_CHOICES,
   type ClientId,
   type ClientMessage,
+  type HostPing,
   type ModelSource,
   type ResumedChoice,
   type Resumption,
   type WorkerInit,
+  type WorkerPast,
 } from '../protocol.ts';
 import {
   count,
@@ -16,7 +18,9 @@ import {
   knobSettings,
   logprobs,
   name,
+  recovery,
   requestId,
+  rung,
   tokenIds,
   version,
 } from './wire-schema.ts';
@@ -74,6 +78,14 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
   v.object({ ...from, type: v.literal('delete-model'), callId: count, key: v.string() }),
 ]);
 
+const workerPast: v.GenericSchema<unknown, WorkerPast> = v.object({
+  recovery: v.exactOptional(recovery),
+  leftRungs: v.array(v.object({ rung, reason: v.string() })),
+  isProven: v.boolean(),
+  maxRows: v.exactOptional(count),
+  condemned: v.array(requestId),
+});
+
 const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
   version,
   type: v.literal('init'),
@@ -81,7 +93,11 @@ const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
   backend: v.picklist(['auto', 'webgpu', 'wasm']),
   upstream: v.exactOptional(v.object({ url: v.string(), model: v.exactOptional(v.string()) })),
   isShared: v.boolean(),
+  lifeLock: v.exactOptional(name),
+  past: workerPast,
 });
+
+const hostPing: v.GenericSchema<unknown, HostPing> = v.object({ version, type: v.literal('ping') });
 
 /**
  * The worker's door: the one place where something received becomes a message. What has another version or shape is
@@ -93,6 +109,11 @@ export function parseClientMessage(data: unknown): ClientMessage | undefined {
 
 export function parseWorkerInit(data: unknown): WorkerInit | undefined {
   return outputOf(workerInit, data);
+}
+
+/** Whether the tab that made the worker asks for a sign of life. */
+export function isHostPing(data: unknown): data is HostPing {
+  return v.is(hostPing, data);
 }
 
 /** Whether a tab of another version has come: it has to hear whom it meets. */

@@ -12,6 +12,11 @@ export const LEADER_LOCK = 'tabserve:leader';
 /** Held by the worker that serves: a new one starts only when the old one is really gone. */
 export const WORKER_LOCK = 'tabserve:worker';
 
+/** Of a lock that one worker holds to its end: who made it queues for it, and knows when it is gone. */
+export function createLifeName(): string {
+  return `tabserve:worker:${crypto.randomUUID()}`;
+}
+
 /** Of the channel to one tab, and of the lock that this tab holds for life. */
 export function clientName(clientId: ClientId): string {
   return `tabserve:client:${clientId}`;

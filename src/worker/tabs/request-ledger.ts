@@ -10,6 +10,11 @@ export class RequestLedger {
   /** In order of their end. */
   readonly #ended = new Set<RequestId>();
 
+  /** Whether no request waits or runs. */
+  get isEmpty(): boolean {
+    return this.#owners.size === 0;
+  }
+
   /** False where this request is known already, as one that waits, runs or has ended. */
   add(requestId: RequestId, clientId: ClientId): boolean {
     if (this.#owners.has(requestId) || this.#ended.has(requestId)) return false;

@@ -3,6 +3,7 @@ import { clientId, settle } from '../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
 import type { Link } from './link.ts';
 import { clientName, LEADER_LOCK, SHARED_CHANNEL } from './names.ts';
+import { NO_PAST } from '../recovery/ladder.ts';
 import { openSharedLink } from './shared-link.ts';
 import { createWorkerStatus, FakeLocks, FakeWorkerPort, RecordingLinkListener } from './test-support.ts';
 
@@ -68,6 +69,7 @@ async function meetNewer() {
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const link of links.splice(0)) link.close();
   for (const channel of channels.splice(0)) channel.close();
   await settle();
@@ -98,6 +100,8 @@ describe('a shared link', () => {
           modelUrl: 'http://localhost/models/storyteller/',
           backend: 'auto',
           isShared: true,
+          lifeLock: expect.stringMatching(/^tabserve:worker:/),
+          past: NO_PAST,
         },
       ],
     ]);
@@ -150,11 +154,15 @@ describe('a shared link', () => {
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
   });
 
-  it('gives the lead up after three workers that never got ready: the next tab may do better', async () => {
+  it('gives the lead up after three workers that never came as far as a device: the next tab may do better', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const locks = new FakeLocks();
     const [a, b] = [openTab('a', locks), openTab('b', locks)];
     await settle();
-    for (let failure = 0; failure < 3; failure++) a.failLast();
+    for (let failure = 0; failure < 3; failure++) {
+      a.failLast();
+      vi.runAllTimers();
+    }
     await settle();
     expect(a.listener.log.slice(2)).toEqual([
       'follower',
@@ -162,20 +170,6 @@ describe('a shared link', () => {
     ]);
     expect(b.listener.log).toEqual(['open', 'leader']);
     expect(a.workers).toHaveLength(3);
-  });
-
-  it('forgives what failed before a worker that got ready', async () => {
-    const tab = openTab('a', new FakeLocks());
-    await settle();
-    tab.failLast();
-    tab.failLast();
-    const shared = openChannel();
-    shared.postMessage(READY);
-    await hear(tab, shared);
-    tab.failLast();
-    tab.failLast();
-    expect(tab.workers).toHaveLength(5);
-    expect(tab.listener.log).toEqual(['open', 'leader']);
   });
 });
 

@@ -37,6 +37,7 @@ export function openSharedLink(
   const workers = new WorkerHost({
     createWorker,
     init: { ...init, isShared: true },
+    locks,
     onMessage() {
       // It talks over the channels.
     },
@@ -60,7 +61,6 @@ export function openSharedLink(
   const receive = ({ data }: MessageEvent<unknown>): void => {
     const message = parseWorkerMessage(data);
     if (message) {
-      if (message.type === 'status' && message.status.state === 'ready') workers.recordReady();
       listener.onMessage(message);
       return;
     }

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
+import { NO_PAST } from '../recovery/ladder.ts';
 import { openSoloLink } from './solo-link.ts';
 import { createWorkerStatus, FakeWorkerPort, RecordingLinkListener } from './test-support.ts';
 
@@ -31,6 +32,8 @@ function createLink() {
   return { link, listener, workers, failLast };
 }
 
+afterEach(() => void vi.useRealTimers());
+
 describe('a solo link', () => {
   it('starts a worker for this tab alone, and says why', () => {
     const { link, workers } = createLink();
@@ -42,6 +45,7 @@ describe('a solo link', () => {
         modelUrl: 'http://localhost/models/storyteller/',
         backend: 'auto',
         isShared: false,
+        past: NO_PAST,
       },
     ]);
   });
@@ -78,16 +82,21 @@ describe('a solo link', () => {
     expect(listener.log).toEqual(['open', 'open']);
   });
 
-  it('gives up after three workers that never got ready; one that did forgives those before', () => {
-    const { listener, workers, failLast } = createLink();
-    failLast();
-    failLast();
-    workers.at(-1)?.say(READY);
-    failLast();
-    failLast();
-    expect(listener.log).toEqual([]);
-    failLast();
+  it('gives up after three workers that never came as far as a device', () => {
+    vi.useFakeTimers();
+    const { listener, failLast } = createLink();
+    for (let failure = 0; failure < 3; failure++) {
+      expect(listener.log).toEqual([]);
+      failLast();
+      vi.runAllTimers();
+    }
     expect(listener.log).toEqual(['failure: The worker failed (out of memory): reload the page.']);
+  });
+
+  it('keeps to itself what the worker tells it alone', () => {
+    const { listener, workers } = createLink();
+    workers[0]?.say({ version: PROTOCOL_VERSION, type: 'progress' });
+    expect(listener.messages).toEqual([]);
   });
 
   it('ends its worker when it is closed', () => {

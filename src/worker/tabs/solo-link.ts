@@ -19,7 +19,6 @@ export function openSoloLink({ clientId, host, reason }: SoloLinkOptions, listen
     onMessage(data) {
       const message = parseWorkerMessage(data);
       if (!message) return;
-      if (message.type === 'status' && message.status.state === 'ready') workers.recordReady();
       if (message.type === 'serving') listener.onOpen();
       else listener.onMessage(message);
     },

@@ -1,8 +1,19 @@
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import type { LoadedModel } from '../load-model.ts';
 import { ByteTextStream } from '../model/text-stream.ts';
-import type { KnobSettings, TabRole, WorkerId, WorkerMessage, WorkerStatus } from '../protocol.ts';
+import type {
+  HostMessage,
+  KnobSettings,
+  TabRole,
+  Unsigned,
+  WorkerId,
+  WorkerMessage,
+  WorkerPast,
+  WorkerStatus,
+} from '../protocol.ts';
+import { NO_PAST } from '../recovery/ladder.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import type { ServeWorkerHost } from '../serve-worker.ts';
 import type { Locks } from './client-registry.ts';
 import type { LinkListener } from './link.ts';
 import type { WorkerPort } from './worker-host.ts';
@@ -129,6 +140,16 @@ export class FakeWorkerPort implements WorkerPort {
   }
 }
 
+/** The tab that made a worker, as the worker sees it. */
+export interface RecordingServeHost extends ServeWorkerHost {
+  readonly told: Unsigned<HostMessage>[];
+}
+
+export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeHost {
+  const told: Unsigned<HostMessage>[] = [];
+  return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
+}
+
 /** What a tab hears of its link: one line each, and the messages themselves. */
 export class RecordingLinkListener implements LinkListener {
   readonly log: string[] = [];
@@ -199,6 +220,7 @@ export function createScriptedModel(
     },
     backendInfo: {
       name: 'wasm',
+      rung: 'wasm',
       precision: 'fp32',
       adapter: 'none',
       isSoftwareAdapter: false,

@@ -3,9 +3,12 @@ import type {
   BatchKnobs,
   BatchingPolicy,
   DeploymentInfo,
+  Fault,
   KnobSettings,
   FinishReason,
+  Recovery,
   RequestId,
+  Rung,
   TokenLogprobs,
 } from '../protocol.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
@@ -77,4 +80,35 @@ export const knobSettings: v.GenericSchema<unknown, KnobSettings> = v.object({
   revision: count,
   policy,
   deployments: v.array(deploymentInfo),
+});
+
+export const rung: v.GenericSchema<unknown, Rung> = v.picklist([
+  'webgpu-fp16',
+  'webgpu-fp32',
+  'wasm-threads',
+  'wasm',
+]);
+
+const faultEntries = {
+  kind: v.picklist([
+    'device-lost',
+    'adapter-gone',
+    'gpu-error',
+    'gpu-hang',
+    'out-of-memory',
+    'wasm-abort',
+    'run-failed',
+    'worker-error',
+    'worker-hang',
+    'worker-ended',
+  ]),
+  message: v.string(),
+};
+
+export const fault: v.GenericSchema<unknown, Fault> = v.object(faultEntries);
+
+export const recovery: v.GenericSchema<unknown, Recovery> = v.object({
+  ...faultEntries,
+  rung: v.exactOptional(rung),
+  attempt: count,
 });

@@ -1,24 +1,46 @@
 import { describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from '../protocol.ts';
-import { FakeWorkerPort } from './test-support.ts';
-import { WorkerHost } from './worker-host.ts';
+import type { Clock } from '../../batching/clock.ts';
+import { FakeClock } from '../../batching/fake-clock.ts';
+import { requestId } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION, type HostMessage, type Unsigned } from '../protocol.ts';
+import { NO_PAST } from '../recovery/ladder.ts';
+import { FakeLocks, FakeWorkerPort } from './test-support.ts';
+import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
 
-function createHost() {
+const INIT = { modelUrl: 'http://localhost/models/storyteller/', backend: 'wasm', isShared: true } as const;
+
+function createHost(options: Partial<WorkerHostOptions> = {}) {
   const workers: FakeWorkerPort[] = [];
   const heard: unknown[] = [];
   const errors: Error[] = [];
+  const clock = new FakeClock();
   const host = new WorkerHost({
     createWorker() {
       const worker = new FakeWorkerPort();
       workers.push(worker);
       return worker;
     },
-    init: { modelUrl: 'http://localhost/models/storyteller/', backend: 'wasm', isShared: true },
+    init: INIT,
+    clock,
     onMessage: (data) => heard.push(data),
     onGiveUp: (error) => errors.push(error),
+    ...options,
   });
-  const failLast = (message = 'out of memory'): void => workers.at(-1)?.fail(message);
-  return { host, workers, heard, errors, failLast };
+  /** Something the newest worker tells its host. */
+  const tell = (message: Unsigned<HostMessage>): void =>
+    workers.at(-1)?.say({ version: PROTOCOL_VERSION, ...message });
+  const serve = (): void => {
+    tell({ type: 'on-rung', rung: 'wasm' });
+    tell({ type: 'ready' });
+    tell({ type: 'busy' });
+  };
+  /** And every delay is over. */
+  const failLast = (message = 'out of memory'): void => {
+    workers.at(-1)?.fail(message);
+    clock.advance(10_000);
+  };
+  const initOf = (index: number): unknown => workers[index]?.received[0];
+  return { host, workers, heard, errors, clock, tell, serve, failLast, initOf };
 }
 
 describe('WorkerHost', () => {
@@ -28,13 +50,7 @@ describe('WorkerHost', () => {
     host.post('to the worker');
     workers[0]?.say('to the tab');
     expect(workers[0]?.received).toEqual([
-      {
-        version: PROTOCOL_VERSION,
-        type: 'init',
-        modelUrl: 'http://localhost/models/storyteller/',
-        backend: 'wasm',
-        isShared: true,
-      },
+      { version: PROTOCOL_VERSION, type: 'init', ...INIT, past: NO_PAST },
       'to the worker',
     ]);
     expect(heard).toEqual(['to the tab']);
@@ -50,19 +66,32 @@ describe('WorkerHost', () => {
     expect(errors).toEqual([]);
   });
 
+  it('replaces a worker that tells of a fault, and tells the next one of it', () => {
+    const { host, workers, heard, tell, serve, clock, initOf } = createHost();
+    host.start();
+    serve();
+    tell({ type: 'progress' });
+    const fault = { kind: 'wasm-abort', message: 'Aborted()' } as const;
+    tell({ type: 'fault', fault, stalledIds: [], numRunning: 3 });
+    clock.advance(0);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+    expect(initOf(1)).toMatchObject({
+      past: { recovery: { ...fault, rung: 'wasm', attempt: 1 }, isProven: true, leftRungs: [] },
+    });
+    expect(heard).toEqual([]);
+  });
+
   it('gives up at once where the browser makes no worker', async () => {
-    const errors: string[] = [];
-    const host = new WorkerHost({
+    const { host, errors } = createHost({
       createWorker() {
         throw new Error('blocked by policy');
       },
-      init: { modelUrl: '', backend: 'wasm', isShared: true },
-      onMessage: () => {},
-      onGiveUp: ({ message }) => errors.push(message),
     });
     host.start();
     await Promise.resolve();
-    expect(errors).toEqual(['The worker failed (Error: blocked by policy): reload the page.']);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The worker failed (Error: blocked by policy): reload the page.',
+    ]);
   });
 
   it('gives up after three failures in a row, and says why', () => {
@@ -74,12 +103,12 @@ describe('WorkerHost', () => {
     expect(host.isRunning).toBe(false);
   });
 
-  it('forgives what failed before a worker got ready', () => {
-    const { host, workers, errors, failLast } = createHost();
+  it('forgives what failed before a worker brought a token', () => {
+    const { host, workers, errors, tell, failLast } = createHost();
     host.start();
     failLast();
     failLast();
-    host.recordReady();
+    tell({ type: 'progress' });
     failLast();
     failLast();
     expect(errors).toEqual([]);
@@ -113,4 +142,125 @@ describe('WorkerHost', () => {
     expect(workers[0]?.isTerminated).toBe(true);
     expect(workers[0]?.received).toHaveLength(1);
   });
+
+  it('does not start the worker that was due when it is stopped', () => {
+    const { host, workers, clock } = createHost();
+    host.start();
+    for (const worker of [0, 1]) workers[worker]?.fail('once more');
+    expect([workers.length, host.isRunning]).toEqual([2, true]);
+    host.stop();
+    clock.advance(10_000);
+    expect([workers.length, host.isRunning]).toEqual([2, false]);
+  });
 });
+
+describe('WorkerHost, of a worker that cannot say what happened to it', () => {
+  it('replaces one whose lock is free', async () => {
+    const locks = new FakeLocks();
+    const { host, workers, clock, tell, serve, initOf } = createHost({ locks });
+    host.start();
+    const [name] = namesOf(initOf(0));
+    const release = locks.hold(name ?? '');
+    await settle();
+    tell({ type: 'alive' });
+    serve();
+    await settle();
+    clock.advance(10_000);
+    expect(workers).toHaveLength(1);
+    release();
+    await settle();
+    clock.advance(0);
+    expect(workers).toHaveLength(2);
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-ended' } } });
+  });
+
+  it('replaces one that is silent for longer than any step may take', () => {
+    const { host, workers, clock, tell, serve, initOf } = createHost();
+    host.start();
+    serve();
+    tell({ type: 'pong', patienceMs: 90_000 });
+    clock.advance(90_000);
+    expect(workers).toHaveLength(1);
+    clock.advance(5000);
+    clock.advance(0);
+    expect(workers).toHaveLength(2);
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang' } } });
+  });
+
+  it('is content with one that answers now and then', () => {
+    const { host, workers, clock, tell, serve } = createHost();
+    host.start();
+    serve();
+    for (let answer = 0; answer < 100; answer++) {
+      clock.advance(55_000);
+      tell({ type: 'pong', patienceMs: 0 });
+    }
+    expect(workers).toHaveLength(1);
+  });
+
+  it('does not take the sleep of a machine for silence', () => {
+    const clock = new SleepyClock();
+    const { host, workers, serve } = createHost({ clock });
+    host.start();
+    serve();
+    for (let night = 0; night < 12; night++) clock.sleepAndFire();
+    expect(workers).toHaveLength(1);
+    clock.sleepAndFire();
+    expect(workers).toHaveLength(2);
+  });
+
+  it('asks nothing of one that has nothing to do, or has not come so far', () => {
+    const { host, workers, clock, tell } = createHost();
+    host.start();
+    tell({ type: 'busy' });
+    clock.advance(1_000_000);
+    tell({ type: 'idle' });
+    tell({ type: 'ready' });
+    clock.advance(1_000_000);
+    expect(workers).toHaveLength(1);
+    expect(workers[0]?.received).toHaveLength(1);
+  });
+
+  it('blames the requests of the last step that it has announced, without those that have come further', () => {
+    const { host, clock, tell, serve, workers, initOf } = createHost();
+    host.start();
+    for (let death = 0; death < 3; death++) {
+      serve();
+      tell({ type: 'step', requestIds: [requestId('good')] });
+      tell({ type: 'progress' });
+      tell({ type: 'step', requestIds: [requestId('good'), requestId('bad')] });
+      workers.at(-1)?.fail('hung');
+      clock.advance(10_000);
+    }
+    expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
+  });
+});
+
+/** Its machine sleeps for hours between any timer and its firing. */
+class SleepyClock implements Clock {
+  #nowMs = 0;
+  #fire = (): void => {};
+
+  now(): number {
+    return this.#nowMs;
+  }
+
+  setTimer(_: number, fire: () => void): () => void {
+    this.#fire = fire;
+    return () => {};
+  }
+
+  sleepAndFire(): void {
+    this.#nowMs += 3_600_000;
+    this.#fire();
+  }
+}
+
+function namesOf(init: unknown): string[] {
+  return typeof init === 'object' && init && 'lifeLock' in init ? [String(init.lifeLock)] : [];
+}
+
+/** Locks are granted in microtasks. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await Promise.resolve();
+}

@@ -1,4 +1,17 @@
-import { PROTOCOL_VERSION, type WorkerInit } from '../protocol.ts';
+import { systemClock, type Clock } from '../../batching/clock.ts';
+import {
+  PROTOCOL_VERSION,
+  type FaultKind,
+  type HostMessage,
+  type HostPing,
+  type RequestId,
+  type WorkerInit,
+} from '../protocol.ts';
+import { RecoveryPlan, type EndedWorker } from '../recovery/recovery-plan.ts';
+import { SilenceWatch } from '../recovery/silence-watch.ts';
+import type { Locks } from './client-registry.ts';
+import { parseHostMessage } from './host-message.ts';
+import { createLifeName } from './names.ts';
 
 /** What a worker is to the tab that makes it. */
 export interface WorkerPort {
@@ -10,51 +23,89 @@ export interface WorkerPort {
 
 export interface WorkerHostOptions {
   readonly createWorker: () => WorkerPort;
-  readonly init: Omit<WorkerInit, 'version' | 'type'>;
+  readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past'>;
+  /** What the worker says that is not for its host. */
   readonly onMessage: (data: unknown) => void;
   /** So many workers have failed one after another that the next would as well. */
   readonly onGiveUp: (error: Error) => void;
+  /** Tell when a worker is gone that could not say so. */
+  readonly locks?: Locks;
+  readonly clock?: Clock;
 }
 
-/** Workers that fail before one of them gets ready. */
-const MAX_FAILURES = 3;
-
-/** Keeps a worker running in this tab: one that fails is replaced. */
+/** Keeps a worker running in this tab: one that fails, hangs or is gone is replaced, as the plan says. */
 export class WorkerHost {
   readonly #options: WorkerHostOptions;
-  #worker: WorkerPort | undefined;
-  #numFailures = 0;
+  readonly #clock: Clock;
+  #plan: RecoveryPlan;
+  #hosted: HostedWorker | undefined;
+  /** Of the start that is due. */
+  #cancelStart: (() => void) | undefined;
 
   constructor(options: WorkerHostOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#plan = new RecoveryPlan(options.init.backend);
   }
 
   get isRunning(): boolean {
-    return this.#worker !== undefined;
+    return this.#hosted !== undefined || this.#cancelStart !== undefined;
   }
 
+  /** From the top of the ladder. */
   start(): void {
-    const { init, onMessage } = this.#options;
-    const worker = this.#create();
-    if (!worker) return;
-    this.#worker = worker;
-    worker.addEventListener('message', ({ data }) => onMessage(data));
-    worker.addEventListener('error', ({ message }) => this.#replace(worker, message));
-    this.post({ version: PROTOCOL_VERSION, type: 'init', ...init } satisfies WorkerInit);
-  }
-
-  /** The worker serves: what failed before it counts no more. */
-  recordReady(): void {
-    this.#numFailures = 0;
+    this.#plan = new RecoveryPlan(this.#options.init.backend);
+    this.#launch();
   }
 
   post(message: unknown): void {
-    this.#worker?.postMessage(message);
+    this.#hosted?.port.postMessage(message);
   }
 
   stop(): void {
-    this.#worker?.terminate();
-    this.#worker = undefined;
+    this.#cancelStart?.();
+    this.#cancelStart = undefined;
+    this.#hosted?.watch.stop();
+    this.#hosted?.port.terminate();
+    this.#hosted = undefined;
+  }
+
+  #launch(): void {
+    const { init, locks } = this.#options;
+    const port = this.#create();
+    if (!port) return;
+    const hosted: HostedWorker = {
+      port,
+      lifeLock: locks && createLifeName(),
+      state: 'starting',
+      hasWork: false,
+      step: undefined,
+      watch: new SilenceWatch({
+        clock: this.#clock,
+        ask: () => port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing),
+        onSilence: (ms) => this.#replace(hosted, 'worker-hang', `no answer for ${Math.round(ms / 1000)} s`),
+      }),
+    };
+    this.#hosted = hosted;
+    port.addEventListener('message', ({ data }) => {
+      if (hosted !== this.#hosted) return;
+      const message = parseHostMessage(data);
+      if (message) this.#receive(hosted, message);
+      else this.#options.onMessage(data);
+    });
+    // The message is missing where the worker's script could not be loaded.
+    port.addEventListener('error', ({ message }) =>
+      this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded'),
+    );
+    const { lifeLock } = hosted;
+    const { past } = this.#plan;
+    this.post({
+      version: PROTOCOL_VERSION,
+      type: 'init',
+      ...init,
+      ...(lifeLock && { lifeLock }),
+      past,
+    } satisfies WorkerInit);
   }
 
   /** Undefined where the browser refuses one: a policy of the page, say. */
@@ -68,14 +119,102 @@ export class WorkerHost {
     }
   }
 
-  /** The message is missing where the worker's script could not be loaded. */
-  #replace(worker: WorkerPort, message: string | undefined): void {
-    if (worker !== this.#worker) return;
-    this.stop();
-    this.#numFailures += 1;
-    if (this.#numFailures < MAX_FAILURES) this.start();
-    else this.#options.onGiveUp(failureOf(message ?? 'its script could not be loaded'));
+  #receive(hosted: HostedWorker, message: HostMessage): void {
+    switch (message.type) {
+      case 'alive':
+        this.#watchLife(hosted);
+        break;
+      case 'on-rung':
+        this.#plan.recordRung(message.rung);
+        break;
+      case 'ready':
+        hosted.state = 'ready';
+        this.#watchSilence(hosted);
+        break;
+      case 'busy':
+      case 'idle':
+        hosted.hasWork = message.type === 'busy';
+        this.#watchSilence(hosted);
+        break;
+      case 'progress':
+        this.#plan.recordProgress();
+        break;
+      case 'step':
+        hosted.step = nextStep(hosted.step, message.requestIds);
+        break;
+      case 'pong':
+        hosted.watch.hear(message.patienceMs);
+        break;
+      case 'fault':
+        this.#end(hosted, message);
+        break;
+      default:
+        message satisfies never;
+    }
   }
+
+  /** The lock is free when the worker is gone, however it went. */
+  #watchLife(hosted: HostedWorker): void {
+    const { lifeLock } = hosted;
+    if (lifeLock === undefined) return;
+    void this.#options.locks?.request(lifeLock, () =>
+      this.#replace(hosted, 'worker-ended', 'the browser has ended it'),
+    );
+  }
+
+  /** No timer runs while there is nothing to wait for. */
+  #watchSilence({ state, hasWork, watch }: HostedWorker): void {
+    if (state === 'ready' && hasWork) watch.start();
+    else watch.stop();
+  }
+
+  /** It could not say itself what has happened. */
+  #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
+    const { requestIds = [], stalledIds = [] } = hosted.step ?? {};
+    this.#end(hosted, { fault: { kind, message }, stalledIds, numRunning: requestIds.length });
+  }
+
+  #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
+    if (hosted !== this.#hosted) return;
+    this.stop();
+    const served = hosted.hasWork ? 'busy' : 'idle';
+    const phase = hosted.state === 'ready' ? served : 'start';
+    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase });
+    if (move.type === 'give-up') {
+      this.#options.onGiveUp(failureOf(fault.message));
+      return;
+    }
+    if (move.delayMs === 0) {
+      this.#launch();
+      return;
+    }
+    this.#cancelStart = this.#clock.setTimer(move.delayMs, () => {
+      this.#cancelStart = undefined;
+      this.#launch();
+    });
+  }
+}
+
+interface HostedWorker {
+  readonly port: WorkerPort;
+  readonly lifeLock: string | undefined;
+  readonly watch: SilenceWatch;
+  state: 'starting' | 'ready';
+  hasWork: boolean;
+  step: AnnouncedStep | undefined;
+}
+
+/** Of a worker that tells of its steps before it begins them. */
+interface AnnouncedStep {
+  readonly requestIds: readonly RequestId[];
+  /** Those that no earlier step was for. */
+  readonly stalledIds: readonly RequestId[];
+  readonly advancedIds: ReadonlySet<RequestId>;
+}
+
+function nextStep(before: AnnouncedStep | undefined, requestIds: readonly RequestId[]): AnnouncedStep {
+  const advancedIds = new Set([...(before?.advancedIds ?? []), ...(before?.requestIds ?? [])]);
+  return { requestIds, advancedIds, stalledIds: requestIds.filter((id) => !advancedIds.has(id)) };
 }
 
 function failureOf(detail: string): Error {

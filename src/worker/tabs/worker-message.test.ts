@@ -73,12 +73,14 @@ const STATUS = {
   },
   backend: {
     name: 'webgpu',
+    rung: 'webgpu-fp16',
     precision: 'fp16',
     adapter: 'SwiftShader',
     isSoftwareAdapter: true,
     fallbackReason: '',
   },
   error: ERROR,
+  recovery: { kind: 'device-lost', message: 'unplugged', rung: 'webgpu-fp16', attempt: 2 },
 };
 const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };
 

@@ -27,7 +27,9 @@ import {
   knobSettings,
   logprobs,
   name,
+  recovery,
   requestId,
+  rung,
   tokenIds,
   version,
 } from './wire-schema.ts';
@@ -95,6 +97,7 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
 
 const backendInfo: v.GenericSchema<unknown, BackendInfo> = v.object({
   name: v.picklist(['webgpu', 'wasm', 'upstream']),
+  rung: v.exactOptional(rung),
   precision: v.picklist(['fp16', 'fp32', 'q8', 'q4', 'unknown']),
   adapter: v.string(),
   isSoftwareAdapter: v.boolean(),
@@ -129,6 +132,7 @@ const workerStatus: v.GenericSchema<unknown, WorkerStatus> = v.object({
   load: v.exactOptional(modelLoad),
   loadFailure: v.exactOptional(loadFailure),
   error: v.exactOptional(wireError),
+  recovery: v.exactOptional(recovery),
 });
 
 const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({

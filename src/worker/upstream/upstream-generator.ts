@@ -110,6 +110,11 @@ export class UpstreamGenerator implements PromptGenerator {
     return this.#policy;
   }
 
+  /** What it waits for leaves the worker free to answer. */
+  get patienceMs(): number {
+    return 0;
+  }
+
   textsOf(): readonly string[] {
     return [];
   }

@@ -1,0 +1,65 @@
+import type { FaultPlan } from '../src/worker/recovery/inject-faults.ts';
+import { describeGaps, expect, survive, test } from './support/fault-test.ts';
+import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
+import { runSeed, seededRandom } from './support/seeded-random.ts';
+
+const IS_FULL = Boolean(process.env['FULL']);
+
+const NUM_LOSSES = IS_FULL ? 100 : 2;
+
+test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty }) => {
+  test.setTimeout(300_000 + NUM_LOSSES * 60_000);
+  const random = seededRandom(runSeed());
+  const faults = Array.from({ length: NUM_LOSSES }, () => 'device-lost' as const);
+  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random });
+  console.log(`    ${NUM_LOSSES} lost devices: ${describeGaps(gaps)}`);
+  expect(gaps.length, 'losses that interrupted something').toBeGreaterThanOrEqual(NUM_LOSSES / 2);
+});
+
+// A software adapter computes in fp32 alone: that fp16 comes first where there is some, and that fp32 follows it, the unit tests
+// of the choice show.
+test('each rung below one that fails makes the reference’s text: WebGPU fp32, WASM with threads, WASM', async ({
+  faulty,
+}) => {
+  const { tab } = faulty;
+  const facts = { hardwareConcurrency: 4 };
+  const [first] = reference.prompts;
+  if (!first) throw new Error('There is no reference prompt.');
+  const generateWith = async (plan: (life: number) => FaultPlan) => {
+    const before = faulty.plans.length;
+    faulty.planNext = (life) => ({ ...facts, ...plan(life - before) });
+    await faulty.open('');
+    const { tokenIds } = await tab.generate(first.prompt, { temperature: 0, maxNewTokens: 12 });
+    expect(withoutEnd(tokenIds)).toEqual(greedyTokenIds(first, 12));
+    const { backend } = await tab.status();
+    await expect(tab.page.getByText(backend?.fallbackReason ?? '').first()).toBeVisible();
+    return backend;
+  };
+  expect(await generateWith(() => ({}))).toMatchObject({
+    rung: 'webgpu-fp32',
+    fallbackReason: 'This GPU adapter does not offer shader-f16',
+  });
+
+  const threads = await generateWith((life) => (life < 2 ? { fault: 'device-lost', atRun: 1 } : {}));
+  expect(threads?.rung).toBe('wasm-threads');
+  expect(threads?.fallbackReason).toContain('WebGPU in fp32 was left after 2 failures in a row');
+
+  const alone = await generateWith((life) => ({
+    adapter: 'refused',
+    ...(life < 2 && { fault: 'run-rejected', atRun: 1 }),
+  }));
+  expect(alone?.rung).toBe('wasm');
+  expect(alone?.fallbackReason).toContain('the browser found no GPU adapter');
+});
+
+for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
+  test.describe(`a ${fault}`, () => {
+    test.skip(!IS_FULL, 'each takes a fresh worker on a software adapter: in the whole suite');
+
+    test('changes no text', async ({ faulty }) => {
+      const random = seededRandom(runSeed());
+      const gaps = await survive(faulty, { faults: [fault, fault], query: '?backend=webgpu', random });
+      console.log(`    twice ${fault}: ${describeGaps(gaps)}`);
+    });
+  });
+}

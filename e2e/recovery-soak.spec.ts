@@ -1,0 +1,26 @@
+import { describeReport, runSoak } from '../tools/soak/soak.ts';
+import { requireEnvironment } from './support/environment.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { expect, test } from './support/test.ts';
+
+const MINUTES = process.env['FULL'] ? 10 : 1;
+
+test(`${MINUTES} minutes of mixed load from three tabs, with faults, lose nothing and leave nothing behind`, async ({
+  browser,
+}) => {
+  test.setTimeout((MINUTES + 5) * 60_000);
+  const { faultsUrl: url } = requireEnvironment();
+  const report = await runSoak({ browser, url, backend: 'wasm', minutes: MINUTES, seed: runSeed() });
+  for (const line of describeReport(report)) console.log(`    ${line}`);
+  expect(report.complaints).toEqual([]);
+  expect(report.consoleErrors).toEqual([]);
+  expect(report.finished, 'texts').toBeGreaterThan(50);
+  expect(Object.keys(report.faults).length, 'kinds of faults').toBeGreaterThan(2);
+  const third = Math.floor(report.samples.length / 3);
+  const meanHeap = (samples: typeof report.samples): number =>
+    samples.reduce((sum, { heap }) => sum + heap, 0) / samples.length;
+  // Lists and charts fill up to their limits at first.
+  expect(meanHeap(report.samples.slice(-third)), 'heap, bytes').toBeLessThan(
+    1.5 * meanHeap(report.samples.slice(0, third)),
+  );
+});

@@ -1,0 +1,135 @@
+import type { BrowserContext } from 'playwright/test';
+
+import type { FaultPlan, InjectedFault } from '../../src/worker/recovery/inject-faults.ts';
+import { requireEnvironment } from './environment.ts';
+import { sampledRequests } from './sampled-requests.ts';
+import { Tab, type Streamed, type TextRequest } from './tab.ts';
+import { expect, test as base } from './test.ts';
+
+export { expect };
+
+declare global {
+  interface Window {
+    /** From the last token before each loss to the first one after it, ms. */
+    gaps: number[];
+  }
+}
+
+/** A page whose workers cause the faults that are planned for them. */
+export class FaultyPage {
+  readonly tab: Tab;
+  readonly #context: BrowserContext;
+  /** Of each worker that has asked. */
+  readonly plans: FaultPlan[] = [];
+  /** What the next worker is to do. */
+  planNext: (life: number) => FaultPlan = () => ({});
+
+  constructor(context: BrowserContext, tab: Tab) {
+    this.#context = context;
+    this.tab = tab;
+  }
+
+  /** Anew, as another client of another worker. */
+  async open(query: string): Promise<void> {
+    await this.#context.unroute('**/faults.json');
+    await this.#context.route('**/faults.json', async (route) => {
+      const plan = this.planNext(this.plans.length);
+      this.plans.push(plan);
+      await route.fulfill({ json: plan });
+    });
+    await this.tab.open(query);
+    await this.tab.page.evaluate(installGapRecorder);
+  }
+}
+
+interface FaultFixtures {
+  readonly faulty: FaultyPage;
+}
+
+export const test = base.extend<FaultFixtures>({
+  // oxlint-disable-next-line eslint/no-empty-pattern -- Playwright asks for a pattern
+  baseURL: async ({}, provide) => provide(requireEnvironment().faultsUrl),
+  faulty: async ({ context, page }, provide) => {
+    const faulty = new FaultyPage(context, new Tab(context, page));
+    await provide(faulty);
+    expect(
+      faulty.tab.errors.filter((error) => !error.includes('injected')),
+      'errors on the console that nobody has injected',
+    ).toEqual([]);
+  },
+});
+
+/**
+ * Eight requests at a time, until one worker has died of each of these, at moments that the seed chooses and each after a token of its own.
+ * Every text has to be the undisturbed one, and every stream what its result says.
+ *
+ * @returns The gaps, ms, in ascending order.
+ */
+export async function survive(
+  faulty: FaultyPage,
+  options: { faults: readonly InjectedFault[]; query: string; random: () => number },
+): Promise<readonly number[]> {
+  const { faults, query, random } = options;
+  const { tab } = faulty;
+  await faulty.open(query);
+  await tab.ready();
+  const requests = sampledRequests(8, 0, 24);
+  const undisturbed = (await tab.generateAll(requests)).map(({ text }) => text);
+
+  const gaps: number[] = [];
+  const before = faulty.plans.length;
+  faulty.planNext = (life) => {
+    const fault = faults[life - before];
+    return fault ? { fault, isAfterToken: true, atRun: 1 + Math.floor(6 * random()) } : {};
+  };
+  await faulty.open(query);
+  const rung = (await tab.ready()).backend?.rung;
+  // Until the worker that serves is one that is to live.
+  while (faulty.plans.at(-1)?.fault) gaps.push(...(await runAll(faulty, requests, undisturbed)));
+  expect((await tab.status()).backend?.rung, 'the rung after all losses').toBe(rung);
+  return gaps.toSorted((a, b) => a - b);
+}
+
+async function runAll(
+  { tab }: FaultyPage,
+  requests: readonly TextRequest[],
+  expected: readonly string[],
+): Promise<readonly number[]> {
+  await tab.page.evaluate(() => {
+    window.begun = [];
+    window.gaps.length = 0;
+  });
+  await tab.begin(requests);
+  const outcomes = await tab.outcomesOfBegun();
+  expect(outcomes.map(textOf)).toEqual(expected);
+  expect(outcomes.map(({ streamed }) => streamed)).toEqual(
+    outcomes.map(({ value }) => ({ text: value?.generatedText, tokenIds: value?.tokenIds })),
+  );
+  return tab.page.evaluate(() => window.gaps);
+}
+
+export function textOf({ value, code, message }: Streamed): string {
+  return value?.text ?? `${code}: ${message}`;
+}
+
+/** Runs in the page. */
+function installGapRecorder(): void {
+  window.gaps = [];
+  let lastTokenAtMs: number | undefined;
+  let lostAtMs: number | undefined;
+  window.tabserve.subscribe('requests', (updates) => {
+    for (const { type } of updates) {
+      if (type === 'resubmitted') lostAtMs ??= lastTokenAtMs;
+      if (type !== 'chunk') continue;
+      const nowMs = performance.now();
+      if (lostAtMs !== undefined) window.gaps.push(nowMs - lostAtMs);
+      lostAtMs = undefined;
+      lastTokenAtMs = nowMs;
+    }
+  });
+}
+
+export function describeGaps(gaps: readonly number[]): string {
+  const at = (share: number): string => ((gaps[Math.ceil(share * gaps.length) - 1] ?? 0) / 1000).toFixed(2);
+  return `time to the next token after a loss: p50 ${at(0.5)} s, p95 ${at(0.95)} s, longest ${at(1)} s`;
+}

@@ -1,0 +1,171 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { requestId } from '../batching/generation/test-support.ts';
+import { createClientId } from './ids.ts';
+import type { LoadedModel } from './load-model.ts';
+import { PROTOCOL_VERSION, type RequestUpdate, type WorkerMessage, type WorkerPast } from './protocol.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import { ServeWorker } from './serve-worker.ts';
+import type { Outgoing } from './tabs/link.ts';
+import { createScriptedModel, createServeHost } from './tabs/test-support.ts';
+
+const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() }));
+
+vi.mock('./model-switch.ts', () => ({
+  ModelSwitch: class {
+    readonly started: Promise<void>;
+    constructor({ generator }: { generator: { useModel(model: LoadedModel): Promise<void> } }) {
+      this.started = loading.model.promise.then((model) => generator.useModel(model));
+    }
+  },
+}));
+
+/** A worker whose model can be broken, and its only tab. */
+async function createWorker(past: Partial<WorkerPast> = {}) {
+  const backend = new ScriptedBackend();
+  loading.model = Promise.withResolvers();
+  loading.model.resolve(createScriptedModel(backend));
+  const said: WorkerMessage[] = [];
+  const host = createServeHost(past);
+  const worker = new ServeWorker(
+    [],
+    { toAll: (message) => said.push(message), toClient: (_, message) => said.push(message) },
+    host,
+  );
+  const clientId = createClientId();
+  const send = (message: Outgoing): void =>
+    worker.receive({ version: PROTOCOL_VERSION, clientId, ...message });
+  send({ type: 'hello' });
+  await worker.start('http://localhost/', 'auto');
+  const submit = (name: string, maxNewTokens: number): void =>
+    send({
+      type: 'submit',
+      requestId: requestId(name),
+      deployment: 'text-generator',
+      input: 'ab',
+      options: { maxNewTokens },
+      elapsedMs: 0,
+    });
+  const updatesOf = (name: string): RequestUpdate[] =>
+    said
+      .flatMap((message) => (message.type === 'updates' ? message.updates : []))
+      .filter((update) => update.requestId === requestId(name));
+  const typesOf = (name: string): string[] => updatesOf(name).map(({ type }) => type);
+  const lastStatus = () => said.findLast((message) => message.type === 'status')?.status;
+  return { worker, backend, host, send, submit, updatesOf, typesOf, lastStatus };
+}
+
+const work = () => vi.advanceTimersByTimeAsync(1000);
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('a worker and the tab that made it', () => {
+  it('tells that it serves, when it has work, and of its first token, once each', async () => {
+    const { host, submit } = await createWorker();
+    expect(host.told).toEqual([{ type: 'ready' }]);
+    submit('a', 2);
+    submit('b', 2);
+    await work();
+    expect(host.told.slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+    submit('c', 2);
+    await work();
+    expect(host.told.slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
+  });
+
+  it('tells of each step before it begins where the worker before was silent about its own', async () => {
+    const recovery = { kind: 'worker-hang', message: '', attempt: 1 } as const;
+    const { host, submit } = await createWorker({ recovery });
+    submit('a', 2);
+    await work();
+    expect(host.told.slice(2)).toEqual([
+      { type: 'step', requestIds: ['a'] },
+      { type: 'progress' },
+      { type: 'step', requestIds: ['a'] },
+      { type: 'idle' },
+    ]);
+  });
+});
+
+describe('a worker whose model can run no more', () => {
+  it('says so to all, blames those of the step that have no token, and fails nobody', async () => {
+    const { backend, host, submit, typesOf, lastStatus } = await createWorker();
+    submit('old', 250);
+    await vi.advanceTimersByTimeAsync(3);
+    backend.runError = new Error('the runtime is broken');
+    submit('new', 250);
+    await work();
+    const fault = { kind: 'run-failed', message: 'the runtime is broken' };
+    expect(host.told.filter(({ type }) => type === 'fault')).toEqual([
+      { type: 'fault', fault, stalledIds: expect.any(Array), numRunning: expect.any(Number) },
+    ]);
+    expect(host.told.at(-1)).toMatchObject({ numRunning: 2 });
+    expect(host.told.at(-1)).not.toMatchObject({ stalledIds: expect.arrayContaining(['old']) });
+    expect(lastStatus()).toMatchObject({ state: 'loading', recovery: { ...fault, attempt: 1 } });
+    expect([...typesOf('old'), ...typesOf('new')]).not.toContain('failed');
+  });
+
+  it('says so at once where nothing runs', async () => {
+    const { backend, host } = await createWorker();
+    backend.fail(new Error('the device is gone'));
+    await work();
+    expect(host.told.at(-1)).toMatchObject({ type: 'fault', stalledIds: [], numRunning: 0 });
+  });
+
+  it('gives a step up that never ends', async () => {
+    const { backend, host, submit } = await createWorker();
+    backend.forward = () => new Promise<never>(() => {});
+    submit('a', 2);
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(host.told.at(-1)).toEqual({ type: 'busy' });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
+  });
+
+  it('still ends what is cancelled or late', async () => {
+    const { backend, send, submit, updatesOf } = await createWorker();
+    backend.runError = new Error('broken');
+    submit('a', 2);
+    await work();
+    send({ type: 'cancel', requestId: requestId('a') });
+    expect(updatesOf('a')).toMatchObject([{ type: 'failed', error: { code: 'REQUEST_CANCELLED' } }]);
+  });
+
+  it('counts on from the workers before it while there is no token', async () => {
+    const recovery = { kind: 'run-failed', message: '', attempt: 3 } as const;
+    const { backend, submit, lastStatus } = await createWorker({ recovery });
+    backend.runError = new Error('broken');
+    submit('a', 2);
+    await work();
+    expect(lastStatus()?.recovery?.attempt).toBe(4);
+  });
+});
+
+describe('a worker that knows what came before it', () => {
+  it('fails the request that has ended every worker, and says what helps', async () => {
+    const recovery = { kind: 'run-failed', message: 'broken', attempt: 1 } as const;
+    const { submit, updatesOf } = await createWorker({ recovery, condemned: [requestId('bad')] });
+    submit('bad', 2);
+    submit('good', 2);
+    await work();
+    expect(updatesOf('bad')).toEqual([
+      {
+        type: 'failed',
+        requestId: 'bad',
+        error: {
+          code: 'MODEL_RUN_FAILED',
+          message: 'Every run of this request failed (broken): shorten the prompt, or change its options.',
+        },
+      },
+    ]);
+    expect(updatesOf('good').at(-1)?.type).toBe('finished');
+  });
+
+  it('runs fewer together where that was too much, and as many as the policy has after a while', async () => {
+    const { backend, submit } = await createWorker({ maxRows: 2 });
+    for (let index = 0; index < 24; index++) submit(`r${index}`, 200);
+    await vi.advanceTimersByTimeAsync(5000);
+    const rows = backend.calls.flatMap((call) => /^forward slots (\d+)x/.exec(call)?.[1] ?? []).map(Number);
+    expect(Math.max(...rows.slice(0, 200))).toBe(2);
+    expect(Math.max(...rows)).toBe(8);
+  });
+});

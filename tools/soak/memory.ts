@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright';
+
+/** Bytes. */
+export interface MemorySample {
+  readonly atMs: number;
+  /** JavaScript's heaps of all pages, after a garbage collection. */
+  readonly heap: number;
+  /** All memory of the processes that pages and workers run in; 0 where that cannot be known. */
+  readonly renderers: number;
+  /** And of the process that holds the devices: with a software adapter, GPU memory is its own. */
+  readonly gpu: number;
+}
+
+export async function sampleMemory(browser: Browser, pages: readonly Page[]): Promise<MemorySample> {
+  const heaps = await Promise.all(pages.map(heapOf));
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const residentOf = (type: string): number =>
+    sumOf(processInfo.filter((process) => process.type === type).map(({ id }) => residentBytes(id)));
+  return {
+    atMs: performance.now(),
+    heap: sumOf(heaps),
+    renderers: residentOf('renderer'),
+    gpu: residentOf('GPU'),
+  };
+}
+
+/** Least squares over the second half of the samples: what has to warm up has done so by then. Bytes per minute. */
+export function slopeOf(samples: readonly MemorySample[], name: 'heap' | 'renderers' | 'gpu'): number {
+  const late = samples.slice(Math.floor(samples.length / 2));
+  const minutes = late.map(({ atMs }) => atMs / 60_000);
+  const meanMinutes = sumOf(minutes) / late.length;
+  const meanBytes = sumOf(late.map((sample) => sample[name])) / late.length;
+  const covariance = sumOf(
+    late.map((sample, index) => ((minutes[index] ?? 0) - meanMinutes) * (sample[name] - meanBytes)),
+  );
+  const variance = sumOf(minutes.map((minute) => (minute - meanMinutes) ** 2));
+  return variance === 0 ? 0 : covariance / variance;
+}
+
+async function heapOf(page: Page): Promise<number> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  await session.detach();
+  return usedSize;
+}
+
+/** By Linux' own count. */
+function residentBytes(pid: number): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+    return 1024 * Number(/^VmRSS:\s*(\d+)/m.exec(status)?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

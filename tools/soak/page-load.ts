@@ -1,0 +1,99 @@
+/** A request with the text that it has come to when nothing was wrong. */
+export interface KnownRequest {
+  readonly prompt: string;
+  readonly options: { readonly seed: number; readonly maxNewTokens: number; readonly temperature: number };
+  readonly text: string;
+}
+
+export interface LoadOptions {
+  readonly seed: number;
+  readonly known: readonly KnownRequest[];
+  /** Inputs and outputs of the model of house prices. */
+  readonly house: { readonly features: readonly number[]; readonly price: number };
+}
+
+export interface LoadCounts {
+  readonly finished: number;
+  readonly cancelled: number;
+  /** By the adder and the model of house prices. */
+  readonly answered: number;
+  /** What is not as it is without faults, in words. */
+  readonly complaints: readonly string[];
+}
+
+declare global {
+  interface Window {
+    /** Submits nothing any more; resolves when all that was submitted has settled. */
+    endLoad?: () => Promise<LoadCounts>;
+  }
+}
+
+/** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
+export function startLoad({ seed, known, house }: LoadOptions): void {
+  const NUM_LANES = 4;
+  const serve = window.tabserve;
+  if (!serve) throw new Error('The page has no client.');
+  const counts = { finished: 0, cancelled: 0, answered: 0, complaints: new Array<string>() };
+  const load = { isOver: false };
+  let state = seed;
+  const random = (): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const complainOf = (what: string, error: unknown): void =>
+    void counts.complaints.push(`${what}: ${String(error)}`);
+
+  async function generate(isPatient: boolean): Promise<void> {
+    const request = known[Math.floor(random() * known.length)];
+    if (!request) return;
+    const response = serve?.getHandle('text-generator').remote(request.prompt, request.options);
+    if (!response) return;
+    let patience = isPatient ? Infinity : Math.floor(random() * 8);
+    try {
+      let streamed = request.prompt;
+      for await (const { text } of response) {
+        streamed += text;
+        patience -= 1;
+        if (patience <= 0) response.cancel();
+      }
+      const { text } = await response.result();
+      if (text !== request.text) complainOf(`The text of seed ${request.options.seed}`, text);
+      if (text !== streamed) complainOf(`The stream of seed ${request.options.seed}`, streamed);
+      counts.finished += 1;
+    } catch (error) {
+      if (!isPatient && String(error).startsWith('RequestCancelledError')) counts.cancelled += 1;
+      else complainOf(`The request of seed ${request.options.seed}`, error);
+    }
+  }
+
+  async function answer(): Promise<void> {
+    const number = Math.floor(random() * 1000);
+    try {
+      const [sum, price] = await Promise.all([
+        serve?.getHandle('adder').remote(number),
+        serve?.getHandle('house-price').remote(house.features),
+      ]);
+      if (sum !== number + 1) complainOf(`The adder's answer to ${number}`, sum);
+      // In another batch it is computed in another order.
+      if (!(Math.abs(price / house.price - 1) < 1e-5)) complainOf('The price', price);
+      counts.answered += 2;
+    } catch (error) {
+      complainOf('An answer', error);
+    }
+  }
+
+  async function runLane(): Promise<void> {
+    while (!load.isOver) {
+      const choice = random();
+      if (choice < 0.15) await answer();
+      else await generate(choice < 0.85);
+    }
+  }
+
+  const lanes = Promise.all(Array.from({ length: NUM_LANES }, runLane));
+  window.endLoad = async () => {
+    load.isOver = true;
+    await lanes;
+    return counts;
+  };
+}
