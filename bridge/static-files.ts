@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
+import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/bridge/names.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
 
@@ -12,21 +14,32 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/**
- * Serves the built page in `root`. The file list is read once: rebuild, then restart.
- *
- * @param hub Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co.
- */
-export function serveStaticFiles(root: string, hub: readonly string[]): RequestListener {
+export interface StaticFilesOptions {
+  /** Folder of the built page. */
+  readonly root: string;
+  /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
+  readonly hub: readonly string[];
+  /** Whether the page is to look for a bridge at this server. */
+  readonly hasBridge: boolean;
+}
+
+export type StaticFiles = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves the built page. The file list is read once: rebuild, then restart. */
+export function serveStaticFiles({ root, hub, hasBridge }: StaticFilesOptions): StaticFiles {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
+  const serveMarkedPage = hasBridge ? markedPage(join(root, 'index.html')) : undefined;
   const policy = contentSecurityPolicy(hub);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
+    else if (serveMarkedPage && isPage(request)) serveMarkedPage(request, response);
     else serveFile(request, response, () => refusePath(request, response));
   };
 }
@@ -45,4 +58,25 @@ function refuseMethod(response: ServerResponse): void {
 function refusePath(request: IncomingMessage, response: ServerResponse): void {
   const body = `Nothing at ${request.url ?? '/'}\n`;
   response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-cache' }).end(body);
+}
+
+function isPage({ url = '/' }: IncomingMessage): boolean {
+  return /^\/(?:index\.html)?(?:\?|$)/.test(url);
+}
+
+/** The page with the mark that a bridge is here: without it a page never asks for one. */
+function markedPage(path: string): StaticFiles {
+  const mark = `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`;
+  const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', `<head>\n    ${mark}`));
+  const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
+  return (request, response) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', etag);
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Content-Length': page.length });
+    response.end(request.method === 'HEAD' ? undefined : page);
+  };
 }

@@ -3,6 +3,7 @@ import { systemClock } from '../batching/clock.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
+import { BRIDGE_META } from './bridge/names.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { Outcome } from './outcome.ts';
@@ -88,9 +89,12 @@ export interface TextGeneratorHandle {
   /**
    * Submits a prompt. Never throws: what is wrong with it rejects the response.
    *
-   * @param prompt Non-empty; shorter than the model's context, in tokens.
+   * @param prompt Text, or the ids of its tokens. Non-empty; shorter than the model's context, in tokens.
    */
-  remote(prompt: string, options?: GenerationOptions & RequestOptions): GenerationResponse;
+  remote(
+    prompt: string | readonly number[],
+    options?: GenerationOptions & RequestOptions,
+  ): GenerationResponse;
 }
 
 /** Any other deployment: one input, one answer, batched in between. */
@@ -133,8 +137,20 @@ const INITIAL_STATUS: ServeStatus = {
 export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Promise<Serve> {
   const folder = new URL(modelUrl ?? 'models/storyteller/', document.baseURI).href;
   const clientId = createClientId();
-  const host = { createWorker, backend, modelUrl: folder.endsWith('/') ? folder : `${folder}/` };
+  const bridgeUrl = findBridge();
+  const host = {
+    createWorker,
+    backend,
+    modelUrl: folder.endsWith('/') ? folder : `${folder}/`,
+    ...(bridgeUrl !== undefined && { bridgeUrl }),
+  };
   return Promise.resolve(new Serve(clientId, (listener) => openLink({ clientId, host }, listener)));
+}
+
+/** The bridge marks the page that it serves; one of any other server must not look for it. */
+function findBridge(): string | undefined {
+  const folder = document.querySelector<HTMLMetaElement>(`meta[name="${BRIDGE_META}"]`)?.content;
+  return folder === undefined ? undefined : new URL(folder, document.baseURI).href;
 }
 
 function createWorker(): Worker {
@@ -184,7 +200,7 @@ export class Serve implements LinkListener {
   getHandle(name: string): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
     if (name === 'text-generator') {
       return {
-        remote: (prompt: string, options?: GenerationOptions & RequestOptions) =>
+        remote: (prompt: string | readonly number[], options?: GenerationOptions & RequestOptions) =>
           this.#submit(GenerationResponse, name, prompt, options),
       };
     }
@@ -261,6 +277,12 @@ export class Serve implements LinkListener {
     return String(await this.#call({ type: 'metrics' }));
   }
 
+  /** The text of each token by itself, in the model that serves; U+FFFD stands for a part of a character. */
+  async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    return (await this.#call({ type: 'token-texts', tokenIds })) as readonly string[];
+  }
+
   /** The last status that the worker reported, as this tab sees it. */
   status(): ServeStatus {
     return this.#status;
@@ -302,6 +324,12 @@ export class Serve implements LinkListener {
   onOpen(): void {
     this.#isOpen = true;
     this.#greet();
+  }
+
+  onInterrupted(): void {
+    this.#isOpen = false;
+    this.#workerId = undefined;
+    this.#greetedWorkerId = undefined;
   }
 
   onRole(role: TabRole): void {

@@ -1,3 +1,4 @@
+import { BridgedOutbox } from './bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { ServeWorker } from './serve-worker.ts';
 import { isForeignHello, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
@@ -17,18 +18,19 @@ function onInit({ data }: MessageEvent<unknown>): void {
 }
 
 /** Over the channels of the site. The lock is held to the worker's end: two never serve at the same time. */
-function serveAllTabs({ modelUrl, backend }: WorkerInit): void {
+function serveAllTabs({ modelUrl, backend, bridgeUrl }: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
-    const outbox = new ChannelOutbox(shared);
+    const channels = new ChannelOutbox(shared);
+    const outbox = new BridgedOutbox(channels);
     const worker = new ServeWorker(deployments, outbox);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
-        outbox.open(clientId);
+        channels.open(clientId);
         worker.setNumTabs(clients.size);
       },
       onGone(clientId) {
-        outbox.close(clientId);
+        channels.close(clientId);
         worker.forget(clientId);
         worker.setNumTabs(clients.size);
       },
@@ -42,17 +44,26 @@ function serveAllTabs({ modelUrl, backend }: WorkerInit): void {
         worker.announce();
       }
     });
+    if (bridgeUrl !== undefined) void serveBridge(bridgeUrl, worker, outbox);
     void worker.start(modelUrl, backend);
     return new Promise<never>(() => {});
   });
 }
 
-function serveOneTab({ modelUrl, backend }: WorkerInit): void {
-  const worker = new ServeWorker(deployments, new PortOutbox(self));
+function serveOneTab({ modelUrl, backend, bridgeUrl }: WorkerInit): void {
+  const outbox = new BridgedOutbox(new PortOutbox(self));
+  const worker = new ServeWorker(deployments, outbox);
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
+  if (bridgeUrl !== undefined) void serveBridge(bridgeUrl, worker, outbox);
   void worker.start(modelUrl, backend);
+}
+
+/** Its code comes by itself: pages of other servers never ask for it. */
+async function serveBridge(url: string, worker: ServeWorker, outbox: BridgedOutbox): Promise<never> {
+  const { keepBridged } = await import('./bridge/bridge-connection.ts');
+  return keepBridged(url, worker, outbox);
 }

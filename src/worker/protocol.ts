@@ -16,7 +16,7 @@ export type { DtypeChoice } from './model/checkpoint/model-plan.ts';
 export type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 3;
+export const PROTOCOL_VERSION = 4;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -420,6 +420,8 @@ export interface WorkerInit extends Versioned {
   readonly backend: BackendChoice;
   /** Whether it serves all tabs, over channels, or only the tab that made it, over its port. */
   readonly isShared: boolean;
+  /** The folder of the bridge that has served the page, ending in `/`; left out where another server has. */
+  readonly bridgeUrl?: string;
 }
 
 /** From any tab to the worker. */
@@ -448,6 +450,7 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly knobs: unknown;
       }
     | { readonly type: 'metrics'; readonly callId: number }
+    | { readonly type: 'token-texts'; readonly callId: number; readonly tokenIds: readonly number[] }
     | {
         readonly type: 'load-model';
         readonly callId: number;
@@ -482,7 +485,10 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     | { readonly type: 'batch'; readonly batch: BatchRecord }
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
-    /** The answer to `configure` (the knobs in force), `metrics` (Prometheus text) or `list-models` (StoredModel[]). */
+    /**
+     * The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
+     * (StoredModel[]).
+     */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }
   );

@@ -113,6 +113,9 @@ export class ServeWorker {
       case 'metrics':
         this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
         break;
+      case 'token-texts':
+        this.#answer(message, () => this.#textGenerator.tokenTexts(message.tokenIds));
+        break;
       case 'load-model':
         void this.#answerLater(message, (models) => models.load(message));
         break;
@@ -130,10 +133,11 @@ export class ServeWorker {
     }
   }
 
-  /** Cancels all that a tab has left behind. */
+  /** Cancels all that a tab has left behind. One that comes back may send it again. */
   forget(clientId: ClientId): void {
     this.#welcomed.delete(clientId);
     for (const requestId of this.#ledger.requestsOf(clientId)) this.#cancel(requestId);
+    this.#ledger.forgetEnded(clientId);
   }
 
   setNumTabs(numTabs: number): void {
@@ -308,7 +312,7 @@ export class ServeWorker {
     this.#postTo(clientId, { type: 'updates', updates });
     for (const update of updates) {
       this.#activity.recordUpdate(update);
-      if (END_TYPES.has(update.type)) this.#ledger.end(update.requestId);
+      if (END_TYPES.has(update.type)) this.#ledger.end(update.requestId, this.#welcomed.has(clientId));
     }
   }
 

@@ -95,6 +95,12 @@ export class TextGeneratorDeployment {
     this.#generator?.cancel(requestId);
   }
 
+  /** The text of each token by itself. @throws Error while there is no model. */
+  tokenTexts(tokenIds: readonly number[]): readonly string[] {
+    if (!this.#generator) throw new Error('There is no model yet, and so no token: wait until it is ready.');
+    return this.#generator.tokenTexts(tokenIds);
+  }
+
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
     this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);

@@ -469,7 +469,13 @@ describe('rejects', () => {
     ['an empty prompt', '', {}, 'EMPTY_PROMPT', /empty/],
     ['a prompt that fills the context', 'a'.repeat(300), {}, 'PROMPT_TOO_LONG', /300 tokens.*holds 300.*299/],
     ['a prompt that cannot fit', 'a'.repeat(600), {}, 'PROMPT_TOO_LONG', /at least 300 tokens.*holds 300/],
-    ['a prompt that is not text', 7, {}, 'INVALID_OPTION', /`prompt` to be a string, got `7` \(number\)/],
+    [
+      'a prompt that is not text',
+      7,
+      {},
+      'INVALID_OPTION',
+      /`prompt` to be a string or a list of token ids, got `7` \(number\)/,
+    ],
     ['an unknown option', 'a', { maxTokens: 1 }, 'UNKNOWN_OPTION', /`maxTokens`/],
     ['more tokens than the context', 'a', { maxNewTokens: 301 }, 'INVALID_OPTION', /<= 300/],
   ])('%s, and disturbs nothing that runs', async (_, prompt, options, code, message) => {

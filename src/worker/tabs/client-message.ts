@@ -60,6 +60,7 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
   v.object({ ...from, type: v.literal('cancel'), requestId }),
   v.object({ ...from, type: v.literal('configure'), callId: count, deployment: name, knobs: v.unknown() }),
   v.object({ ...from, type: v.literal('metrics'), callId: count }),
+  v.object({ ...from, type: v.literal('token-texts'), callId: count, tokenIds }),
   v.object({
     ...from,
     type: v.literal('load-model'),
@@ -79,6 +80,7 @@ const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
   modelUrl: v.string(),
   backend: v.picklist(['auto', 'webgpu', 'wasm']),
   isShared: v.boolean(),
+  bridgeUrl: v.exactOptional(v.string()),
 });
 
 /**
