@@ -7,6 +7,7 @@ import sirv from 'sirv';
 import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/bridge/names.ts';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
+import { HttpError } from './http/http-error.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -38,9 +39,10 @@ export function serveStaticFiles({ root, hub, hasBridge }: StaticFilesOptions): 
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
     else if (serveMarkedPage && isPage(request)) serveMarkedPage(request, response);
-    else serveFile(request, response, () => refusePath(request, response));
+    else serveFile(request, response, () => refuse(response, HttpError.notFound(request.url ?? '/')));
   };
 }
 
@@ -51,13 +53,10 @@ function setFileHeaders(response: ServerResponse, pathname: string): void {
   if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
 }
 
-function refuseMethod(response: ServerResponse): void {
-  response.writeHead(405, { Allow: 'GET, HEAD', 'Content-Type': 'text/plain' }).end('Method not allowed\n');
-}
-
-function refusePath(request: IncomingMessage, response: ServerResponse): void {
-  const body = `Nothing at ${request.url ?? '/'}\n`;
-  response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-cache' }).end(body);
+function refuse(response: ServerResponse, error: HttpError): void {
+  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+  response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' });
+  response.end(`${JSON.stringify(error)}\n`);
 }
 
 function isPage({ url = '/' }: IncomingMessage): boolean {

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { RequestTimeoutError } from '../../src/batching/errors.ts';
 import { systemClock } from '../../src/batching/clock.ts';
 import { HttpError } from './http-error.ts';
 import { toHttpError } from './to-http-error.ts';
@@ -105,10 +104,7 @@ export class Exchange {
         `Expected \`x-request-timeout-seconds\` to be ${expected}, got \`${String(header)}\`.`,
       );
     }
-    const timeoutMs = seconds * 1000;
-    return systemClock.setTimer(timeoutMs, () =>
-      this.#controller.abort(RequestTimeoutError.ofRequest(timeoutMs)),
-    );
+    return systemClock.setTimer(seconds * 1000, () => this.#controller.abort(HttpError.timedOut(seconds)));
   }
 }
 

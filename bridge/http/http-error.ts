@@ -60,6 +60,11 @@ export class HttpError extends Error {
     });
   }
 
+  static timedOut(seconds: number): HttpError {
+    const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
+    return new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: 'x-request-timeout-seconds' });
+  }
+
   static unsupportedBody(expected: string): HttpError {
     return new HttpError(415, `The body must be ${expected}.`, { code: 'UNSUPPORTED_MEDIA_TYPE' });
   }
