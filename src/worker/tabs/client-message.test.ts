@@ -78,6 +78,7 @@ describe('parseClientMessage', () => {
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
     ['a call for metrics', METRICS],
+    ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 7] }],
   ])('lets %s through as it is', (_, message) => {
     expect(parseClientMessage(message)).toEqual(message);
   });
@@ -101,6 +102,7 @@ describe('parseClientMessage', () => {
     ['a submission without an input', { ...FIRST_SUBMIT, options: {} }],
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
+    ['a call for the text of no token', { ...METRICS, type: 'token-texts', tokenIds: [-1] }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],
@@ -181,6 +183,7 @@ describe('parseWorkerInit', () => {
     ['an unknown backend', { ...INIT, backend: 'cuda' }],
     ['another version', { ...INIT, version: version + 1 }],
     ['no word on whom it serves', { ...INIT, isShared: undefined }],
+    ['a bridge that is no text', { ...INIT, bridgeUrl: 8000 }],
     ['a message of a client', HELLO],
     ['nothing', undefined],
   ])('drops %s', (_, data) => {

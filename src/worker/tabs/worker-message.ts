@@ -95,7 +95,7 @@ const modelInfo: v.GenericSchema<unknown, ModelInfo> = v.object({
 
 const backendInfo: v.GenericSchema<unknown, BackendInfo> = v.object({
   name: v.picklist(['webgpu', 'wasm']),
-  precision: v.picklist(['fp16', 'fp32']),
+  precision: v.picklist(['fp16', 'fp32', 'q8', 'q4']),
   adapter: v.string(),
   isSoftwareAdapter: v.boolean(),
   fallbackReason: v.string(),
