@@ -4,14 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
-import { keepBridged } from '../src/worker/bridge/bridge-connection.ts';
 import { BRIDGE_SUBPROTOCOL } from '../src/worker/bridge/names.ts';
-import { defineDeployment } from '../src/worker/deployments/deployment.ts';
-import { ServeWorker } from '../src/worker/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { startServer, type RunningServer } from './server.ts';
+import { ask, startWorker, stubWebSocket } from './test-support.ts';
 
 // The bridge between HTTP and a worker, both in Node; what a browser adds is shown end to end.
 
@@ -42,47 +39,6 @@ async function start(options: Partial<BridgeOptions> = {}) {
   servers.push(server);
   ({ url } = server);
   return { bridge, url, port: server.port };
-}
-
-/** As a page's worker: Node's own sends no Origin. Returns its sockets, in the order of their opening. */
-function stubWebSocket(origin: string): WebSocket[] {
-  const opened: WebSocket[] = [];
-  class PageWebSocket extends WebSocket {
-    constructor(address: string | URL, protocols: string[]) {
-      super(address, { protocols, headers: { origin } });
-      opened.push(this);
-    }
-  }
-  vi.stubGlobal('WebSocket', PageWebSocket);
-  return opened;
-}
-
-/** A worker with one deployment, whose batches end when they are released. */
-function startWorker(url: string, name: string) {
-  const gate = Promise.withResolvers<void>();
-  const received: unknown[] = [];
-  const deployment = defineDeployment({
-    name: 'gated',
-    checkInput: (input) => input,
-    async handler(inputs) {
-      received.push(...inputs);
-      await gate.promise;
-      return inputs.map((input) => ({ by: name, input }));
-    },
-  });
-  const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
-  const worker = new ServeWorker([deployment], outbox);
-  void keepBridged(`${url}/bridge/`, worker, outbox);
-  return { worker, received, release: () => gate.resolve() };
-}
-
-function ask(url: string, input: unknown, init: RequestInit = {}): Promise<Response> {
-  return fetch(`${url}/deployments/gated`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ input }),
-    ...init,
-  });
 }
 
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000 });

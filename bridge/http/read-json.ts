@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { HttpError } from './http-error.ts';
 
-export const MAX_BODY_BYTES = 2 ** 20;
+const MAX_BODY_BYTES = 2 ** 20;
 
 /** Deeper than any input of a deployment needs, and far from what a recursive reader could not take. */
 const MAX_DEPTH = 64;
@@ -24,6 +24,14 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES)
     throw HttpError.tooLarge(MAX_BODY_BYTES);
+  try {
+    return await collect(request);
+  } catch (error) {
+    throw error instanceof HttpError ? error : notJson('not all of it came');
+  }
+}
+
+async function collect(request: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of request as AsyncIterable<Buffer>) {

@@ -1,4 +1,5 @@
 import { BackPressureError } from '../../src/batching/errors.ts';
+import { ServeError } from '../../src/worker/wire-errors.ts';
 import { HttpError } from './http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
@@ -11,6 +12,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   UNKNOWN_DEPLOYMENT: 404,
   REQUEST_TIMEOUT: 408,
   BACK_PRESSURE: 429,
+  MODEL_RUN_FAILED: 500,
   // The tab is there, or was, and cannot serve: its page says why, and the message here does.
   CLOSED: 503,
   DEVICE_LOST: 503,
@@ -32,13 +34,17 @@ const OWN_FAULT = 'The bridge failed: its log names this request and the reason.
  */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) {
-    return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
-  }
+  if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
   const { code, message } = error;
-  const status = Object.hasOwn(STATUS_OF_CODE, code) ? (STATUS_OF_CODE[code] ?? 500) : 500;
+  const status = STATUS_OF_CODE[code] ?? 500;
   const param = status === 400 ? /^(?:Expected|Unknown option) `([^`[]+)/.exec(message)?.[1] : undefined;
   return new HttpError(status, message, { code, param, headers: retryHeaders(error) });
+}
+
+function isOfWorker(error: unknown): error is Error & { readonly code: string } {
+  if (error instanceof ServeError) return true;
+  if (!(error instanceof Error && 'code' in error)) return false;
+  return typeof error.code === 'string' && Object.hasOwn(STATUS_OF_CODE, error.code);
 }
 
 function retryHeaders(error: Error): Readonly<Record<string, string>> {

@@ -1,9 +1,12 @@
 import { systemClock } from '../../batching/clock.ts';
-import type { ClientId, ClientMessage } from '../protocol.ts';
+import type { ClientId, ClientMessage, WorkerMessage } from '../protocol.ts';
 import { parseClientMessage } from '../tabs/client-message.ts';
-import type { BridgedOutbox } from './bridged-outbox.ts';
+import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_PATH } from './names.ts';
 import { fromWireText, toWireText } from './wire-text.ts';
+
+/** What the bridge wants of that which all tabs hear: it draws no charts. */
+const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
 /** What this needs of the worker. */
 export interface BridgedWorker {
@@ -60,17 +63,27 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
     socket.addEventListener('message', ({ data }) => {
       const message = parseClientMessage(fromWireText(data));
       if (!message || message.clientId !== (bridgeId ?? message.clientId)) return;
-      if (bridgeId === undefined)
-        outbox.openBridge(message.clientId, (reply) => socket.send(toWireText(reply)));
+      if (bridgeId === undefined) outbox.bridge = createClient(message.clientId, socket);
       bridgeId = message.clientId;
       worker.receive(message);
     });
     socket.addEventListener('close', () => {
-      outbox.closeBridge();
       if (bridgeId !== undefined) worker.forget(bridgeId);
       resolve();
     });
   });
+}
+
+/** A WebSocket that has closed drops what it is given. */
+function createClient(clientId: ClientId, socket: WebSocket): BridgeClient {
+  const send = (message: WorkerMessage): void => socket.send(toWireText(message));
+  return {
+    clientId,
+    send,
+    overhear(message) {
+      if (OVERHEARD.has(message.type)) send(message);
+    },
+  };
 }
 
 function pause(ms: number): Promise<void> {

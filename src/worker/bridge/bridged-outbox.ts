@@ -1,37 +1,31 @@
 import type { ClientId, WorkerMessage } from '../protocol.ts';
 import type { Outbox } from '../tabs/outbox.ts';
 
-/** What the bridge wants of that which all tabs hear: it draws no charts. */
-const FOR_BRIDGE: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
+/** A client that is no tab. */
+export interface BridgeClient {
+  readonly clientId: ClientId;
+  /** One that is gone does nothing. @throws Error for what cannot be sent. */
+  send(message: WorkerMessage): void;
+  /** What all tabs hear. */
+  overhear(message: WorkerMessage): void;
+}
 
-/** To the tabs as before, and to the bridge, which is a client that is no tab. */
+/** To the tabs as before, and to the bridge: the last that has come, also when it is gone, as what it asked is for nobody else. */
 export class BridgedOutbox implements Outbox {
+  bridge: BridgeClient | undefined;
   readonly #tabs: Outbox;
-  /** Of the last bridge, also when it is gone: what is still said to it is for nobody else. */
-  #bridgeId: ClientId | undefined;
-  #send: ((message: WorkerMessage) => void) | undefined;
 
   constructor(tabs: Outbox) {
     this.#tabs = tabs;
   }
 
-  /** @param send Throws for what cannot be sent. */
-  openBridge(clientId: ClientId, send: (message: WorkerMessage) => void): void {
-    this.#bridgeId = clientId;
-    this.#send = send;
-  }
-
-  closeBridge(): void {
-    this.#send = undefined;
-  }
-
   toAll(message: WorkerMessage): void {
     this.#tabs.toAll(message);
-    if (FOR_BRIDGE.has(message.type)) this.#send?.(message);
+    this.bridge?.overhear(message);
   }
 
   toClient(clientId: ClientId, message: WorkerMessage): void {
-    if (clientId === this.#bridgeId) this.#send?.(message);
+    if (clientId === this.bridge?.clientId) this.bridge.send(message);
     else this.#tabs.toClient(clientId, message);
   }
 }

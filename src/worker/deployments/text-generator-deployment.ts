@@ -95,10 +95,9 @@ export class TextGeneratorDeployment {
     this.#generator?.cancel(requestId);
   }
 
-  /** The text of each token by itself. @throws Error while there is no model. */
+  /** The text of each token by itself; none while there is no model. */
   tokenTexts(tokenIds: readonly number[]): readonly string[] {
-    if (!this.#generator) throw new Error('There is no model yet, and so no token: wait until it is ready.');
-    return this.#generator.tokenTexts(tokenIds);
+    return this.#generator?.tokenTexts(tokenIds) ?? [];
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
