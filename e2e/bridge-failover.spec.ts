@@ -9,6 +9,9 @@ const NUM_STREAMS = 8;
 /** Tokens of a stream: long enough for a loss in the middle of it. */
 const LENGTHS: Readonly<Record<Backend, number>> = { webgpu: 48, wasm: 300 };
 
+/** Of the embedded model: without it a stream is as long as it may be. */
+const END_TOKEN = 2047;
+
 /** What an event of a stream says. */
 interface Chunk {
   readonly choices: readonly { readonly text: string; readonly finish_reason: string | null }[];
@@ -35,7 +38,7 @@ class Stream {
         max_tokens: maxTokens,
         temperature: 0.9,
         seed: index,
-        logit_bias: { 0: -100 },
+        logit_bias: { [END_TOKEN]: -100 },
         stream: true,
       }),
     });

@@ -74,9 +74,11 @@ test(
     expect(metrics().rejected).toBeGreaterThan(0);
 
     const batches = await tab.page.evaluate(() => window.tabserve.batches('adder'));
-    const numAdded = batches.reduce((sum, { batchSize }) => sum + batchSize, 0);
     expect(valueOf('serve_batches_processed_total', { deployment: 'adder' })).toBe(batches.length);
-    expect(Number(sampleOf('serve_actual_batch_size', { deployment: 'adder' })?.sum)).toBe(numAdded);
+    for (const reason of ['idle', 'full'] as const) {
+      const cut = batches.filter((batch) => batch.reason === reason);
+      expect(valueOf('serve_batches_cut_total', { deployment: 'adder', reason })).toBe(cut.length);
+    }
 
     const answered = { route: '/adder', method: 'GET', status_code: '200' };
     expect(valueOf('serve_num_http_requests_total', answered)).toBeGreaterThanOrEqual(3);

@@ -3,7 +3,7 @@ declare module 'parse-prometheus-text-format' {
     readonly labels?: Readonly<Record<string, string>>;
     /** Of a counter or a gauge. */
     readonly value?: string;
-    /** Of a histogram. */
+    /** Of a histogram without labels: those with labels it runs together. */
     readonly sum?: string;
     readonly count?: string;
   }
