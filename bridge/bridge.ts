@@ -156,13 +156,13 @@ export class Bridge {
     this.#guard.checkHost(request);
     if (route?.isOwnOriginOnly) this.#guard.checkOwnOrigin(request);
     else this.#guard.checkOrigin(request);
+    const origin = this.#guard.allowedOriginOf(request);
+    if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url)
       throw (request.url ?? '').length > MAX_URL_LENGTH
         ? tooLong()
         : HttpError.invalid('url', 'Expected the URL to be a path.');
     if (!route) throw HttpError.notFound(url.pathname);
-    const origin = this.#guard.allowedOriginOf(request);
-    if (origin !== undefined) allowOrigin(exchange, origin);
     if (origin !== undefined && isPreflight(request)) {
       answerPreflight(exchange);
       return;

@@ -22,15 +22,15 @@ export interface BridgeOptions {
 const DEFAULT_PORT = 8000;
 
 export const USAGE = `Usage: npm start -- [options]
-  --port N     port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
-  --host NAME  address to listen on (default localhost: 127.0.0.1 and ::1)
-  --hub URL    fetch models from this hub instead of huggingface.co; again for each host that it redirects to
-  --headless   start a browser without a window as the tab that serves; it ends with this
-  --open       open the page in your browser (default, where there is a screen and no --headless)
-  --no-open    do not
+  --port N            port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
+  --host NAME         address to listen on (default localhost: 127.0.0.1 and ::1)
+  --headless          start a browser without a window as the tab that serves; it ends with this
+  --open              open the page in your browser (default, where there is a screen and no --headless)
+  --no-open           do not open a browser
   --allow-origin URL  let pages of this origin ask; again for each
-  --log LEVEL  a line of JSON for each request: all (default), errors or off
-  --help       print this`;
+  --hub URL           fetch models from this hub instead of huggingface.co; again for each host that it redirects to
+  --log LEVEL         a line of JSON for each request: all (default), errors or off
+  --help              print this`;
 
 /** Reads the command line; throws `BridgeError` with the usage text for anything it does not know. */
 export function parseOptions(args: readonly string[]): BridgeOptions {
