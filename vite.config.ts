@@ -2,6 +2,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 import { contentSecurityPolicy } from './bridge/content-security-policy.ts';
+import { bridgePlugin } from './bridge/vite-plugin.ts';
 
 // Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
 const crossOriginIsolation = {
@@ -10,7 +11,7 @@ const crossOriginIsolation = {
 };
 
 export default defineConfig({
-  plugins: [react()],
+  plugins: [react(), bridgePlugin()],
   worker: { format: 'es' },
   build: { target: 'es2024', chunkSizeWarningLimit: 1500 },
   server: { port: 8000, headers: crossOriginIsolation },

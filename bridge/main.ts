@@ -1,9 +1,11 @@
 import { fileURLToPath } from 'node:url';
 
+import { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
+import { createAccessLog } from './http/access-log.ts';
 import { openBrowser } from './open-browser.ts';
-import { parseOptions, USAGE } from './options.ts';
-import { startServer, type RunningServer } from './server.ts';
+import { parseOptions, USAGE, type BridgeOptions } from './options.ts';
+import { startServer } from './server.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -21,20 +23,46 @@ async function main(args: readonly string[]): Promise<void> {
     console.log(USAGE);
     return;
   }
+  let url = '';
   const apiKey = process.env['TABSERVE_UPSTREAM_API_KEY'] || undefined;
   const upstream = options.upstream && { ...options.upstream, apiKey };
-  const server = await startServer({ ...options, upstream, root: BUILT_PAGE });
-  closeOnSignal(server);
-  const [hub] = options.hub;
-  const url = hub === undefined ? server.url : `${server.url}/?hub=${encodeURIComponent(hub)}`;
+  const bridge = new Bridge({
+    ...options,
+    upstream,
+    url: () => url,
+    log: createAccessLog(options.logLevel, (line) => console.log(line)),
+  });
+  const server = await startServer({ ...options, root: BUILT_PAGE, bridge }).catch((error: unknown) => {
+    bridge.close();
+    throw error;
+  });
+  closeOnSignal(() => server.close());
+  url = pageUrl(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (upstream) console.log(`The text generator is ${upstream.url}`);
-  if (options.openBrowser) openBrowser(url);
+  if (options.isHeadless) await serveHeadless(url, bridge);
+  else if (options.openBrowser) openBrowser(url);
+}
+
+function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {
+  return hub === undefined ? origin : `${origin}/?hub=${encodeURIComponent(hub)}`;
+}
+
+async function serveHeadless(url: string, { serve }: Bridge): Promise<void> {
+  // What starts browsers is large, and only this needs it.
+  const { openHeadlessTab } = await import('./headless.ts');
+  const tab = await openHeadlessTab(url);
+  closeOnSignal(() => tab.close());
+  const { model, backend } = await serve.ready();
+  const example = `curl "${new URL(url).origin}/?text=Once+upon+a+time"`;
+  console.log(
+    `${model?.id} is ready on ${backend?.name} ${backend?.precision}, ${backend?.adapter}. Try: ${example}`,
+  );
 }
 
 /** The process ends by itself once nothing listens; a second signal ends it at once. */
-function closeOnSignal(server: RunningServer): void {
-  const close = () => void server.close();
-  process.once('SIGINT', close);
-  process.once('SIGTERM', close);
+function closeOnSignal(close: () => Promise<void>): void {
+  const onSignal = (): void => void close();
+  process.once('SIGINT', onSignal);
+  process.once('SIGTERM', onSignal);
 }

@@ -8,6 +8,9 @@ describe('parseOptions', () => {
       port: 8000,
       host: 'localhost',
       openBrowser: true,
+      isHeadless: false,
+      allowedOrigins: [],
+      logLevel: 'all',
       hub: [],
       help: false,
     });
@@ -15,13 +18,7 @@ describe('parseOptions', () => {
 
   it('takes a port, a host and --no-open', () => {
     const args = ['--port', '0', '--host=127.0.0.1', '--no-open'];
-    expect(parseOptions(args)).toEqual({
-      port: 0,
-      host: '127.0.0.1',
-      openBrowser: false,
-      hub: [],
-      help: false,
-    });
+    expect(parseOptions(args)).toMatchObject({ port: 0, host: '127.0.0.1', openBrowser: false });
   });
 
   it('takes the origins of a hub', () => {
@@ -53,6 +50,26 @@ describe('parseOptions', () => {
 
   it('rejects the model of an upstream that is not there', () => {
     expect(() => parseOptions(['--upstream-model=gpt2'])).toThrow('`--upstream`');
+  });
+
+  it('takes origins that may ask, and a level of the log', () => {
+    const args = [
+      '--allow-origin=https://a.example/page',
+      '--allow-origin',
+      'http://localhost:3000',
+      '--log=off',
+    ];
+    expect(parseOptions(args)).toMatchObject({
+      allowedOrigins: ['https://a.example', 'http://localhost:3000'],
+      logLevel: 'off',
+    });
+    expect(() => parseOptions(['--allow-origin=*'])).toThrow('`--allow-origin` to be an origin');
+    expect(() => parseOptions(['--log=some'])).toThrow('one of off, errors, all');
+  });
+
+  it('opens no browser beside the one without a window', () => {
+    expect(parseOptions(['--headless'])).toMatchObject({ isHeadless: true, openBrowser: false });
+    expect(parseOptions(['--open'])).toMatchObject({ isHeadless: false, openBrowser: true });
   });
 
   it.each(['70000', '-1', '80.5', '0x50', 'http', ''])(

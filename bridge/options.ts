@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 
 import { BridgeError } from './errors.ts';
+import { LOG_LEVELS, type LogLevel } from './http/access-log.ts';
 import { parseUpstreamUrl } from './upstream/upstream-options.ts';
 
 export interface BridgeOptions {
@@ -9,6 +10,11 @@ export interface BridgeOptions {
   /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   readonly openBrowser: boolean;
+  /** Whether a browser is started without a window, to be the tab that serves. */
+  readonly isHeadless: boolean;
+  /** Origins of other pages that may ask. */
+  readonly allowedOrigins: readonly string[];
+  readonly logLevel: LogLevel;
   /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
@@ -19,14 +25,18 @@ export interface BridgeOptions {
 const DEFAULT_PORT = 8000;
 
 export const USAGE = `Usage: npm start -- [options]
-  --port N     port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
-  --host NAME  address to listen on (default localhost: 127.0.0.1 and ::1)
-  --hub URL    fetch models from this hub instead of huggingface.co; again for each host that it redirects to
-  --upstream URL  let this OpenAI-compatible server (vLLM, Ray Serve LLM) generate, instead of a model in the tab;
-               its key, if any, in the environment variable TABSERVE_UPSTREAM_API_KEY
-  --upstream-model ID  which of its models (default the first that it names)
-  --no-open    do not open a browser
-  --help       print this`;
+  --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
+  --host NAME           address to listen on (default localhost: 127.0.0.1 and ::1)
+  --headless            start a browser without a window as the tab that serves; it ends with this
+  --open                open the page in your browser (default, where there is a screen and no --headless)
+  --no-open             do not open a browser
+  --allow-origin URL    let pages of this origin ask; again for each
+  --hub URL             fetch models from this hub instead of huggingface.co; again for each host that it redirects to
+  --upstream URL        let this OpenAI-compatible server (vLLM, Ray Serve LLM) generate, instead of a model in the tab;
+                        its key, if any, in the environment variable TABSERVE_UPSTREAM_API_KEY
+  --upstream-model ID   which of its models (default the first that it names)
+  --log LEVEL           a line of JSON for each request: all (default), errors or off
+  --help                print this`;
 
 /** Reads the command line; throws `BridgeError` with the usage text for anything it does not know. */
 export function parseOptions(args: readonly string[]): BridgeOptions {
@@ -34,8 +44,11 @@ export function parseOptions(args: readonly string[]): BridgeOptions {
   return {
     port: parsePort(values.port),
     host: values.host,
-    openBrowser: !values['no-open'],
-    hub: values.hub.map(parseOrigin),
+    openBrowser: values.open && !values['no-open'] && !values.headless,
+    isHeadless: values.headless,
+    allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
+    logLevel: parseLogLevel(values.log),
+    hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
     ...parseUpstream(values.upstream, values['upstream-model']),
     help: values.help,
   };
@@ -53,7 +66,11 @@ function parseStrictly(args: readonly string[]) {
         hub: { type: 'string', multiple: true, default: [] },
         upstream: { type: 'string' },
         'upstream-model': { type: 'string' },
+        headless: { type: 'boolean', default: false },
+        open: { type: 'boolean', default: true },
         'no-open': { type: 'boolean', default: false },
+        'allow-origin': { type: 'string', multiple: true, default: [] },
+        log: { type: 'string', default: 'all' },
         help: { type: 'boolean', default: false },
       },
     });
@@ -78,9 +95,16 @@ function parseUpstream(text: string | undefined, model: string | undefined): Pic
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 
-function parseOrigin(text: string): string {
+function parseLogLevel(text: string): LogLevel {
+  const level = LOG_LEVELS.find((known) => known === text);
+  if (level !== undefined) return level;
+  const message = `Expected \`--log\` to be one of ${LOG_LEVELS.join(', ')}, got \`${text}\` (string)`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
+function parseOrigin(option: string, expected: string, text: string): string {
   const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: '', origin: '' };
   if (protocol === 'https:' || protocol === 'http:') return origin;
-  const message = `Expected \`--hub\` to be the address of a hub, got \`${text}\` (string)`;
+  const message = `Expected \`--${option}\` to be ${expected}, got \`${text}\` (string)`;
   throw new BridgeError('INVALID_ARGUMENT', message);
 }

@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { Bridge } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
 
 const FILES = {
-  'index.html': '<!doctype html><title>Tabserve</title>',
+  'index.html': '<!doctype html><head><title>Tabserve</title></head>',
   'assets/main-abc123.js': 'export {};',
   'assets/ort-abc123.wasm': '\0asm',
   'models/storyteller/config.json': '{}',
@@ -93,11 +94,13 @@ describe('startServer', () => {
 
   it('tells the page of an upstream, which answers nobody of another site', async () => {
     const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };
-    const other = await startServer({ port: 0, host: 'localhost', root, upstream });
+    const bridge = new Bridge({ host: 'localhost', url: () => '', upstream });
+    const other = await startServer({ port: 0, host: 'localhost', root, bridge });
     for (const path of ['/', '/index.html', '/?backend=auto']) {
       const page = await fetch(other.url + path);
       expect(page.headers.get('cross-origin-embedder-policy')).toBe('require-corp');
       expect(page.headers.get('content-type')).toBe('text/html;charset=utf-8');
+      expect(await page.text()).toContain('<meta name="tabserve-upstream" content="http://127.0.0.1:1" />');
     }
     expect((await fetch(`${other.url}/v1/models`)).status, 'asked, and not there').toBe(502);
     const foreign = { headers: { origin: 'http://evil.example' } };

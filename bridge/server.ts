@@ -1,11 +1,11 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Duplex } from 'node:stream';
 
+import { refuseUpgrade, type Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
-import { isHostOf, isSameOrigin } from './same-origin.ts';
+import { STALL_TIMEOUT_MS } from './http/exchange.ts';
+import { HttpError } from './http/http-error.ts';
 import { serveStaticFiles } from './static-files.ts';
-import { sendError } from './upstream/json-error.ts';
-import { createUpstreamHandler } from './upstream/upstream-handler.ts';
-import type { UpstreamOptions } from './upstream/upstream-options.ts';
 
 export interface ServerOptions {
   /** 0 lets the system choose a free port. */
@@ -16,8 +16,8 @@ export interface ServerOptions {
   readonly root: string;
   /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
   readonly hub?: readonly string[];
-  /** Generates instead of a model in the tab. */
-  readonly upstream?: UpstreamOptions | undefined;
+  /** Without one this serves files alone, and the page looks for none. */
+  readonly bridge?: Bridge;
 }
 
 export interface RunningServer {
@@ -27,27 +27,42 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
+/** How long a client may take for what it sends, and how much it may send. */
+const LIMITS = {
+  /** The URL included. */
+  maxHeaderSize: 16_384,
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5000,
+  connectionsCheckingInterval: 1000,
+  /** Any other request to upgrade is answered as if it had not asked. */
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
+};
+
+/** A server's own, not counting those that wait to be accepted. */
+const MAX_CONNECTIONS = 1024;
+
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const handler = createHandler(options);
-  const servers = await listenOnAll(options.host, options.port, handler);
+  const { root, hub = [], bridge } = options;
+  const serveFile = serveStaticFiles({ root, hub, marks: bridge?.pageMarks ?? '' });
+  const handler: RequestListener = (request, response) => {
+    const next = (): void => {
+      // A client that reads nothing of a file is cut; work takes its time, and has limits of its own.
+      request.socket.setTimeout(STALL_TIMEOUT_MS);
+      serveFile(request, response);
+    };
+    if (bridge) bridge.handle(request, response, next);
+    else next();
+  };
+  const servers = await listenOnAll(options.host, options.port, handler, bridge);
   const port = portOf(servers[0]);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
-  return { url: `http://${host}:${port}`, port, close: () => closeAll(servers) };
-}
-
-function createHandler({ root, host, hub = [], upstream }: ServerOptions): RequestListener {
-  const serveFile = serveStaticFiles(root, hub, upstream);
-  if (!upstream) return serveFile;
-  const answer = createUpstreamHandler(upstream);
-  return (request, response) => {
-    const isFile = !/^\/(?:v1|upstream)\//.test(request.url ?? '');
-    if (isFile) serveFile(request, response);
-    else if (!isHostOf(request, host) || !isSameOrigin(request)) {
-      const message = 'Only this page, and clients that are no page, may ask the upstream.';
-      sendError(response, { status: 403, message, code: 'foreign_origin' });
-    } else if (!answer(request, response)) serveFile(request, response);
+  const closeBoth = async (): Promise<void> => {
+    bridge?.close();
+    await closeAll(servers);
   };
+  return { url: `http://${host}:${port}`, port, close: closeBoth };
 }
 
 /** A machine may have no ::1; then 127.0.0.1 alone is what `localhost` means there. */
@@ -55,11 +70,12 @@ async function listenOnAll(
   host: string,
   port: number,
   handler: RequestListener,
+  bridge: Bridge | undefined,
 ): Promise<readonly [Server, ...Server[]]> {
-  if (host !== 'localhost') return [await listen(host, port, handler)];
-  const first = await listen('127.0.0.1', port, handler);
+  if (host !== 'localhost') return [await listen(host, port, handler, bridge)];
+  const first = await listen('127.0.0.1', port, handler, bridge);
   try {
-    const second = await listen('::1', portOf(first), handler);
+    const second = await listen('::1', portOf(first), handler, bridge);
     return [first, second];
   } catch (error) {
     if (isErrno(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) return [first];
@@ -68,8 +84,18 @@ async function listenOnAll(
   }
 }
 
-async function listen(host: string, port: number, handler: RequestListener): Promise<Server> {
-  const server = createServer(handler);
+async function listen(
+  host: string,
+  port: number,
+  handler: RequestListener,
+  bridge: Bridge | undefined,
+): Promise<Server> {
+  const server = createServer(LIMITS, handler);
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('upgrade', (request, socket, head) => {
+    if (!bridge?.upgrade(request, socket, head)) refuseUpgrade(socket, 400);
+  });
+  server.on('clientError', refuseClient);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject);
   server.listen({ host, port }, resolve);
@@ -80,6 +106,32 @@ async function listen(host: string, port: number, handler: RequestListener): Pro
   }
   server.off('error', reject);
   return server;
+}
+
+/** What came was no request, or not all of one in time. */
+function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [status, text, refusal] = refusalOf(error.code);
+  const body = JSON.stringify(refusal);
+  socket.end(
+    `HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+function refusalOf(code: string | undefined): readonly [number, string, HttpError] {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return [408, 'Request Timeout', new HttpError(408, 'The request took too long to arrive.', { code })];
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return [
+      431,
+      'Request Header Fields Too Large',
+      new HttpError(431, 'The headers are too large.', { code }),
+    ];
+  return [400, 'Bad Request', new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
 function portOf(server: Server): number {

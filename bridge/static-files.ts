@@ -1,12 +1,12 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
-import { markPage } from './upstream/mark-page.ts';
-import type { UpstreamOptions } from './upstream/upstream-options.ts';
+import { HttpError } from './http/http-error.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -14,29 +14,34 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-/**
- * Serves the built page in `root`. The file list is read once: rebuild, then restart.
- *
- * @param hub Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co.
- * @param upstream What generates instead of a model in the tab: the page is told.
- */
-export function serveStaticFiles(
-  root: string,
-  hub: readonly string[],
-  upstream?: UpstreamOptions,
-): RequestListener {
+export interface StaticFilesOptions {
+  /** Folder of the built page. */
+  readonly root: string;
+  /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
+  readonly hub: readonly string[];
+  /** What goes into the page's head: empty where it is to look for no bridge at this server. */
+  readonly marks: string;
+}
+
+export type StaticFiles = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves the built page. The file list is read once: rebuild, then restart. */
+export function serveStaticFiles({ root, hub, marks }: StaticFilesOptions): StaticFiles {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
+  const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
   const policy = contentSecurityPolicy(hub);
-  const markedPage = upstream && markPage(readFileSync(join(root, 'index.html'), 'utf8'), upstream);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    if (request.method !== 'GET' && request.method !== 'HEAD') refuseMethod(response);
-    else if (markedPage !== undefined && isPage(request)) sendPage(response, markedPage);
-    else serveFile(request, response, () => refusePath(request, response));
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
+    else if (serveMarkedPage && isPage(request)) serveMarkedPage(request, response);
+    else serveFile(request, response, () => refuse(response, HttpError.notFound(request.url ?? '/')));
   };
 }
 
@@ -47,21 +52,28 @@ function setFileHeaders(response: ServerResponse, pathname: string): void {
   if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
 }
 
+function refuse(response: ServerResponse, error: HttpError): void {
+  for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+  response.writeHead(error.status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' });
+  response.end(`${JSON.stringify(error)}\n`);
+}
+
 function isPage({ url = '/' }: IncomingMessage): boolean {
-  return /^\/(?:index\.html)?(?:[?#]|$)/.test(url);
+  return /^\/(?:index\.html)?(?:\?|$)/.test(url);
 }
 
-function sendPage(response: ServerResponse, html: string): void {
-  response
-    .writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Cache-Control': 'no-cache' })
-    .end(html);
-}
-
-function refuseMethod(response: ServerResponse): void {
-  response.writeHead(405, { Allow: 'GET, HEAD', 'Content-Type': 'text/plain' }).end('Method not allowed\n');
-}
-
-function refusePath(request: IncomingMessage, response: ServerResponse): void {
-  const body = `Nothing at ${request.url ?? '/'}\n`;
-  response.writeHead(404, { 'Content-Type': 'text/plain', 'Cache-Control': 'no-cache' }).end(body);
+/** The page with the marks that a bridge is here: without them a page never asks for one. */
+function markedPage(path: string, marks: string): StaticFiles {
+  const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', () => `<head>\n    ${marks}`));
+  const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
+  return (request, response) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    response.setHeader('ETag', etag);
+    if (request.headers['if-none-match'] === etag) {
+      response.writeHead(304).end();
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': 'text/html;charset=utf-8', 'Content-Length': page.length });
+    response.end(request.method === 'HEAD' ? undefined : page);
+  };
 }

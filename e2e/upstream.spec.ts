@@ -1,5 +1,6 @@
 import type { BrowserContext, Page } from 'playwright/test';
 
+import { Bridge } from '../bridge/bridge.ts';
 import { startServer } from '../bridge/server.ts';
 import type { GenerationChunk } from '../src/worker/generation-response.ts';
 import type { GenerationOptions, GenerationResult } from '../src/worker/protocol.ts';
@@ -35,7 +36,10 @@ const test = base.extend<UpstreamFixtures, { upstream: Upstream; askingTab: Tab 
       const server = await startOpenAiServer();
       const root = new URL('../dist', import.meta.url).pathname;
       const upstream = { url: server.url, apiKey: API_KEY };
-      const bridge = await startServer({ host: 'localhost', port: 0, root, upstream });
+      let url = '';
+      const mounted = new Bridge({ host: 'localhost', url: () => url, upstream });
+      const bridge = await startServer({ host: 'localhost', port: 0, root, bridge: mounted });
+      url = bridge.url;
       await provide({ server, pageUrl: bridge.url });
       await Promise.all([bridge.close(), server.close()]);
     },

@@ -1,11 +1,15 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import { sendError } from './json-error.ts';
-import { MAX_BODY_BYTES, readBody } from './read-body.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { HttpError } from '../http/http-error.ts';
+import { readBody } from '../http/read-body.ts';
 import { fetchUpstream, forwardedHeaders } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
+
+/** A prompt of the longest contexts there are is a few MB. */
+export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 /** Names of models have slashes in them; nothing here needs an escape. */
 const PATH = /^\/v1(?:\/[\w.:@-]+)+$/;
@@ -16,47 +20,22 @@ const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'x-req
 /** `/v1/…` as the upstream answers it, streamed through; a caller that leaves takes its request there along. */
 export async function forward(
   upstream: UpstreamOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  { pathname, search }: URL,
+  { request, response, requestId, signal, url: { pathname, search } }: Exchange,
 ): Promise<void> {
-  if (!PATH.test(pathname)) {
-    sendError(response, { status: 404, message: `Nothing at ${pathname}.`, code: 'not_found' });
-    return;
-  }
-  if (request.method !== 'GET' && request.method !== 'POST') {
-    response.setHeader('Allow', 'GET, POST');
-    sendError(response, { status: 405, message: 'Use GET or POST.', code: 'method_not_allowed' });
-    return;
-  }
-  const body = request.method === 'POST' ? await readBody(request) : null;
-  if (body === undefined) {
-    sendTooLarge(response);
-    return;
-  }
-  const abort = new AbortController();
-  response.once('close', () => abort.abort());
-  const headers = forwardedHeaders(request.headers, upstream.apiKey !== undefined);
-  try {
-    const answer = await fetchUpstream(upstream, {
-      method: request.method,
-      path: pathname + search,
-      headers,
-      body: body ?? undefined,
-      signal: abort.signal,
-    });
-    await passOn(answer, response);
-  } catch {
-    // The caller has left, or the upstream has broken off: what was sent cannot be taken back.
-    response.destroy();
-  }
-}
-
-export function sendTooLarge(response: ServerResponse): void {
-  const message = `The body is larger than ${MAX_BODY_BYTES / 2 ** 20} MiB: send a shorter prompt.`;
-  // The rest of it is not read: the connection cannot be used again.
-  response.setHeader('Connection', 'close');
-  sendError(response, { status: 413, message, code: 'body_too_large' });
+  const { method = 'GET' } = request;
+  if (!PATH.test(pathname)) throw HttpError.notFound(pathname);
+  const body = method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
+  const answer = await fetchUpstream(upstream, {
+    method,
+    path: pathname + search,
+    headers: {
+      ...forwardedHeaders(request.headers, upstream.apiKey !== undefined),
+      'x-request-id': requestId,
+    },
+    body,
+    signal,
+  });
+  await passOn(answer, response);
 }
 
 async function passOn(answer: Response, response: ServerResponse): Promise<void> {

@@ -2,8 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { createParser } from 'eventsource-parser';
 
-import { errorBody } from './json-error.ts';
-import { fetchUpstream, reasonOf } from './upstream-client.ts';
+import { fetchUpstream, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
@@ -75,8 +74,8 @@ export class Lane {
       else await this.#refuse(requestId, answer);
     } catch (error) {
       if (signal.aborted) return;
-      const body502 = errorBody({ status: 502, message: reasonOf(error), code: 'upstream_unreachable' });
-      await this.#send('refusal', requestId, JSON.stringify({ status: 502, body: body502 }));
+      const refusal = { status: 502, body: JSON.stringify(unreachable(error)) };
+      await this.#send('refusal', requestId, JSON.stringify(refusal));
     }
   }
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { errorBody } from './json-error.ts';
+import { HttpError } from '../http/http-error.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 export interface UpstreamRequest {
@@ -47,15 +47,17 @@ export async function fetchUpstream(
     });
   } catch (error) {
     if (signal.aborted) throw error;
-    return new Response(errorBody({ status: 502, message: reasonOf(error), code: 'upstream_unreachable' }), {
-      status: 502,
-      headers: { 'content-type': 'application/json' },
-    });
+    return Response.json(unreachable(error), { status: 502 });
   }
 }
 
+/** What the worker knows the upstream's silence by. */
+export function unreachable(error: unknown): HttpError {
+  return new HttpError(502, reasonOf(error), { code: 'UPSTREAM_UNREACHABLE' });
+}
+
 /** Node's `fetch failed` has what matters in its cause: `ECONNREFUSED`, say. */
-export function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;
   return String(cause);

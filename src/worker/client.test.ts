@@ -75,6 +75,10 @@ class ScriptedLink implements Link {
     this.say({ type: 'updates', updates }, worker);
   }
 
+  interrupt(): void {
+    this.#listener?.onInterrupted();
+  }
+
   role(role: TabRole): void {
     this.#listener?.onRole(role);
   }
@@ -705,6 +709,27 @@ describe('a new worker', () => {
     link.status({ knobs });
     link.say({ type: 'serving' }, 'B');
     expect(link.received).toEqual([{ type: 'hello', knobs }]);
+  });
+});
+
+describe('a link that was interrupted', () => {
+  it('has the same worker go on with all that is outstanding, once it is greeted again', () => {
+    const { link, serve, generator } = createServed();
+    const begun = generator.remote('begun');
+    void serve.metrics();
+    link.update(started(begun.requestId, 5), chunk(begun.requestId, 'a', [3], 18));
+    link.clear();
+    link.interrupt();
+    const since = generator.remote('since');
+    link.update(chunk(begun.requestId, 'lost', [9]));
+    expect(link.received).toEqual([]);
+    link.connect();
+    link.welcome();
+    expect(link.types).toEqual(['hello', 'submit', 'submit', 'metrics']);
+    expect(link.submissions()).toMatchObject([
+      { requestId: begun.requestId, resumption: { choices: [{ tokenIds: [3] }] } },
+      { requestId: since.requestId },
+    ]);
   });
 });
 

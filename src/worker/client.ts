@@ -3,6 +3,7 @@ import { systemClock } from '../batching/clock.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
+import { BRIDGE_META } from './bridge/names.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { Outcome } from './outcome.ts';
@@ -93,9 +94,12 @@ export interface TextGeneratorHandle {
   /**
    * Submits a prompt. Never throws: what is wrong with it rejects the response.
    *
-   * @param prompt Non-empty; shorter than the model's context, in tokens.
+   * @param prompt Text, or the ids of its tokens. Non-empty; shorter than the model's context, in tokens.
    */
-  remote(prompt: string, options?: GenerationOptions & RequestOptions): GenerationResponse;
+  remote(
+    prompt: string | readonly number[],
+    options?: GenerationOptions & RequestOptions,
+  ): GenerationResponse;
 }
 
 /** Any other deployment: one input, one answer, batched in between. */
@@ -139,13 +143,21 @@ export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Pr
   const folder = new URL(modelUrl ?? 'models/storyteller/', document.baseURI).href;
   const clientId = createClientId();
   const upstream = upstreamOfPage();
+  const bridgeUrl = findBridge();
   const host = {
     createWorker,
     backend,
     modelUrl: folder.endsWith('/') ? folder : `${folder}/`,
     ...(upstream && { upstream }),
+    ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   return Promise.resolve(new Serve(clientId, (listener) => openLink({ clientId, host }, listener)));
+}
+
+/** The bridge marks the page that it serves; one of any other server must not look for it. */
+function findBridge(): string | undefined {
+  const folder = document.querySelector<HTMLMetaElement>(`meta[name="${BRIDGE_META}"]`)?.content;
+  return folder === undefined ? undefined : new URL(folder, document.baseURI).href;
 }
 
 function createWorker(): Worker {
@@ -195,7 +207,7 @@ export class Serve implements LinkListener {
   getHandle(name: string): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
     if (name === 'text-generator') {
       return {
-        remote: (prompt: string, options?: GenerationOptions & RequestOptions) =>
+        remote: (prompt: string | readonly number[], options?: GenerationOptions & RequestOptions) =>
           this.#submit(GenerationResponse, name, prompt, options),
       };
     }
@@ -322,6 +334,12 @@ export class Serve implements LinkListener {
   onOpen(): void {
     this.#isOpen = true;
     this.#greet();
+  }
+
+  onInterrupted(): void {
+    this.#isOpen = false;
+    this.#workerId = undefined;
+    this.#greetedWorkerId = undefined;
   }
 
   onRole(role: TabRole): void {

@@ -1,3 +1,4 @@
+import { BridgedOutbox } from './bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { faultOf } from './recovery/fault-of.ts';
 import { ServeWorker, type ServeWorkerHost } from './serve-worker.ts';
@@ -37,16 +38,17 @@ function holdLifeLock({ lifeLock }: WorkerInit): void {
 function serveAllTabs(init: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
-    const outbox = new ChannelOutbox(shared);
+    const channels = new ChannelOutbox(shared);
+    const outbox = new BridgedOutbox(channels);
     const worker = new ServeWorker(deployments, outbox, hostOf(init));
     answerHost(worker);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
-        outbox.open(clientId);
+        channels.open(clientId);
         worker.setNumTabs(clients.size);
       },
       onGone(clientId) {
-        outbox.close(clientId);
+        channels.close(clientId);
         worker.forget(clientId);
         worker.setNumTabs(clients.size);
       },
@@ -60,19 +62,22 @@ function serveAllTabs(init: WorkerInit): void {
         worker.announce();
       }
     });
+    void serveBridge(init, worker, outbox);
     void worker.start(init.modelUrl, init.backend, init.upstream);
     return new Promise<never>(() => {});
   });
 }
 
 function serveOneTab(init: WorkerInit): void {
-  const worker = new ServeWorker(deployments, new PortOutbox(self), hostOf(init));
+  const outbox = new BridgedOutbox(new PortOutbox(self));
+  const worker = new ServeWorker(deployments, outbox, hostOf(init));
   answerHost(worker);
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
+  void serveBridge(init, worker, outbox);
   void worker.start(init.modelUrl, init.backend, init.upstream);
 }
 
@@ -92,4 +97,15 @@ function answerHost(worker: ServeWorker): void {
   self.addEventListener('unhandledrejection', ({ reason }) =>
     worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),
   );
+}
+
+/** Its code comes by itself: pages of other servers never ask for it. */
+async function serveBridge(
+  { bridgeUrl }: WorkerInit,
+  worker: ServeWorker,
+  outbox: BridgedOutbox,
+): Promise<void> {
+  if (bridgeUrl === undefined) return;
+  const { keepBridged } = await import('./bridge/bridge-connection.ts');
+  await keepBridged(bridgeUrl, worker, outbox);
 }

@@ -494,6 +494,8 @@ export interface WorkerInit extends Versioned {
   /** The name of a lock that the worker is to hold to its end; without Web Locks there is none. */
   readonly lifeLock?: string;
   readonly past: WorkerPast;
+  /** The folder of the bridge that has served the page, ending in `/`; left out where another server has. */
+  readonly bridgeUrl?: string;
 }
 
 /** From the tab that made the worker, to it alone: it answers `pong`. */
@@ -590,7 +592,10 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     | { readonly type: 'batch'; readonly batch: BatchRecord }
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
-    /** The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models` (StoredModel[]). */
+    /**
+     * The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
+     * (StoredModel[]).
+     */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }
   );

@@ -189,10 +189,11 @@ export class ServeWorker {
     }
   }
 
-  /** Cancels all that a tab has left behind. */
+  /** Cancels all that a tab has left behind. One that comes back may send it again. */
   forget(clientId: ClientId): void {
     this.#welcomed.delete(clientId);
     for (const requestId of this.#ledger.requestsOf(clientId)) this.#cancel(requestId);
+    this.#ledger.forgetEnded(clientId);
   }
 
   setNumTabs(numTabs: number): void {
@@ -414,12 +415,13 @@ export class ServeWorker {
     this.#postTo(clientId, { type: 'updates', updates });
     for (const update of updates) {
       this.#activity.recordUpdate(update);
-      if (END_TYPES.has(update.type)) this.#end(update.requestId);
+      if (END_TYPES.has(update.type)) this.#end(update.requestId, this.#welcomed.has(clientId));
     }
   }
 
-  #end(requestId: RequestId): void {
-    this.#ledger.end(requestId);
+  /** @param isReplayable See `RequestLedger.end`. */
+  #end(requestId: RequestId, isReplayable: boolean): void {
+    this.#ledger.end(requestId, isReplayable);
     this.#advanced.delete(requestId);
     if (this.#ledger.isEmpty) this.#host.tell({ type: 'idle' });
   }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
 import { build } from 'vite';
 
 import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { withBrowser, type SiteInBrowser } from '../browser/with-browser.ts';
+import { withBrowser, type SiteInBrowser } from '../bench/with-browser.ts';
 import { compare, type BenchReport } from './compare.ts';
 import { formatReport } from './format-report.ts';
 

@@ -4,7 +4,7 @@ import { loadavg } from 'node:os';
 import { readOptions } from '../bench/command-line.ts';
 import { describeMachine } from '../bench/machine.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { withBrowser } from '../browser/with-browser.ts';
+import { withBrowser } from '../bench/with-browser.ts';
 import { buildPage } from './build-page.ts';
 import { loadEntrants, measureAll } from './measure.ts';
 import { parseOptions, USAGE, type PeerOptions } from './options.ts';

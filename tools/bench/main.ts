@@ -4,7 +4,7 @@ import { build } from 'vite';
 
 import type { ServeStatus } from '../../src/worker/protocol.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { withBrowser } from '../browser/with-browser.ts';
+import { withBrowser } from './with-browser.ts';
 import { readOptions } from './command-line.ts';
 import { describeMachine } from './machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';

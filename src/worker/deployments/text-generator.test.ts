@@ -69,6 +69,15 @@ describe('TextGenerator', () => {
     });
   });
 
+  it('continues tokens as it does their text', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit([0, 1], { echo: true, maxNewTokens: 2 });
+    await idle;
+    expect(updates[1]).toMatchObject({ type: 'echo', text: 'ab' });
+    expect(textsIn(updates)).toEqual(['c', 'd']);
+    expect(resultIn(updates)).toMatchObject({ text: 'abcd', usage: { numPromptTokens: 2 } });
+  });
+
   it('stops at the end token, which is no part of the text', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('7', { maxNewTokens: 9 });
@@ -470,7 +479,23 @@ describe('rejects', () => {
     ['an empty prompt', '', {}, 'EMPTY_PROMPT', /empty/],
     ['a prompt that fills the context', 'a'.repeat(300), {}, 'PROMPT_TOO_LONG', /300 tokens.*holds 300.*299/],
     ['a prompt that cannot fit', 'a'.repeat(600), {}, 'PROMPT_TOO_LONG', /at least 300 tokens.*holds 300/],
-    ['a prompt that is not text', 7, {}, 'INVALID_OPTION', /`prompt` to be a string, got `7` \(number\)/],
+    [
+      'a prompt that is not text',
+      7,
+      {},
+      'INVALID_OPTION',
+      /`prompt` to be a string or a list of token ids, got `7` \(number\)/,
+    ],
+    ['no tokens', [], {}, 'EMPTY_PROMPT', /empty/],
+    ['tokens that fill the context', Array(300).fill('?'), {}, 'PROMPT_TOO_LONG', /300 tokens.*holds 300/],
+    [
+      'a token that the model has not',
+      [0, 64],
+      {},
+      'INVALID_OPTION',
+      /`prompt\[1\]` to be .* <= 63, got `64`/,
+    ],
+    ['a token that is none', [0, '1'], {}, 'INVALID_OPTION', /`prompt\[1\]` to be an integer.*\(string\)/],
     ['an unknown option', 'a', { maxTokens: 1 }, 'UNKNOWN_OPTION', /`maxTokens`/],
     ['more tokens than the context', 'a', { maxNewTokens: 301 }, 'INVALID_OPTION', /<= 300/],
   ])('%s, and disturbs nothing that runs', async (_, prompt, options, code, message) => {

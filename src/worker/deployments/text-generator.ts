@@ -3,6 +3,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import { Engine } from '../../batching/generation/engine.ts';
 import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import { integerIn } from '../../batching/generation/validate.ts';
 import { continuationSeed } from '../../batching/generation/random.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
@@ -89,10 +90,7 @@ export class TextGenerator implements PromptGenerator {
   }
 
   textsOf(tokenIds: readonly number[]): readonly string[] {
-    return tokenIds.map((tokenId) => {
-      const stream = this.#model.tokenizer.createTextStream();
-      return stream.push(tokenId) + stream.end();
-    });
+    return tokenIds.map((tokenId) => this.#textOf([tokenId]));
   }
 
   get gauges(): EngineGauges {
@@ -101,15 +99,16 @@ export class TextGenerator implements PromptGenerator {
   }
 
   submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): Accepted {
-    if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
+    if (typeof prompt !== 'string' && !Array.isArray(prompt))
+      throw InvalidOptionError.of('prompt', 'a string or a list of token ids', prompt);
     const resolved = resolveOptions(options, this.#model.modelInfo);
-    const promptTokenIds = this.#tokenize(prompt);
+    const promptTokenIds = typeof prompt === 'string' ? this.#tokenize(prompt) : this.#checkedPrompt(prompt);
     const { echo, maxNewTokens, priority, sampling } = resolved;
     const continuations = this.#createContinuations(requestId, resolved, resumption);
     const numPromptTokens = promptTokenIds.length;
     const request = new ActiveRequest({
       requestId,
-      prompt,
+      prompt: typeof prompt === 'string' ? prompt : this.#textOf(promptTokenIds),
       numPromptTokens,
       echo,
       elapsedMs,
@@ -162,10 +161,26 @@ export class TextGenerator implements PromptGenerator {
     const minTokens = Math.ceil(prompt.length / tokenizer.maxTokenBytes);
     if (minTokens >= contextLength) throw PromptTooLongError.atLeast(minTokens, contextLength);
     const promptTokenIds = tokenizer.encode(prompt);
-    if (promptTokenIds.length === 0) throw EmptyPromptError.of();
-    if (promptTokenIds.length >= contextLength)
-      throw PromptTooLongError.of(promptTokenIds.length, contextLength);
+    this.#checkLength(promptTokenIds);
     return promptTokenIds;
+  }
+
+  /** The length first: a list that is too long is not looked through. */
+  #checkedPrompt(tokenIds: readonly unknown[]): number[] {
+    this.#checkLength(tokenIds);
+    const isTokenId = integerIn({ from: 0, to: this.#model.modelInfo.vocabSize - 1 });
+    return tokenIds.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
+  }
+
+  #checkLength({ length }: readonly unknown[]): void {
+    const { contextLength } = this.#model.config;
+    if (length === 0) throw EmptyPromptError.of();
+    if (length >= contextLength) throw PromptTooLongError.of(length, contextLength);
+  }
+
+  #textOf(tokenIds: readonly number[]): string {
+    const stream = this.#model.tokenizer.createTextStream();
+    return tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end();
   }
 
   #createContinuations(

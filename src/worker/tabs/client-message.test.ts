@@ -117,6 +117,7 @@ describe('parseClientMessage', () => {
     ['a submission without an input', { ...FIRST_SUBMIT, options: {} }],
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
+    ['a call for the text of no token', { ...METRICS, type: 'token-texts', tokenIds: [-1] }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],
@@ -200,6 +201,7 @@ describe('parseWorkerInit', () => {
     ['another version', { ...INIT, version: version + 1 }],
     ['an upstream without an address', { ...INIT, upstream: { model: 'gpt2' } }],
     ['no word on whom it serves', { ...INIT, isShared: undefined }],
+    ['a bridge that is no text', { ...INIT, bridgeUrl: 8000 }],
     ['a message of a client', HELLO],
     ['nothing', undefined],
   ])('drops %s', (_, data) => {

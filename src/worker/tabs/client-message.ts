@@ -95,6 +95,7 @@ const workerInit: v.GenericSchema<unknown, WorkerInit> = v.object({
   isShared: v.boolean(),
   lifeLock: v.exactOptional(name),
   past: workerPast,
+  bridgeUrl: v.exactOptional(v.string()),
 });
 
 const hostPing: v.GenericSchema<unknown, HostPing> = v.object({ version, type: v.literal('ping') });

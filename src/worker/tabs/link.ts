@@ -9,6 +9,8 @@ export interface LinkListener {
   /** Messages go through from now on: what a worker needs to know this tab may be said. */
   onOpen(): void;
   onMessage(message: WorkerMessage): void;
+  /** What was on its way is lost, and the worker that was there knows this client no more; `onOpen` follows when there is one. */
+  onInterrupted(): void;
   onRole(role: TabRole): void;
   /** A worker of another version of the protocol serves. */
   onForeignWorker(version: number): void;

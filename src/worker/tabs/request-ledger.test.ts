@@ -39,6 +39,19 @@ describe('RequestLedger', () => {
     expect(ledger.add(C, TAB)).toBe(true);
   });
 
+  it('takes a request in again that a client has sent before it was lost, and came back', () => {
+    const ledger = new RequestLedger();
+    ledger.add(A, TAB);
+    ledger.add(B, OTHER);
+    ledger.add(C, TAB);
+    ledger.end(A);
+    ledger.end(B);
+    ledger.forgetEnded(TAB);
+    // Cancelled for its client, but not in the same turn.
+    ledger.end(C, false);
+    expect([A, B, C].map((id) => ledger.add(id, TAB))).toEqual([true, false, true]);
+  });
+
   it('remembers the last 4096 that have ended, and no more', () => {
     const ledger = new RequestLedger();
     const ids = Array.from({ length: 4097 }, (_, index) => requestId(`${index}`));

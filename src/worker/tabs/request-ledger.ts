@@ -7,8 +7,8 @@ const MAX_REMEMBERED = 4096;
 export class RequestLedger {
   readonly #owners = new Map<RequestId, ClientId>();
   readonly #requests = new Map<ClientId, Set<RequestId>>();
-  /** In order of their end. */
-  readonly #ended = new Set<RequestId>();
+  /** In order of their end, and whose they were. */
+  readonly #ended = new Map<RequestId, ClientId>();
 
   /** Whether no request waits or runs. */
   get isEmpty(): boolean {
@@ -33,15 +33,24 @@ export class RequestLedger {
     return [...(this.#requests.get(clientId) ?? [])];
   }
 
-  end(requestId: RequestId): void {
+  /** Of a client that is gone, or that comes back and sends again what it has got no answer to. */
+  forgetEnded(clientId: ClientId): void {
+    for (const [requestId, owner] of this.#ended) {
+      if (owner === clientId) this.#ended.delete(requestId);
+    }
+  }
+
+  /** @param isReplayable Whether its message may come a second time without being meant. */
+  end(requestId: RequestId, isReplayable = true): void {
     const clientId = this.#owners.get(requestId);
     if (clientId === undefined) return;
     this.#owners.delete(requestId);
     const own = this.#requests.get(clientId);
     own?.delete(requestId);
     if (own?.size === 0) this.#requests.delete(clientId);
-    this.#ended.add(requestId);
-    const [oldest] = this.#ended;
+    if (!isReplayable) return;
+    this.#ended.set(requestId, clientId);
+    const [oldest] = this.#ended.keys();
     if (this.#ended.size > MAX_REMEMBERED && oldest) this.#ended.delete(oldest);
   }
 }

@@ -163,6 +163,10 @@ export class RecordingLinkListener implements LinkListener {
     this.messages.push(message);
   }
 
+  onInterrupted(): void {
+    this.log.push('interrupted');
+  }
+
   onRole(role: TabRole): void {
     this.log.push(role);
   }

@@ -184,6 +184,12 @@ const withStatus = (status: object) => ({ ...from, type: 'status', status });
 const withBackend = (change: object) => withStatus({ ...STATUS, backend: { ...STATUS.backend, ...change } });
 
 describe('parseWorkerMessage', () => {
+  it.each(['fp16', 'fp32', 'q8', 'q4'])('knows a model that runs in %s', (precision) => {
+    const backend = { ...STATUS.backend, precision };
+    const message = withStatus({ ...STATUS, backend });
+    expect(parseWorkerMessage(message)).toEqual(message);
+  });
+
   it.each(MESSAGES)('lets a $type message through as it is', (message) => {
     expect(parseWorkerMessage(message)).toEqual(message);
   });

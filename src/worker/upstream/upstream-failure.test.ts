@@ -12,7 +12,7 @@ it.each([
   [401, says('bad key'), 'UPSTREAM_ACCESS_DENIED', 'TABSERVE_UPSTREAM_API_KEY'],
   [404, '<html>', 'UPSTREAM_REFUSED', 'HTTP status 404'],
   [503, '', 'UPSTREAM_UNAVAILABLE', 'HTTP status 503'],
-  [502, says('ECONNREFUSED', 'upstream_unreachable'), 'UPSTREAM_UNREACHABLE', 'ECONNREFUSED'],
+  [502, says('ECONNREFUSED', 'UPSTREAM_UNREACHABLE'), 'UPSTREAM_UNREACHABLE', 'ECONNREFUSED'],
 ])('status %d with %j is %s, across the wire too', (status, body, code, text) => {
   const error = fromWireError(toWireError(toUpstreamError(url, { status, body })));
   expect(error).toBeInstanceOf(UpstreamError);

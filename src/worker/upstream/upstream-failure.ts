@@ -13,7 +13,7 @@ export interface Refusal {
 }
 
 /** What the bridge says in its own name, in `error.code`. */
-const UNREACHABLE = 'upstream_unreachable';
+const UNREACHABLE = 'UPSTREAM_UNREACHABLE';
 
 /** Longer ones are a page of HTML, or a stack. */
 const MAX_DETAIL_LENGTH = 500;

@@ -1,0 +1,254 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+import { systemClock } from '../src/batching/clock.ts';
+import type { Serve } from '../src/worker/client.ts';
+import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
+import type { LogEntry } from './http/access-log.ts';
+import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
+import { DisconnectedError, Exchange } from './http/exchange.ts';
+import { Guard, isNavigation } from './http/guard.ts';
+import { HttpError } from './http/http-error.ts';
+import { HttpMetrics } from './http/http-metrics.ts';
+import { findRoute, type Handle, type Route, type RouteMatch } from './http/router.ts';
+import { completionsRoute } from './routes/completions.ts';
+import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
+import { generateRoute } from './routes/generate.ts';
+import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
+import { TabLink } from './tabs/tab-link.ts';
+import { TabSockets } from './tabs/tab-sockets.ts';
+import { upstreamMark } from './upstream/upstream-mark.ts';
+import type { UpstreamOptions } from './upstream/upstream-options.ts';
+import { upstreamRoutes } from './upstream/upstream-routes.ts';
+
+export interface BridgeOptions {
+  /** What the server listens on: `localhost`, a name or an address. */
+  readonly host: string;
+  /** Where a tab can be opened, as the user is told. */
+  readonly url: () => string;
+  /** Origins of other pages that may ask. */
+  readonly allowedOrigins?: readonly string[];
+  /** How long a request waits for a tab, from the loss of the last one on; 10 s by default. */
+  readonly graceMs?: number;
+  /** Generates instead of a model in the tab. */
+  readonly upstream?: UpstreamOptions | undefined;
+  readonly log?: (entry: LogEntry) => void;
+}
+
+const GRACE_MS = 10_000;
+
+/** Requests for work at the same time at most: the worker's own queue has its limit, and this keeps memory from growing. */
+const MAX_ONGOING = 512;
+
+const MAX_URL_LENGTH = 8192;
+
+/** Nothing in an answer is a page. */
+const API_HEADERS: Readonly<Record<string, string>> = {
+  'Cache-Control': 'no-store',
+  'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** HTTP on one side, the open tab on the other. Mounted in a server, whichever it is. */
+export class Bridge {
+  readonly serve: Serve;
+  /** Elements for the head of the page that is served beside this: by them it knows what to ask for. */
+  readonly pageMarks: string;
+  readonly #guard: Guard;
+  readonly #log: (entry: LogEntry) => void;
+  readonly #tabs: TabLink;
+  readonly #sockets = new TabSockets((socket) => this.#tabs.attach(socket));
+  readonly #metrics = new HttpMetrics();
+  readonly #routes: readonly Route[];
+  #numOngoing = 0;
+
+  constructor({
+    host,
+    url,
+    allowedOrigins = [],
+    graceMs = GRACE_MS,
+    upstream,
+    log = () => undefined,
+  }: BridgeOptions) {
+    const mark = `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`;
+    this.pageMarks = upstream ? `${mark}\n    ${upstreamMark(upstream)}` : mark;
+    this.#guard = new Guard({ host, allowedOrigins });
+    this.#log = log;
+    this.#tabs = new TabLink({ url, graceMs });
+    this.serve = this.#tabs.serve;
+    const isServed = (): boolean => this.#tabs.isServed;
+    this.#routes = [
+      ...(upstream ? upstreamRoutes(upstream) : []),
+      generateRoute(this.serve),
+      adderRoute(this.serve),
+      housePriceRoute(this.serve),
+      deploymentRoute(this.serve),
+      completionsRoute(this.serve),
+      ...modelRoutes(this.serve),
+      metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
+      healthRoute(this.serve, isServed),
+      this.#tokenRoute(),
+    ];
+  }
+
+  /** Answers a request that is for the bridge, and refuses one that is for nobody; any other goes on to `next`. */
+  handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
+    const url = urlOf(request);
+    const match = url && findRoute(this.#routes, request, url);
+    if (url && !match && this.#isForPage(request)) next();
+    else void this.#answer(request, response, url, match);
+  }
+
+  /** Takes the worker's WebSocket; false where the request is for another one. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH) return false;
+    if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
+    else refuseUpgrade(socket, 403);
+    return true;
+  }
+
+  /** Idempotent. What is outstanding fails; nothing is taken any more. */
+  close(): void {
+    this.serve.close();
+  }
+
+  /** Whoever follows a link may see the page; its files are for the page alone. */
+  #isForPage(request: IncomingMessage): boolean {
+    try {
+      this.#guard.checkHost(request);
+      if (!isNavigation(request)) this.#guard.checkOrigin(request);
+      return request.method === 'GET' || request.method === 'HEAD';
+    } catch {
+      return false;
+    }
+  }
+
+  /** Its Origin is looked at as well: without one it is no page that asks. */
+  #mayServe(request: IncomingMessage): boolean {
+    try {
+      this.#guard.checkHost(request);
+      this.#guard.checkOwnOrigin(request);
+      return request.headers.origin !== undefined && this.#sockets.isAuthorised(request);
+    } catch {
+      return false;
+    }
+  }
+
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL | undefined,
+    match: RouteMatch | undefined,
+  ): Promise<void> {
+    const startedAtMs = systemClock.now();
+    for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
+    const exchange = new Exchange(request, response, url ?? new URL('http://localhost/'), match?.rest ?? '');
+    this.#metrics.begin();
+    let reason: unknown;
+    response.once('close', () => {
+      const isCut = reason instanceof DisconnectedError || !response.writableFinished;
+      const { requestId } = exchange;
+      const { method = '' } = request;
+      const status = isCut ? 499 : response.statusCode;
+      const durationMs = systemClock.now() - startedAtMs;
+      const route = match?.route.path ?? 'none';
+      this.#metrics.end({ route, method, status, durationMs });
+      this.#log({
+        time: new Date().toISOString(),
+        requestId,
+        method,
+        path: exchange.url.pathname,
+        status,
+        durationMs: Math.round(durationMs),
+        ...(reason instanceof Error && { error: describe(reason) }),
+      });
+    });
+    reason = await exchange.run((given) => this.#serveRoute(given, url, match?.route));
+  }
+
+  async #serveRoute(exchange: Exchange, url: URL | undefined, route: Route | undefined): Promise<void> {
+    const { request } = exchange;
+    this.#guard.checkHost(request);
+    if (route?.isOwnOriginOnly) this.#guard.checkOwnOrigin(request);
+    else this.#guard.checkOrigin(request);
+    const origin = this.#guard.allowedOriginOf(request);
+    if (origin !== undefined) allowOrigin(exchange, origin);
+    if (!url)
+      throw (request.url ?? '').length > MAX_URL_LENGTH
+        ? tooLong()
+        : HttpError.invalid('url', 'Expected the URL to be a path.');
+    if (!route) throw HttpError.notFound(url.pathname);
+    if (origin !== undefined && isPreflight(request)) {
+      answerPreflight(exchange);
+      return;
+    }
+    const handle = handleOf(route, request.method);
+    await (route.isWork ? this.#work(exchange, handle) : handle(exchange));
+  }
+
+  async #work(exchange: Exchange, handle: Handle): Promise<void> {
+    if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
+    this.#numOngoing += 1;
+    try {
+      await handle(exchange);
+    } finally {
+      this.#numOngoing -= 1;
+    }
+  }
+
+  #tokenRoute(): Route {
+    return {
+      path: BRIDGE_FOLDER + TOKEN_PATH,
+      isOwnOriginOnly: true,
+      methods: {
+        GET: (exchange) => {
+          exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);
+          return Promise.resolve();
+        },
+      },
+    };
+  }
+}
+
+/** Undefined for a URL that is no path, or too long to be looked at. */
+function urlOf({ url = '' }: IncomingMessage): URL | undefined {
+  if (!url.startsWith('/') || url.length > MAX_URL_LENGTH) return undefined;
+  // Two slashes at the beginning would stand for a host.
+  const absolute = `http://localhost${url}`;
+  return URL.canParse(absolute) ? new URL(absolute) : undefined;
+}
+
+function handleOf({ methods }: Route, method: string | undefined): Handle {
+  if (method === 'GET' && methods.GET) return methods.GET;
+  if (method === 'POST' && methods.POST) return methods.POST;
+  if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
+  throw HttpError.methodNotAllowed(Object.keys(methods));
+}
+
+export function refuseUpgrade(socket: Duplex, status: 400 | 403): void {
+  const text = status === 400 ? 'Bad Request' : 'Forbidden';
+  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+}
+
+/** In the log alone; an error without a code is a fault of the bridge, and its stack tells where. */
+function describe(error: Error): string {
+  const code = 'code' in error ? String(error.code) : undefined;
+  return code === undefined && !(error instanceof DisconnectedError)
+    ? (error.stack ?? error.message)
+    : `${code ?? error.name}: ${error.message}`;
+}
+
+function tooLong(): HttpError {
+  return new HttpError(414, `The URL is longer than ${MAX_URL_LENGTH} characters: use POST.`, {
+    code: 'URL_TOO_LONG',
+  });
+}
+
+function tooMany(): HttpError {
+  return new HttpError(429, `There are ${MAX_ONGOING} requests under way already.`, {
+    code: 'TOO_MANY_REQUESTS',
+    headers: { 'Retry-After': '1' },
+  });
+}

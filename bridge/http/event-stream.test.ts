@@ -1,0 +1,68 @@
+import { createServer } from 'node:http';
+import { connect } from 'node:net';
+import { once } from 'node:events';
+import { expect, it } from 'vitest';
+
+import { EventStream } from './event-stream.ts';
+import { Exchange } from './exchange.ts';
+import { HttpError } from './http-error.ts';
+
+/** What a handler sends to a client that reads all, or none of it; and why the exchange failed. */
+async function stream(handle: (events: EventStream, exchange: Exchange) => Promise<void>, isRead = true) {
+  const outcome = Promise.withResolvers<unknown>();
+  const server = createServer((request, response) => {
+    const exchange = new Exchange(request, response, new URL('http://localhost/'), '');
+    outcome.resolve(exchange.run(() => handle(new EventStream(exchange), exchange)));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const socket = connect(typeof address === 'object' ? (address?.port ?? 0) : 0, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  let text = '';
+  if (isRead) socket.on('data', (data) => (text += String(data)));
+  socket.on('error', () => undefined);
+  const reason = await outcome.promise;
+  if (isRead) await once(socket, 'close');
+  socket.destroy();
+  server.close();
+  return { reason, text };
+}
+
+it('sends its status with the first event, and the end as one of its own', async () => {
+  const { text } = await stream((events) => {
+    events.send({ a: 1 });
+    events.end();
+    return Promise.resolve();
+  });
+  expect(text).toContain('HTTP/1.1 200 OK');
+  expect(text).toContain('data: {"a":1}\n\n');
+  expect(text).toContain('data: [DONE]\n\n');
+});
+
+it('answers what fails before the first event with a status, and what fails later with an event', async () => {
+  const error = new HttpError(429, 'full', { code: 'BACK_PRESSURE' });
+  const early = await stream(() => Promise.reject(error));
+  expect(early.text).toContain('HTTP/1.1 429 ');
+  const late = await stream((events) => {
+    events.send({ a: 1 });
+    return Promise.reject(error);
+  });
+  expect(late.text).toContain('HTTP/1.1 200 OK');
+  expect(late.text).toContain('data: {"error":{"message":"full","type":"rate_limit_error"');
+  expect(late.reason).toBe(error);
+});
+
+it('cuts a client that reads nothing of it', async () => {
+  let numSent = 0;
+  const { reason } = await stream(async (events, { signal }) => {
+    while (!signal.aborted && numSent < 10_000) {
+      events.send('x'.repeat(2 ** 16));
+      numSent += 1;
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    signal.throwIfAborted();
+  }, false);
+  expect(reason).toMatchObject({ name: 'DisconnectedError' });
+  expect(numSent).toBeLessThan(1000);
+});

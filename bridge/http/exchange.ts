@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import { systemClock } from '../../src/batching/clock.ts';
+import { HttpError } from './http-error.ts';
+import { toHttpError } from './to-http-error.ts';
+
+/** What a client may make its own requests be known by. */
+const REQUEST_ID = /^[\w.:-]{1,128}$/;
+
+const LONGEST_TIMEOUT_SECONDS = 3600;
+
+/** A client that takes nothing of its answer for so long is cut. */
+export const STALL_TIMEOUT_MS = 30_000;
+
+/** The client has gone: there is nobody to answer. */
+export class DisconnectedError extends Error {
+  override readonly name = 'DisconnectedError';
+}
+
+/** One HTTP request and its answer. */
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly url: URL;
+  /** What follows the path of its route, decoded. */
+  readonly rest: string;
+  readonly requestId: string;
+  /** Of an answer that has begun: how it says that it cannot go on. */
+  tellLate: ((error: HttpError) => void) | undefined;
+  readonly #controller = new AbortController();
+
+  constructor(request: IncomingMessage, response: ServerResponse, url: URL, rest: string) {
+    this.request = request;
+    this.response = response;
+    this.url = url;
+    this.rest = rest;
+    this.requestId = requestIdOf(request);
+    response.setHeader('X-Request-Id', this.requestId);
+  }
+
+  /** Aborts when the client has gone, or its time is up: whatever runs for it is to end then. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /**
+   * Answers with what `handle` does, or with an error. Never rejects.
+   *
+   * @returns Why it failed, where it did.
+   */
+  async run(handle: (exchange: Exchange) => Promise<void>): Promise<unknown> {
+    const { response } = this;
+    const onClose = (): void => {
+      if (!response.writableFinished) this.#controller.abort(new DisconnectedError());
+    };
+    response.once('close', onClose);
+    // A client that goes while it is written to: `close` follows.
+    response.on('error', () => undefined);
+    let cancelTimer: (() => void) | undefined;
+    try {
+      cancelTimer = this.#startTimer();
+      await handle(this);
+      return undefined;
+    } catch (error) {
+      const reason: unknown = this.signal.aborted ? this.signal.reason : error;
+      if (!(reason instanceof DisconnectedError)) this.sendError(reason);
+      return reason;
+    } finally {
+      cancelTimer?.();
+    }
+  }
+
+  sendJson(status: number, value: unknown): void {
+    this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value)}\n`);
+  }
+
+  send(status: number, contentType: string, body: string): void {
+    const { response } = this;
+    response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
+    response.end(body);
+    if (!response.writableFinished) response.socket?.setTimeout(STALL_TIMEOUT_MS);
+  }
+
+  sendError(reason: unknown): void {
+    const error = toHttpError(reason);
+    if (this.response.headersSent) {
+      if (this.tellLate) this.tellLate(error);
+      else this.response.destroy();
+      return;
+    }
+    for (const [name, value] of Object.entries(error.headers)) this.response.setHeader(name, value);
+    this.sendJson(error.status, error);
+  }
+
+  #startTimer(): (() => void) | undefined {
+    const header = this.request.headers['x-request-timeout-seconds'];
+    if (header === undefined) return undefined;
+    const seconds = Number(header);
+    if (!(seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS)) {
+      const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
+      throw HttpError.invalid(
+        'x-request-timeout-seconds',
+        `Expected \`x-request-timeout-seconds\` to be ${expected}, got \`${String(header)}\`.`,
+      );
+    }
+    return systemClock.setTimer(seconds * 1000, () => this.#controller.abort(HttpError.timedOut(seconds)));
+  }
+}
+
+/** The client's own where it is well-formed, so that it cannot write into a log what it likes. */
+function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+
+import { HttpError } from './http-error.ts';
+
+export interface GuardOptions {
+  /** What the server listens on: `localhost`, a name or an address. */
+  readonly host: string;
+  /** Other origins whose pages may ask. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** Who may ask: whoever addresses this server by a name that is its own, and no page of another origin. */
+export class Guard {
+  readonly #host: string;
+  readonly #allowedOrigins: ReadonlySet<string>;
+
+  constructor({ host, allowedOrigins }: GuardOptions) {
+    this.#host = host;
+    this.#allowedOrigins = new Set(allowedOrigins);
+  }
+
+  /**
+   * A page whose name was pointed at this machine after it had loaded (DNS rebinding) has that name as Host. An address
+   * cannot be pointed elsewhere.
+   *
+   * @throws HttpError 403.
+   */
+  checkHost({ headers }: IncomingMessage): void {
+    const name = hostnameOf(`http://${headers.host ?? ''}`);
+    if (name !== undefined && this.#isOwnName(name)) return;
+    const message = `The Host \`${headers.host ?? ''}\` is not a name of this server: use localhost, or start it with --host.`;
+    throw HttpError.forbidden(message, 'FOREIGN_HOST');
+  }
+
+  /**
+   * Also of requests that carry no Origin, as those of images do: browsers say where they come from in Sec-Fetch-Site.
+   *
+   * @throws HttpError 403.
+   */
+  checkOrigin(request: IncomingMessage): void {
+    if (this.allowedOriginOf(request) !== undefined || !isForeign(request)) return;
+    const message = 'Pages of other origins may not ask: allow one with --allow-origin.';
+    throw HttpError.forbidden(message, 'FOREIGN_ORIGIN');
+  }
+
+  /** As `checkOrigin`, whatever is allowed. @throws HttpError 403. */
+  checkOwnOrigin(request: IncomingMessage): void {
+    if (!isForeign(request)) return;
+    throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
+  }
+
+  /** The origin of another page that may ask. */
+  allowedOriginOf({ headers: { origin } }: IncomingMessage): string | undefined {
+    return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined;
+  }
+
+  #isOwnName(name: string): boolean {
+    const bare = name.replace(/^\[|\]$/g, '');
+    return name === 'localhost' || name.endsWith('.localhost') || name === this.#host || isIP(bare) !== 0;
+  }
+}
+
+/** Somebody follows a link to the page. */
+export function isNavigation({ method, headers }: IncomingMessage): boolean {
+  return (
+    method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  );
+}
+
+function isForeign({ headers }: IncomingMessage): boolean {
+  const { origin, host } = headers;
+  if (origin !== undefined) return hostOf(origin) !== host?.toLowerCase();
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
+}
+
+/** Undefined for `null`, and for what is no origin at all. */
+function hostOf(origin: string): string | undefined {
+  return /^https?:/.test(origin) && URL.canParse(origin) ? new URL(origin).host : undefined;
+}
+
+function hostnameOf(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { hostname, pathname, search, username } = new URL(url);
+  return pathname === '/' && search === '' && username === '' ? hostname : undefined;
+}

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+
+import { BackPressureError, InvalidOptionError } from '../../src/batching/errors.ts';
+import { fromWireError } from '../../src/worker/wire-errors.ts';
+import { toHttpError } from './to-http-error.ts';
+
+it('names the option that is wrong', () => {
+  const error = toHttpError(InvalidOptionError.of('prompt[3]', 'a token', 'x'));
+  expect(error).toMatchObject({ status: 400, param: 'prompt', type: 'invalid_request_error' });
+});
+
+it('says in whole seconds when to come again', () => {
+  const details = { numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 1200 };
+  const error = toHttpError(BackPressureError.of(details));
+  expect(error).toMatchObject({ status: 429, headers: { 'Retry-After': '2' } });
+});
+
+it("tells a deployment's own failure, and nothing of the bridge's", () => {
+  const own = toHttpError(fromWireError({ code: 'INTERNAL_ERROR', message: 'no such house' }));
+  expect(own).toMatchObject({ status: 500, message: 'no such house', type: 'server_error' });
+  for (const error of [
+    new TypeError('secret'),
+    Object.assign(new Error('secret'), { code: 'EPIPE' }),
+    'secret',
+  ]) {
+    expect(toHttpError(error)).toMatchObject({ status: 500, code: 'INTERNAL_ERROR' });
+    expect(JSON.stringify(toHttpError(error))).not.toContain('secret');
+  }
+});

@@ -1,0 +1,53 @@
+import { BackPressureError } from '../../src/batching/errors.ts';
+import { ServeError } from '../../src/worker/wire-errors.ts';
+import { HttpError } from './http-error.ts';
+
+const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  EMPTY_PROMPT: 400,
+  INVALID_OPTION: 400,
+  ITEM_TOO_LARGE: 400,
+  KV_BUDGET: 400,
+  PROMPT_TOO_LONG: 400,
+  UNKNOWN_OPTION: 400,
+  UNKNOWN_DEPLOYMENT: 404,
+  REQUEST_TIMEOUT: 408,
+  BACK_PRESSURE: 429,
+  MODEL_RUN_FAILED: 500,
+  // The tab is there, or was, and cannot serve: its page says why, and the message here does.
+  CLOSED: 503,
+  DEVICE_LOST: 503,
+  MODEL_FILE_CORRUPT: 503,
+  MODEL_FILE_MISSING: 503,
+  MODEL_TOO_LARGE: 503,
+  NO_TAB: 503,
+  NO_WEBGPU_ADAPTER: 503,
+  UNSUPPORTED_DTYPE: 503,
+  UNSUPPORTED_MODEL: 503,
+  VERSION_MISMATCH: 503,
+};
+
+const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
+
+/**
+ * What an error is to whoever asked. The messages of errors that the worker sends are made for its callers; any other
+ * one stays here.
+ */
+export function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
+  const { code, message } = error;
+  const status = STATUS_OF_CODE[code] ?? 500;
+  const param = status === 400 ? /^(?:Expected|Unknown option) `([^`[]+)/.exec(message)?.[1] : undefined;
+  return new HttpError(status, message, { code, param, headers: retryHeaders(error) });
+}
+
+function isOfWorker(error: unknown): error is Error & { readonly code: string } {
+  if (error instanceof ServeError) return true;
+  if (!(error instanceof Error && 'code' in error)) return false;
+  return typeof error.code === 'string' && Object.hasOwn(STATUS_OF_CODE, error.code);
+}
+
+function retryHeaders(error: Error): Readonly<Record<string, string>> {
+  if (!(error instanceof BackPressureError)) return {};
+  return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))) };
+}

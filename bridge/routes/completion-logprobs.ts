@@ -1,0 +1,71 @@
+import type { Serve } from '../../src/worker/client.ts';
+import type { TokenLogprobs } from '../../src/worker/protocol.ts';
+
+/** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */
+export interface CompletionLogprobs {
+  readonly tokens: readonly string[];
+  readonly token_logprobs: readonly number[];
+  readonly top_logprobs: readonly Readonly<Record<string, number>>[];
+  /** Where each token begins in the choice's text. */
+  readonly text_offset: readonly number[];
+}
+
+/** JSON has no -Infinity; vLLM's stand-in for it. */
+const LOWEST_LOGPROB = -9999;
+
+/** Writes tokens as text, which the worker alone can: it is asked once for each token of a model. */
+export class TokenTexts {
+  readonly #serve: Serve;
+  readonly #texts = new Map<number, string>();
+  #modelId: string | undefined;
+
+  constructor(serve: Serve) {
+    this.#serve = serve;
+  }
+
+  /**
+   * @param modelId Whose tokens they are.
+   * @param startOffset Length of the choice's text before them.
+   */
+  async describe(
+    entries: readonly TokenLogprobs[],
+    modelId: string,
+    startOffset: number,
+  ): Promise<CompletionLogprobs> {
+    await this.#learn(entries, modelId);
+    const tokens = entries.map(({ tokenId }) => this.#textOf(tokenId));
+    let offset = startOffset;
+    return {
+      tokens,
+      token_logprobs: entries.map(({ logprob }) => finite(logprob)),
+      // The token itself as well, whether it is one of the likeliest or not.
+      top_logprobs: entries.map((entry) =>
+        Object.fromEntries(
+          [...entry.top, entry].map(({ tokenId, logprob }) => [this.#textOf(tokenId), finite(logprob)]),
+        ),
+      ),
+      text_offset: tokens.map((text) => {
+        offset += text.length;
+        return offset - text.length;
+      }),
+    };
+  }
+
+  async #learn(entries: readonly TokenLogprobs[], modelId: string): Promise<void> {
+    if (modelId !== this.#modelId) this.#texts.clear();
+    this.#modelId = modelId;
+    const tokenIds = entries.flatMap(({ tokenId, top }) => [tokenId, ...top.map((entry) => entry.tokenId)]);
+    const unknown = [...new Set(tokenIds)].filter((tokenId) => !this.#texts.has(tokenId));
+    if (unknown.length === 0) return;
+    const texts = await this.#serve.tokenTexts(unknown);
+    for (const [index, tokenId] of unknown.entries()) this.#texts.set(tokenId, texts[index] ?? '');
+  }
+
+  #textOf(tokenId: number): string {
+    return this.#texts.get(tokenId) ?? '';
+  }
+}
+
+function finite(logprob: number): number {
+  return Math.max(logprob, LOWEST_LOGPROB);
+}

@@ -1,0 +1,84 @@
+import type { Serve } from '../../src/worker/client.ts';
+import { isRecord } from '../../src/worker/is-record.ts';
+import { HttpError } from '../http/http-error.ts';
+import { parseNumber, readQuery } from '../http/query.ts';
+import { readJson } from '../http/read-json.ts';
+import type { Route } from '../http/router.ts';
+
+/** More houses than a batch of the model holds, and a bound. */
+const MAX_HOUSES = 256;
+
+/** `GET /adder?number=3` answers `4`, as the tutorial does. */
+export function adderRoute(serve: Serve): Route {
+  return {
+    path: '/adder',
+    isWork: true,
+    methods: {
+      async GET(exchange) {
+        const { number } = readQuery(exchange.url.searchParams, ['number']);
+        const input = parseNumber('number', number);
+        exchange.sendJson(200, await serve.getHandle('adder').remote(input, { signal: exchange.signal }));
+      },
+    },
+  };
+}
+
+/** `{ "features": […] }` or a list of such lists, as in the tutorial; `{ "predictions": […] }`, a price for each house. */
+export function housePriceRoute(serve: Serve): Route {
+  return {
+    path: '/house-price',
+    isWork: true,
+    methods: {
+      async POST(exchange) {
+        const { features } = readFields(await readJson(exchange.request), ['features']);
+        if (!Array.isArray(features) || features.length === 0 || features.length > MAX_HOUSES) {
+          const expected = `a list of numbers, or at most ${MAX_HOUSES} such lists`;
+          throw HttpError.invalid('features', `Expected \`features\` to be ${expected}.`);
+        }
+        const houses: readonly unknown[] = Array.isArray(features[0]) ? features : [features];
+        const handle = serve.getHandle<unknown, unknown>('house-price' as string);
+        const predictions = await allOrNone(exchange.signal, (signal) =>
+          houses.map((house) => handle.remote(house, { signal }).result()),
+        );
+        exchange.sendJson(200, { predictions });
+      },
+    },
+  };
+}
+
+/** `{ "input": …, "options": { … } }` to any deployment, and its answer. */
+export function deploymentRoute(serve: Serve): Route {
+  return {
+    path: '/deployments/*',
+    isWork: true,
+    methods: {
+      async POST(exchange) {
+        const { request, rest, signal } = exchange;
+        const { input, options = {} } = readFields(await readJson(request), ['input', 'options']);
+        if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
+        const response = serve.getHandle<unknown, unknown>(rest).remote(input, { ...options, signal });
+        exchange.sendJson(200, (await response.result()) ?? null);
+      },
+    },
+  };
+}
+
+/** Settles when all have; the first failure ends the others. */
+export async function allOrNone<Result>(
+  outer: AbortSignal,
+  start: (signal: AbortSignal) => readonly Promise<Result>[],
+): Promise<Result[]> {
+  const controller = new AbortController();
+  try {
+    return await Promise.all(start(AbortSignal.any([outer, controller.signal])));
+  } finally {
+    controller.abort();
+  }
+}
+
+/** @throws HttpError 400 for what is no object, and for a field of another name. */
+export function readFields(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
+  if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
+  for (const name of Object.keys(body)) if (!known.includes(name)) throw HttpError.unknown(name, known);
+  return body;
+}

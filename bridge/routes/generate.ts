@@ -1,0 +1,80 @@
+import type { Serve } from '../../src/worker/client.ts';
+import type { GenerationOptions } from '../../src/worker/protocol.ts';
+import { HttpError } from '../http/http-error.ts';
+import { parseNumber, readQuery } from '../http/query.ts';
+import type { Route } from '../http/router.ts';
+
+const NUMBERS = [
+  'maxNewTokens',
+  'temperature',
+  'topK',
+  'topP',
+  'minP',
+  'repetitionPenalty',
+  'presencePenalty',
+  'frequencyPenalty',
+  'logprobs',
+  'n',
+  'priority',
+  'timeoutMs',
+  'seed',
+] as const satisfies readonly (keyof GenerationOptions)[];
+
+/** `GET /?text=…`, as the tutorials ask, by GET or POST: the answer is the text, or all of the result as JSON. */
+export function generateRoute(serve: Serve): Route {
+  const generate: Route['methods']['GET'] = async (exchange) => {
+    const { text, options } = readRequest(exchange.url.searchParams);
+    const { signal, request } = exchange;
+    const result = await serve
+      .getHandle('text-generator')
+      .remote(text, { ...options, signal })
+      .result();
+    if (request.headers.accept?.includes('application/json')) exchange.sendJson(200, result);
+    else exchange.send(200, 'text/plain; charset=utf-8', result.text);
+  };
+  return {
+    path: '/',
+    methods: { GET: generate, POST: generate },
+    isWork: true,
+    isFor: ({ method }, { searchParams }) => method === 'POST' || searchParams.has('text'),
+  };
+}
+
+function readRequest(query: URLSearchParams) {
+  const { text, echo, logitBias, ...numbers } = readQuery(
+    query,
+    ['text', ...NUMBERS, 'echo', 'logitBias'],
+    ['stop'],
+  );
+  if (text === undefined) throw HttpError.invalid('text', 'Expected `text` to be a prompt, got nothing.');
+  const stop = query.getAll('stop');
+  const options: Record<string, unknown> = {
+    ...Object.fromEntries(
+      NUMBERS.filter((name) => numbers[name] !== undefined).map((name) => [
+        name,
+        parseNumber(name, numbers[name]),
+      ]),
+    ),
+    ...(stop.length > 0 && { stop }),
+    ...(echo !== undefined && { echo: parseBoolean('echo', echo) }),
+    ...(logitBias !== undefined && { logitBias: parseBias('logitBias', logitBias) }),
+  };
+  return { text, options };
+}
+
+function parseBoolean(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw HttpError.invalid(name, `Expected \`${name}\` to be true or false, got \`${text}\`.`);
+}
+
+/** `262:-100,13:5`: token ids and what is added to their logits. */
+function parseBias(name: string, text: string): Readonly<Record<string, number>> {
+  const entries = text.split(',').map((entry) => /^(\d+):(-?[\d.]+)$/.exec(entry));
+  return Object.fromEntries(
+    entries.map((match) => {
+      const [, tokenId, bias] = match ?? [];
+      if (tokenId !== undefined) return [tokenId, parseNumber(name, bias)];
+      throw HttpError.invalid(name, `Expected \`${name}\` to be like 262:-100,13:5, got \`${text}\`.`);
+    }),
+  );
+}

@@ -1,0 +1,11 @@
+/** No open tab runs the model, and none has come for a while. */
+export class NoTabError extends Error {
+  override readonly name = 'NoTabError';
+  readonly code = 'NO_TAB';
+
+  static at(url: string): NoTabError {
+    return new NoTabError(
+      `No tab serves: open ${url} in a browser and leave it open, or start Tabserve with --headless.`,
+    );
+  }
+}

@@ -1,0 +1,93 @@
+import type { WebSocket } from 'ws';
+
+import { systemClock } from '../../src/batching/clock.ts';
+import { Serve } from '../../src/worker/client.ts';
+import { fromWireText, toWireText } from '../../src/worker/bridge/wire-text.ts';
+import { createClientId } from '../../src/worker/ids.ts';
+import { PROTOCOL_VERSION, type ClientMessage } from '../../src/worker/protocol.ts';
+import type { Link, LinkListener, Outgoing } from '../../src/worker/tabs/link.ts';
+import { parseWorkerMessage } from '../../src/worker/tabs/worker-message.ts';
+import { NoTabError } from './no-tab-error.ts';
+
+export interface TabLinkOptions {
+  /** Where a tab can be opened, as the user is told. */
+  readonly url: () => string;
+  /** How long requests wait for a tab, from the start or from the loss of the last one on; after that they fail at once. */
+  readonly graceMs: number;
+}
+
+/**
+ * The bridge as one more client of the worker: its link is the WebSocket that the worker has opened. Where several have, of
+ * several browsers, the first serves and the others stand by; what runs when it is lost goes on at the next one.
+ */
+export class TabLink implements Link {
+  readonly isolationReason = '';
+  readonly serve: Serve;
+  readonly #options: TabLinkOptions;
+  readonly #clientId = createClientId();
+  /** In the order of their coming. */
+  readonly #sockets: WebSocket[] = [];
+  #listener: LinkListener | undefined;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: TabLinkOptions) {
+    this.#options = options;
+    this.serve = new Serve(this.#clientId, (listener) => {
+      this.#listener = listener;
+      return this;
+    });
+    this.#awaitTab();
+  }
+
+  get isServed(): boolean {
+    return this.#sockets.length > 0;
+  }
+
+  attach(socket: WebSocket): void {
+    this.#sockets.push(socket);
+    socket.on('message', (data, isBinary) => {
+      if (socket !== this.#sockets[0] || isBinary || !Buffer.isBuffer(data)) return;
+      const message = parseWorkerMessage(fromWireText(data.toString()));
+      if (message) this.#listener?.onMessage(message);
+    });
+    // What comes after an error is the end of the socket.
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.#detach(socket));
+    if (socket === this.#sockets[0]) this.#begin();
+  }
+
+  post(message: Outgoing): void {
+    const signed = {
+      version: PROTOCOL_VERSION,
+      clientId: this.#clientId,
+      ...message,
+    } satisfies ClientMessage;
+    this.#sockets[0]?.send(toWireText(signed));
+  }
+
+  /** Also ends what is outstanding, when it is called by `serve.close()`. */
+  close(): void {
+    this.#cancelTimer?.();
+    for (const socket of this.#sockets) socket.terminate();
+  }
+
+  #begin(): void {
+    this.#cancelTimer?.();
+    this.#listener?.onOpen();
+  }
+
+  #detach(socket: WebSocket): void {
+    const wasFirst = socket === this.#sockets[0];
+    this.#sockets.splice(this.#sockets.indexOf(socket), 1);
+    if (!wasFirst || this.serve.status().state === 'closed') return;
+    this.#listener?.onInterrupted();
+    if (this.isServed) this.#begin();
+    else this.#awaitTab();
+  }
+
+  #awaitTab(): void {
+    this.#cancelTimer = systemClock.setTimer(this.#options.graceMs, () =>
+      this.#listener?.onFailure(NoTabError.at(this.#options.url())),
+    );
+  }
+}

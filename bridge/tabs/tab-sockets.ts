@@ -1,0 +1,59 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { WebSocketServer, type WebSocket } from 'ws';
+
+import { BRIDGE_SUBPROTOCOL } from '../../src/worker/bridge/names.ts';
+
+/** More than the longest result of a context full of log probabilities. */
+const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
+
+/** A machine that was put to sleep closes no connection: one that has not answered a ping by the next is cut. */
+const PING_INTERVAL_MS = 30_000;
+
+/** Workers' WebSockets: who comes knows the token of this run, and has the version of this bridge. */
+export class TabSockets {
+  /** For pages of the bridge's own origin alone. */
+  readonly token = randomBytes(32).toString('hex');
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handleProtocols: () => BRIDGE_SUBPROTOCOL,
+  });
+  readonly #onSocket: (socket: WebSocket) => void;
+
+  constructor(onSocket: (socket: WebSocket) => void) {
+    this.#onSocket = onSocket;
+  }
+
+  /** Whether the offered subprotocols are those of a page that this run has served. */
+  isAuthorised({ headers }: IncomingMessage): boolean {
+    const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
+    return offered.includes(BRIDGE_SUBPROTOCOL) && offered.some((name) => this.#isToken(name));
+  }
+
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    this.#server.handleUpgrade(request, socket, head, (opened) => {
+      keepAlive(opened);
+      this.#onSocket(opened);
+    });
+  }
+
+  #isToken(text: string): boolean {
+    const [given, expected] = [Buffer.from(text), Buffer.from(this.token)];
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+}
+
+function keepAlive(socket: WebSocket): void {
+  let isAnswered = true;
+  socket.on('pong', () => (isAnswered = true));
+  const timer = setInterval(() => {
+    if (!isAnswered) socket.terminate();
+    isAnswered = false;
+    socket.ping();
+  }, PING_INTERVAL_MS);
+  timer.unref();
+  socket.on('close', () => clearInterval(timer));
+}

@@ -1,0 +1,51 @@
+import { vi } from 'vitest';
+
+import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
+import { keepBridged } from '../src/worker/bridge/bridge-connection.ts';
+import { defineDeployment } from '../src/worker/deployments/deployment.ts';
+import { NO_PAST } from '../src/worker/recovery/ladder.ts';
+import { ServeWorker } from '../src/worker/serve-worker.ts';
+
+/** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */
+
+/** As a page's worker: Node's own sends no Origin. Returns its sockets, in the order of their opening. */
+export function stubWebSocket(origin: string): WebSocket[] {
+  const opened: WebSocket[] = [];
+  class PageWebSocket extends WebSocket {
+    constructor(address: string | URL, protocols: string[]) {
+      super(address, { protocols, headers: { origin } });
+      opened.push(this);
+    }
+  }
+  vi.stubGlobal('WebSocket', PageWebSocket);
+  return opened;
+}
+
+/** A worker with one deployment, whose batches end when they are released. */
+export function startWorker(url: string, name: string) {
+  const gate = Promise.withResolvers<void>();
+  const received: unknown[] = [];
+  const deployment = defineDeployment({
+    name: 'gated',
+    checkInput: (input) => input,
+    async handler(inputs) {
+      received.push(...inputs);
+      await gate.promise;
+      return inputs.map((input) => ({ by: name, input }));
+    },
+  });
+  const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
+  const worker = new ServeWorker([deployment], outbox, { past: NO_PAST, tell: () => {} });
+  void keepBridged(`${url}/bridge/`, worker, outbox);
+  return { worker, received, release: () => gate.resolve() };
+}
+
+/** The deployment of that worker, over HTTP. */
+export function ask(url: string, input: unknown, init: RequestInit = {}): Promise<Response> {
+  return fetch(`${url}/deployments/gated`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ input }),
+    ...init,
+  });
+}

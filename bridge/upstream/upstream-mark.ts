@@ -1,0 +1,11 @@
+import type { UpstreamOptions } from './upstream-options.ts';
+
+/** Tells the page to ask the upstream, in the place where `upstreamOfPage` looks for it. */
+export function upstreamMark({ url, model }: UpstreamOptions): string {
+  const named = model === undefined ? '' : ` data-model="${escapeAttribute(model)}"`;
+  return `<meta name="tabserve-upstream" content="${escapeAttribute(url)}"${named} />`;
+}
+
+function escapeAttribute(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}

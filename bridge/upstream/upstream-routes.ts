@@ -1,0 +1,93 @@
+import { readBody } from '../http/read-body.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { HttpError } from '../http/http-error.ts';
+import type { Handle, Route } from '../http/router.ts';
+import { forward, MAX_BODY_BYTES } from './forward.ts';
+import { Lane } from './lane.ts';
+import type { UpstreamOptions } from './upstream-options.ts';
+
+const ID = '[\\w-]{1,64}';
+/** What follows the lanes' path: a lane's id, and that of a request on it. */
+const LANE = new RegExp(`^(${ID})(?:/(${ID}))?$`);
+/** One for each worker: a browser has one. */
+const MAX_LANES = 64;
+
+/**
+ * What the bridge answers in the name of an upstream: `/v1/…` for any client of OpenAI's API, with or without an open tab, and
+ * `/upstream/lanes/…` for the page's worker. The upstream's key is used for whatever comes through.
+ */
+export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
+  const ask: Handle = (exchange) => forward(upstream, exchange);
+  const lanes = new Lanes(upstream);
+  return [
+    { path: '/v1/*', methods: { GET: ask, POST: ask } },
+    {
+      path: '/upstream/lanes/*',
+      isOwnOriginOnly: true,
+      methods: {
+        GET: (exchange) => lanes.open(exchange),
+        POST: (exchange) => lanes.begin(exchange),
+        DELETE: (exchange) => lanes.cancel(exchange),
+      },
+    },
+  ];
+}
+
+class Lanes {
+  readonly #upstream: UpstreamOptions;
+  readonly #lanes = new Map<string, Lane>();
+
+  constructor(upstream: UpstreamOptions) {
+    this.#upstream = upstream;
+  }
+
+  /** Streams to its worker until that goes. */
+  open(exchange: Exchange): Promise<void> {
+    const { laneId, requestId } = idsIn(exchange);
+    if (requestId !== undefined) throw HttpError.methodNotAllowed(['POST', 'DELETE']);
+    if (this.#lanes.size >= MAX_LANES || this.#lanes.has(laneId)) {
+      const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
+      throw new HttpError(503, message, { code: 'TOO_MANY_LANES' });
+    }
+    const { response } = exchange;
+    this.#lanes.set(laneId, new Lane(this.#upstream, response));
+    return new Promise((resolve) =>
+      response.once('close', () => {
+        this.#lanes.delete(laneId);
+        resolve();
+      }),
+    );
+  }
+
+  async begin(exchange: Exchange): Promise<void> {
+    const { laneId, requestId } = idsIn(exchange);
+    if (requestId === undefined) throw HttpError.methodNotAllowed(['GET']);
+    const body = await readBody(exchange.request, MAX_BODY_BYTES);
+    const lane = this.#lanes.get(laneId);
+    if (!lane) {
+      const message = 'Nobody listens to the answer: open the lane first.';
+      throw new HttpError(404, message, { code: 'NO_SUCH_LANE' });
+    }
+    if (lane.isFull) {
+      const message = 'Too many requests run: submit it again when some have ended.';
+      throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
+    }
+    lane.begin(requestId, body);
+    exchange.response.writeHead(202).end();
+  }
+
+  cancel(exchange: Exchange): Promise<void> {
+    const { laneId, requestId } = idsIn(exchange);
+    if (requestId === undefined) throw HttpError.methodNotAllowed(['GET']);
+    this.#lanes.get(laneId)?.cancel(requestId);
+    exchange.response.writeHead(204).end();
+    return Promise.resolve();
+  }
+}
+
+/** @throws HttpError 404. */
+function idsIn({ rest, url }: Exchange): { readonly laneId: string; readonly requestId: string | undefined } {
+  const [, laneId, requestId] = LANE.exec(rest) ?? [];
+  if (laneId === undefined) throw HttpError.notFound(url.pathname);
+  return { laneId, requestId };
+}

@@ -1,0 +1,148 @@
+import { expect, expectIdle, openTab, startBridge, test, type ServedBridge } from './support/bridge-test.ts';
+import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
+import { Site } from './support/site.ts';
+import type { Backend } from './support/tab.ts';
+import { ANY_BACKEND } from './support/test.ts';
+
+const NUM_STREAMS = 8;
+
+/** Tokens of a stream: long enough for a loss in the middle of it. */
+const LENGTHS: Readonly<Record<Backend, number>> = { webgpu: 48, wasm: 300 };
+
+/** Of the embedded model: without it a stream is as long as it may be. */
+const END_TOKEN = 2047;
+
+/** What an event of a stream says. */
+interface Chunk {
+  readonly choices: readonly { readonly text: string; readonly finish_reason: string | null }[];
+  readonly error?: unknown;
+}
+
+/** One completion as a client reads it. */
+class Stream {
+  text = '';
+  numChunks = 0;
+  end: string | null = null;
+  readonly done: Promise<void>;
+
+  constructor({ url }: ServedBridge, index: number, backend: Backend) {
+    this.done = this.#read(url, index, LENGTHS[backend]);
+  }
+
+  async #read(url: string, index: number, maxTokens: number): Promise<void> {
+    const response = await fetch(`${url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({
+        prompt: SAMPLE_PROMPTS[index],
+        max_tokens: maxTokens,
+        temperature: 0.9,
+        seed: index,
+        logit_bias: { [END_TOKEN]: -100 },
+        stream: true,
+      }),
+    });
+    expect(response.status).toBe(200);
+    const events = response.body?.pipeThrough(new TextDecoderStream());
+    let rest = '';
+    for await (const part of events ?? []) {
+      const lines = (rest + part).split('\n\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) this.#take(line.replace('data: ', ''));
+    }
+  }
+
+  #take(data: string): void {
+    if (data === '[DONE]') return;
+    const { choices, error }: Chunk = JSON.parse(data);
+    if (error) throw new Error(data);
+    this.numChunks += 1;
+    for (const { text, finish_reason: reason } of choices) {
+      this.text += text;
+      this.end = reason;
+    }
+  }
+}
+
+function startStreams(bridge: ServedBridge, backend: Backend): Stream[] {
+  return Array.from({ length: NUM_STREAMS }, (_, index) => new Stream(bridge, index, backend));
+}
+
+async function finish(streams: readonly Stream[]): Promise<string[]> {
+  await Promise.all(streams.map(({ done }) => done));
+  expect(streams.map(({ end }) => end)).toEqual(streams.map(() => 'length'));
+  return streams.map(({ text }) => text);
+}
+
+/** In the middle of all, or as near as may be. */
+async function whenUnderWay(streams: readonly Stream[]): Promise<void> {
+  await expect
+    .poll(() => Math.min(...streams.map(({ numChunks }) => numChunks)), { intervals: [5] })
+    .toBeGreaterThan(3);
+}
+
+async function openSite(bridge: ServedBridge, backend: Backend, context: Site['context']): Promise<Site> {
+  const site = new Site(context, backend);
+  await site.openReady(2);
+  await expect.poll(() => fetch(`${bridge.url}/healthz`).then(({ status }) => status)).toBe(200);
+  return site;
+}
+
+test(
+  'the tab that serves is closed while eight clients stream: another one goes on where it was',
+  { tag: ANY_BACKEND },
+  async ({ browser, backend }) => {
+    const bridge = await startBridge();
+    const context = await browser.newContext({ baseURL: bridge.url });
+    const site = await openSite(bridge, backend, context);
+    const undisturbed = await finish(startStreams(bridge, backend));
+
+    const streams = startStreams(bridge, backend);
+    await whenUnderWay(streams);
+    await site.close(await site.leader());
+    const atTheLoss = streams.map(({ text }) => text);
+    expect(await finish(streams)).toEqual(undisturbed);
+    expect(atTheLoss).not.toEqual(undisturbed);
+
+    const [left] = site.tabs;
+    expect(left?.errors).toEqual([]);
+    if (left) await expectIdle(left);
+    await context.close();
+    await bridge.close();
+  },
+);
+
+test(
+  'a tab of another browser stands by, and goes on when the first is closed',
+  { tag: ANY_BACKEND },
+  async ({ browser, backend }) => {
+    const bridge = await startBridge();
+    const contexts = await Promise.all([1, 2].map(() => browser.newContext({ baseURL: bridge.url })));
+    const [first, second] = contexts;
+    if (!first || !second) throw new Error('There are two.');
+    await openTab(first, backend);
+    await openTab(second, backend);
+    const undisturbed = await finish(startStreams(bridge, backend));
+    const streams = startStreams(bridge, backend);
+    await whenUnderWay(streams);
+    await first.close();
+    expect(await finish(streams)).toEqual(undisturbed);
+    await second.close();
+    await bridge.close();
+  },
+);
+
+test(
+  'a bridge that is started again is served by the page that was open',
+  { tag: ANY_BACKEND },
+  async ({ browser, backend }) => {
+    const bridge = await startBridge();
+    const context = await browser.newContext({ baseURL: bridge.url });
+    await openTab(context, backend);
+    await bridge.close();
+    const again = await startBridge({ port: bridge.port });
+    expect(await (await fetch(`${again.url}/adder?number=3`)).text()).toBe('4\n');
+    await context.close();
+    await again.close();
+  },
+);

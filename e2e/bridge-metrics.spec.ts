@@ -1,0 +1,87 @@
+import parsePrometheusTextFormat from 'parse-prometheus-text-format';
+
+import type { ServeStats } from '../src/worker/protocol.ts';
+import { expect, expectIdle, test } from './support/bridge-test.ts';
+import { ANY_BACKEND } from './support/test.ts';
+
+declare global {
+  interface Window {
+    lastStats?: ServeStats;
+  }
+}
+
+test(
+  'a Prometheus parser reads the metrics, which say what the page does',
+  {
+    tag: ANY_BACKEND,
+  },
+  async ({ served }) => {
+    const { tab, url } = served;
+    await tab.page.evaluate(() => window.tabserve.subscribe('stats', (stats) => (window.lastStats = stats)));
+    await Promise.all([
+      tab.generateAll(['Once', 'My'].map((prompt) => ({ prompt, options: { maxNewTokens: 5 } }))),
+      fetch(`${url}/?text=Once+upon&maxNewTokens=300&n=3`),
+      fetch(`${url}/?text=&maxNewTokens=3`),
+      ...[1, 2, 3].map((number) => fetch(`${url}/adder?number=${number}`)),
+    ]);
+    await expectIdle(tab);
+
+    const answer = await fetch(`${url}/metrics`);
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const families = new Map(
+      parsePrometheusTextFormat(await answer.text()).map((family) => [family.name, family]),
+    );
+    const sampleOf = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+      families
+        .get(name)
+        ?.metrics.find((sample) =>
+          Object.entries(labels).every(([label, value]) => sample.labels?.[label] === value),
+        );
+    const valueOf = (name: string, labels?: Readonly<Record<string, string>>): number =>
+      Number(sampleOf(name, labels)?.value ?? 0);
+
+    const metrics = () => ({
+      promptTokens: valueOf('vllm:prompt_tokens_total'),
+      outputTokens: valueOf('vllm:generation_tokens_total'),
+      prefixCacheQueries: valueOf('vllm:prefix_cache_queries_total'),
+      finished: Number(sampleOf('vllm:e2e_request_latency_seconds')?.count),
+      rejected: valueOf('serve_requests_rejected_total', { code: 'EMPTY_PROMPT' }),
+      length: valueOf('vllm:request_success_total', { finished_reason: 'length' }),
+      stop: valueOf('vllm:request_success_total', { finished_reason: 'stop' }),
+      running: valueOf('vllm:num_requests_running'),
+      waiting: valueOf('vllm:num_requests_waiting'),
+    });
+    // What the page draws comes at most 100 ms later.
+    await expect
+      .poll(() =>
+        tab.page.evaluate(() => {
+          const { totals, finishReasons, numRunning, numWaiting } = window.lastStats ?? {};
+          return {
+            promptTokens: totals?.promptTokens,
+            outputTokens: totals?.outputTokens,
+            prefixCacheQueries: totals?.prefixCacheQueries,
+            finished: totals?.finished,
+            rejected: totals?.rejected,
+            length: finishReasons?.length,
+            stop: finishReasons?.stop,
+            running: numRunning,
+            waiting: numWaiting,
+          };
+        }),
+      )
+      .toEqual({ ...metrics(), rejected: expect.any(Number) });
+    expect(metrics().outputTokens).toBeGreaterThan(20);
+    expect(metrics().rejected).toBeGreaterThan(0);
+
+    const batches = await tab.page.evaluate(() => window.tabserve.batches('adder'));
+    expect(valueOf('serve_batches_processed_total', { deployment: 'adder' })).toBe(batches.length);
+    for (const reason of ['idle', 'full'] as const) {
+      const cut = batches.filter((batch) => batch.reason === reason);
+      expect(valueOf('serve_batches_cut_total', { deployment: 'adder', reason })).toBe(cut.length);
+    }
+
+    const answered = { route: '/adder', method: 'GET', status_code: '200' };
+    expect(valueOf('serve_num_http_requests_total', answered)).toBeGreaterThanOrEqual(3);
+    expect(families.get('serve_http_request_latency_ms')?.type).toBe('HISTOGRAM');
+  },
+);

@@ -1,0 +1,181 @@
+import OpenAI, { BadRequestError, NotFoundError, RateLimitError } from 'openai';
+
+import { expect, test, type ServedBridge } from './support/bridge-test.ts';
+import { ANY_BACKEND } from './support/test.ts';
+
+const MODEL = 'storyteller';
+const PROMPT = 'Once upon a time';
+
+function clientOf({ url }: ServedBridge): OpenAI {
+  return new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
+}
+
+test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
+  test('lists the model that serves, and finds it by its name', async ({ served }) => {
+    const client = clientOf(served);
+    const models = await client.models.list();
+    expect(models.data.map(({ id }) => id)).toEqual([MODEL]);
+    expect(await client.models.retrieve(MODEL)).toMatchObject({ id: MODEL, object: 'model' });
+    await expect(client.models.retrieve('openai-community/gpt2')).rejects.toBeInstanceOf(NotFoundError);
+  });
+
+  test('completes a prompt as the page does', async ({ served }) => {
+    const completion = await clientOf(served).completions.create({ model: MODEL, prompt: PROMPT, seed: 3 });
+    const inPage = await served.tab.generate(PROMPT, { maxNewTokens: 16, seed: 3 });
+    expect(completion).toMatchObject({
+      object: 'text_completion',
+      model: MODEL,
+      choices: [{ index: 0, text: inPage.generatedText, finish_reason: 'length', logprobs: null }],
+      usage: { prompt_tokens: 4, completion_tokens: 16, total_tokens: 20 },
+    });
+  });
+
+  test('completes texts and lists of token ids, several at once, each several times', async ({ served }) => {
+    const client = clientOf(served);
+    const options = { model: MODEL, max_tokens: 5, temperature: 0.9, seed: 11, n: 3 };
+    const { choices } = await client.completions.create({ ...options, prompt: [PROMPT, 'My name is'] });
+    const inPage = await served.tab.generateAll(
+      [PROMPT, 'My name is'].map((prompt) => ({
+        prompt,
+        options: { maxNewTokens: 5, temperature: 0.9, seed: 11, n: 3 },
+      })),
+    );
+    const expected = inPage.flatMap((result) => result.choices.map(({ generatedText }) => generatedText));
+    expect(choices.map(({ index }) => index)).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(choices.map(({ text }) => text)).toEqual(expected);
+
+    const [result] = await served.tab.generateAll([{ prompt: PROMPT, options: { maxNewTokens: 6 } }]);
+    const [first = 0, ...others] = result?.tokenIds ?? [];
+    const echoed = await client.completions.create({
+      model: MODEL,
+      prompt: [[first, ...others], [first]],
+      max_tokens: 2,
+      echo: true,
+    });
+    expect(echoed.choices[0]?.text.startsWith(result?.generatedText ?? '?')).toBe(true);
+    expect(echoed.choices.map(({ index }) => index)).toEqual([0, 1]);
+    expect(result?.generatedText.startsWith(echoed.choices[1]?.text[0] ?? '?')).toBe(true);
+  });
+
+  test('stops before a stop string', async ({ served }) => {
+    const options = { model: MODEL, prompt: PROMPT, max_tokens: 40, temperature: 0 };
+    const client = clientOf(served);
+    const whole = await client.completions.create(options);
+    const text = whole.choices[0]?.text ?? '';
+    const word = text.trim().split(/\s+/)[3] ?? '';
+    const { choices } = await client.completions.create({ ...options, stop: [word, 'never'] });
+    expect(choices[0]).toMatchObject({ text: text.slice(0, text.indexOf(word)), finish_reason: 'stop' });
+  });
+
+  test('streams, with what was used at the end', async ({ served }) => {
+    const options = { model: MODEL, prompt: [PROMPT, 'My'], max_tokens: 8, n: 2, temperature: 1, seed: 5 };
+    const client = clientOf(served);
+    const whole = await client.completions.create(options);
+    const texts = whole.choices.map(() => '');
+    const ends: unknown[] = [];
+    const usages: unknown[] = [];
+    let numChunks = 0;
+    for await (const chunk of await client.completions.create({
+      ...options,
+      stream: true,
+      stream_options: { include_usage: true },
+    })) {
+      numChunks += 1;
+      for (const { index, text, finish_reason: reason } of chunk.choices) {
+        texts[index] += text;
+        if (reason) ends[index] = reason;
+      }
+      if (chunk.usage) usages.push(chunk.usage);
+    }
+    expect(texts).toEqual(whole.choices.map(({ text }) => text));
+    expect(ends).toEqual(whole.choices.map(({ finish_reason: reason }) => reason));
+    expect(usages).toEqual([whole.usage]);
+    expect(numChunks).toBeGreaterThan(8);
+  });
+
+  test('gets log probabilities in its own shape, in one answer and in a stream', async ({ served }) => {
+    const options = { model: MODEL, prompt: PROMPT, max_tokens: 6, logprobs: 3, temperature: 0 };
+    const client = clientOf(served);
+    const { choices } = await client.completions.create(options);
+    const [choice] = choices;
+    const [inPage] = (await served.tab.generate(PROMPT, { maxNewTokens: 6, logprobs: 3, temperature: 0 }))
+      .choices;
+    const logprobs = choice?.logprobs;
+    expect(logprobs?.tokens?.join('')).toBe(choice?.text);
+    expect(logprobs?.token_logprobs).toEqual(inPage?.logprobs?.map(({ logprob }) => logprob));
+    expect(logprobs?.top_logprobs?.map((top) => Object.keys(top).length)).toEqual([3, 3, 3, 3, 3, 3]);
+    for (const [index, offset] of (logprobs?.text_offset ?? []).entries()) {
+      expect(choice?.text.slice(offset).startsWith(logprobs?.tokens?.[index] ?? '?')).toBe(true);
+    }
+    const streamed: unknown[] = [];
+    for await (const chunk of await client.completions.create({ ...options, stream: true })) {
+      streamed.push(...(chunk.choices[0]?.logprobs?.text_offset ?? []));
+    }
+    expect(streamed).toEqual(logprobs?.text_offset);
+  });
+
+  test('aborts a stream, which frees its slot', async ({ served }) => {
+    const { tab, log } = served;
+    await tab.configure({ maxBatchSize: 1 });
+    const controller = new AbortController();
+    const before = log.length;
+    const stream = await clientOf(served).completions.create(
+      { model: MODEL, prompt: PROMPT, max_tokens: 400, logit_bias: { 2047: -100 }, stream: true },
+      { signal: controller.signal },
+    );
+    let numChunks = 0;
+    for await (const _ of stream) if (++numChunks === 3) controller.abort();
+    const after = await tab.generate('My', { maxNewTokens: 1 });
+    expect(after.usage.numOutputTokens).toBe(1);
+    await expect.poll(() => log.slice(before).map(({ status }) => status)).toEqual([499]);
+  });
+
+  test('finds its own classes of errors, which name what is wrong', async ({ served }) => {
+    const { tab } = served;
+    const client = clientOf(served);
+    const failing = async (options: object) => {
+      const given: OpenAI.CompletionCreateParamsNonStreaming = { model: MODEL, prompt: PROMPT, ...options };
+      return client.completions.create(given).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    };
+    for (const [options, param] of [
+      [{ max_tokens: 0 }, 'max_tokens'],
+      [{ temperature: -1 }, 'temperature'],
+      [{ best_of: 2 }, 'best_of'],
+      [{ suffix: '!' }, 'suffix'],
+      [{ stream_options: { include_usage: true } }, 'stream_options'],
+      [{ prompt: [PROMPT, 7] }, 'prompt'],
+      [{ prompt: [1e9] }, 'prompt'],
+      [{ n: 'two' }, 'n'],
+      [{ echo: true, logprobs: 1 }, 'echo'],
+    ] as const) {
+      const error = await failing(options);
+      expect(error, JSON.stringify(options)).toBeInstanceOf(BadRequestError);
+      expect(error).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
+    }
+    expect(await failing({ prompt: '' })).toMatchObject({ status: 400, code: 'EMPTY_PROMPT' });
+    expect(await failing({ model: 'gpt-4' })).toBeInstanceOf(NotFoundError);
+    await tab.configure({ maxBatchSize: 1, maxQueuedRequests: 1 });
+    const busy = await Promise.all(Array.from({ length: 4 }, () => failing({ max_tokens: 60 })));
+    const refused = busy.filter((error) => error !== undefined);
+    expect(refused.length).toBeGreaterThanOrEqual(2);
+    for (const error of refused) {
+      expect(error).toBeInstanceOf(RateLimitError);
+      expect(error).toMatchObject({ code: 'BACK_PRESSURE', headers: expect.anything() });
+      if (error instanceof RateLimitError)
+        expect(Number(error.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    await tab.configure({ maxQueuedRequests: 1000 });
+    const late = client.completions.create(
+      { model: MODEL, prompt: PROMPT, max_tokens: 400 },
+      { headers: { 'x-request-timeout-seconds': '0.01', 'x-request-id': 'of-my-own' } },
+    );
+    await expect(late).rejects.toMatchObject({
+      status: 408,
+      code: 'REQUEST_TIMEOUT',
+      requestID: 'of-my-own',
+    });
+  });
+});

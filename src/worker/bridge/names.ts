@@ -1,0 +1,18 @@
+import { PROTOCOL_VERSION } from '../protocol.ts';
+
+// What the bridge and the pages that it serves call each other by.
+
+/** The `meta` element in a page that the bridge serves; its content is the folder of the two paths below. */
+export const BRIDGE_META = 'tabserve-bridge';
+
+/** Below the root of the site. */
+export const BRIDGE_FOLDER = '/bridge/';
+
+/** Below the folder: the secret of this run of the bridge, for pages of its own origin. */
+export const TOKEN_PATH = 'token';
+
+/** Below the folder: the WebSocket of the worker that serves. */
+export const SOCKET_PATH = 'socket';
+
+/** The WebSocket's subprotocol, of one version on both sides. The token is offered beside it: a page can set no header there. */
+export const BRIDGE_SUBPROTOCOL = `tabserve.v${PROTOCOL_VERSION}`;
