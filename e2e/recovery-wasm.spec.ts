@@ -39,7 +39,8 @@ test('the page says in words what has happened, and status() as a fact', async (
   await expect(
     tab.page.getByText('recovered: the WASM runtime broke off, and no request was lost'),
   ).toBeVisible();
-  expect((await tab.status()).recovery).toMatchObject({ kind: 'wasm-abort', rung: 'wasm', attempt: 1 });
+  const { recovery, backend } = await tab.status();
+  expect(recovery).toMatchObject({ kind: 'wasm-abort', rung: backend?.rung, attempt: 1 });
 });
 
 test('a request that ends every worker fails alone, and the others are answered', async ({ faulty }) => {
