@@ -22,10 +22,10 @@ const SERIES: readonly (readonly InjectedFault[])[] = IS_FULL
 
 for (const faults of SERIES) {
   const name = `${faults.length} deaths under eight requests change no text: ${[...new Set(faults)].join(', ')}`;
-  test(name, async ({ faulty }) => {
+  test(name, async ({ faulty, tab: calm }) => {
     test.setTimeout(120_000 + faults.length * 20_000);
     const random = seededRandom(runSeed());
-    const gaps = await survive(faulty, { faults, query: '?backend=wasm', random });
+    const gaps = await survive(faulty, { faults, query: '?backend=wasm', random, calm });
     console.log(`    ${faults.length} deaths: ${describeGaps(gaps)}`);
     expect(gaps.length, 'deaths that interrupted something').toBeGreaterThanOrEqual(faults.length / 2);
   });
