@@ -7,11 +7,11 @@ const IS_FULL = Boolean(process.env['FULL']);
 
 const NUM_LOSSES = IS_FULL ? 100 : 2;
 
-test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty }) => {
+test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty, tab: calm }) => {
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);
   const random = seededRandom(runSeed());
   const faults = Array.from({ length: NUM_LOSSES }, () => 'device-lost' as const);
-  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random });
+  const gaps = await survive(faulty, { faults, query: '?backend=webgpu', random, calm });
   console.log(`    ${NUM_LOSSES} lost devices: ${describeGaps(gaps)}`);
   expect(gaps.length, 'losses that interrupted something').toBeGreaterThanOrEqual(NUM_LOSSES / 2);
 });
@@ -56,9 +56,9 @@ for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
   test.describe(`a ${fault}`, () => {
     test.skip(!IS_FULL, 'each takes a fresh worker on a software adapter: in the whole suite');
 
-    test('changes no text', async ({ faulty }) => {
+    test('changes no text', async ({ faulty, tab: calm }) => {
       const random = seededRandom(runSeed());
-      const gaps = await survive(faulty, { faults: [fault, fault], query: '?backend=webgpu', random });
+      const gaps = await survive(faulty, { faults: [fault, fault], query: '?backend=webgpu', random, calm });
       console.log(`    twice ${fault}: ${describeGaps(gaps)}`);
     });
   });

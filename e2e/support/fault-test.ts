@@ -59,30 +59,34 @@ export const test = base.extend<FaultFixtures>({
   },
 });
 
+export interface SurvivalOptions {
+  /** One worker is to die of each. */
+  readonly faults: readonly InjectedFault[];
+  readonly query: string;
+  readonly random: () => number;
+  /** A page that nothing happens to. */
+  readonly calm: Tab;
+}
+
 /**
- * Eight requests at a time, until one worker has died of each of these, at moments that the seed chooses and each after a token of its own.
+ * Eight requests at a time, until a worker has died of each fault, at moments that the seed chooses and after a token of its own.
  * Every text has to be the undisturbed one, and every stream what its result says.
  *
  * @returns The gaps, ms, in ascending order.
  */
 export async function survive(
   faulty: FaultyPage,
-  options: { faults: readonly InjectedFault[]; query: string; random: () => number },
+  { faults, query, random, calm }: SurvivalOptions,
 ): Promise<readonly number[]> {
-  const { faults, query, random } = options;
-  const { tab } = faulty;
-  await faulty.open(query);
-  await tab.ready();
   const requests = sampledRequests(8, 0, 24);
-  const undisturbed = (await tab.generateAll(requests)).map(({ text }) => text);
-
+  const undisturbed = (await calm.generateAll(requests)).map(({ text }) => text);
   const gaps: number[] = [];
-  const before = faulty.plans.length;
   faulty.planNext = (life) => {
-    const fault = faults[life - before];
+    const fault = faults[life];
     return fault ? { fault, isAfterToken: true, atRun: 1 + Math.floor(6 * random()) } : {};
   };
   await faulty.open(query);
+  const { tab } = faulty;
   const rung = (await tab.ready()).backend?.rung;
   // Until the worker that serves is one that is to live.
   while (faulty.plans.at(-1)?.fault) gaps.push(...(await runAll(faulty, requests, undisturbed)));

@@ -49,7 +49,7 @@ describe('chooseDevice', () => {
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
     ['no WebGPU', {}, 'wasm-threads', 'does not offer navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', 'not cross-origin isolated'],
-    ['two cores', { numCores: 2 }, 'wasm', 'too few cores'],
+    ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'does not offer navigator.gpu'],
   ] as const)(
     'takes the best that there is with %s, and says why no better one',
     async (_, machine, rung, reason) => {

@@ -28,7 +28,8 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
     const left = past.leftRungs.find((entry) => entry.rung === rung);
     try {
       if (left) throw new RungUnavailableError(left.reason);
-      return { ...(await open(rung)), rung, fallbackReason: [...reasons].join('; ') };
+      const device = await open(rung);
+      if (device) return { ...device, rung, fallbackReason: [...reasons].join('; ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // It may come back, with its driver or its cable: worth another worker before the rung is left.
@@ -40,14 +41,19 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
   throw refusal ?? new RungUnavailableError('There is nothing to run on.');
 }
 
-async function open(rung: Rung): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number }> {
+/** Undefined where the rung would be no other than the next one. */
+async function open(
+  rung: Rung,
+): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number } | undefined> {
   switch (rung) {
     case 'webgpu-fp16':
       return { gpu: await requestGpuDevice('fp16') };
     case 'webgpu-fp32':
       return { gpu: await requestGpuDevice('fp32') };
-    case 'wasm-threads':
-      return { numThreads: numWasmThreads() };
+    case 'wasm-threads': {
+      const numThreads = numWasmThreads();
+      return numThreads > 1 ? { numThreads } : undefined;
+    }
     case 'wasm':
       return { numThreads: 1 };
     default:
@@ -57,14 +63,11 @@ async function open(rung: Rung): Promise<{ readonly gpu: GpuDevice } | { readonl
 
 const MAX_WASM_THREADS = 4;
 
-/** As many as onnxruntime-web takes by itself. @throws RungUnavailableError where that is one. */
+/** As many as onnxruntime-web takes by itself: one of two cores. @throws RungUnavailableError in a page that can have none. */
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
     throw new RungUnavailableError('this page is not cross-origin isolated, so WASM has one thread');
-  const numThreads = Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
-  if (numThreads === 1)
-    throw new RungUnavailableError('this machine has too few cores for a second WASM thread');
-  return numThreads;
+  return Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
 }
 
 function isRefusal(error: unknown): error is Error {

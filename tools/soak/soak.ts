@@ -47,10 +47,13 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
   const faults: Record<string, number> = {};
   const consoleErrors: string[] = [];
   let isCalm = true;
+  let numPlanned = 0;
   const nextPlan = (): FaultPlan => {
     if (isCalm) return {};
     const kinds = FAULTS[backend];
-    const fault = kinds[Math.floor(random() * kinds.length)] ?? 'run-rejected';
+    // Each in its turn, so that a short run has all of them.
+    const fault = kinds[numPlanned % kinds.length] ?? 'run-rejected';
+    numPlanned += 1;
     faults[fault] = (faults[fault] ?? 0) + 1;
     return { fault, isAfterToken: true, atRun: 1 + Math.floor(MAX_RUNS[backend] * random()) };
   };
