@@ -101,11 +101,6 @@ export class TextGeneratorDeployment {
     return this.#policy;
   }
 
-  /** Of each token by itself; none while there is no model. */
-  textsOf(tokenIds: readonly number[]): readonly string[] {
-    return this.#generator?.textsOf(tokenIds) ?? [];
-  }
-
   get #generator(): TextGenerator | undefined {
     return this.#model.type === 'ready' || this.#model.type === 'draining'
       ? this.#model.generator

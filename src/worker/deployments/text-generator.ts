@@ -79,14 +79,6 @@ export class TextGenerator {
     });
   }
 
-  /** Of each token by itself: '' for a special one, U+FFFD for a part of a character. */
-  textsOf(tokenIds: readonly number[]): readonly string[] {
-    return tokenIds.map((tokenId) => {
-      const stream = this.#model.tokenizer.createTextStream();
-      return stream.push(tokenId) + stream.end();
-    });
-  }
-
   get gauges(): EngineGauges {
     const { numRunning, numWaiting, kvUsage } = this.#engine;
     return { numRunning, numWaiting, kvCache: kvUsage };
