@@ -51,7 +51,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
 /** Results are looked at by themselves: what is around them is in the view before. */
 const LOAD_FIELDS = {
   rate: '8',
-  durationSeconds: '0.3',
+  durationSeconds: '0.5',
   outputMin: '2',
   outputMax: '4',
   latencyLimitMs: '60000',

@@ -285,8 +285,8 @@ export class Serve implements LinkListener {
   }
 
   /**
-   * The text of each token by itself, in the model that serves: '' for a special one, U+FFFD for a part of a character. None while
-   * there is no model.
+   * The text of each token by itself, in the model that serves: '' for a special one, U+FFFD for a part of a character. Waits for
+   * the first model.
    */
   async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call

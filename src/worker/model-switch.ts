@@ -77,6 +77,15 @@ export class ModelSwitch {
     this.#last = this.started;
   }
 
+  /** Of each token by itself: '' for a special one, U+FFFD for a part of a character. */
+  async textsOf(tokenIds: readonly number[]): Promise<readonly string[]> {
+    await this.started;
+    return tokenIds.map((tokenId) => {
+      const stream = this.#served?.tokenizer.createTextStream();
+      return stream ? stream.push(tokenId) + stream.end() : '';
+    });
+  }
+
   /**
    * Makes a model ready and lets it take over. While one is on its way, a request for the same one waits for it, and a request
    * for another one ends it.

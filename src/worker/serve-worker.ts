@@ -170,7 +170,7 @@ export class ServeWorker {
         this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
         break;
       case 'token-texts':
-        this.#answer(message, () => this.#textGenerator.textsOf(message.tokenIds));
+        void this.#answerLater(message, (models) => models.textsOf(message.tokenIds));
         break;
       case 'load-model':
         void this.#answerLater(message, (models) => models.load(message));

@@ -22,6 +22,4 @@ export interface PromptGenerator {
   dropAll(): Promise<void>;
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy;
-  /** Of each token by itself: '' for a special one, U+FFFD for a part of a character. None where the vocabulary is not known. */
-  textsOf(tokenIds: readonly number[]): readonly string[];
 }

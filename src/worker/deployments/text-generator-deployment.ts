@@ -141,11 +141,6 @@ export class TextGeneratorDeployment {
     return this.#policy;
   }
 
-  /** As `PromptGenerator.textsOf`; none while there is no model. */
-  textsOf(tokenIds: readonly number[]): readonly string[] {
-    return this.#generator?.textsOf(tokenIds) ?? [];
-  }
-
   get #generator(): PromptGenerator | undefined {
     return this.#model.type === 'ready' || this.#model.type === 'draining'
       ? this.#model.generator

@@ -89,10 +89,6 @@ export class TextGenerator implements PromptGenerator {
     return this.#guard.patienceMs;
   }
 
-  textsOf(tokenIds: readonly number[]): readonly string[] {
-    return tokenIds.map((tokenId) => this.#textOf([tokenId]));
-  }
-
   get gauges(): EngineGauges {
     const { numRunning, numWaiting, kvUsage } = this.#engine;
     return { numRunning, numWaiting, kvCache: kvUsage };

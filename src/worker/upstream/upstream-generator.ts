@@ -115,10 +115,6 @@ export class UpstreamGenerator implements PromptGenerator {
     return 0;
   }
 
-  textsOf(): readonly string[] {
-    return [];
-  }
-
   #receive(requestId: RequestId, read: (nowMs: number) => Received): void {
     if (!this.#streams.has(requestId)) return;
     const nowMs = this.#options.clock.now();
