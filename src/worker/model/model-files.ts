@@ -1,5 +1,6 @@
 import { memoryFile, type CheckpointFiles } from './checkpoint/checkpoint-files.ts';
 import { ModelFileMissingError } from './errors.ts';
+import { readChunks } from './read-chunks.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
 
@@ -39,7 +40,7 @@ async function readBody(response: Response, url: string, report: ReportBytes): P
   let loaded = 0;
   let reported = 0;
   try {
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of readChunks(response.body)) {
       chunks.push(chunk);
       loaded += chunk.byteLength;
       // A hundred reports are as smooth as thousands.
