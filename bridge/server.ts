@@ -12,6 +12,8 @@ export interface ServerOptions {
   readonly root: string;
   /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
   readonly hub?: readonly string[];
+  /** The page's Content-Security-Policy, where it is another one than that of the built page. */
+  readonly policy?: string;
 }
 
 export interface RunningServer {
@@ -23,7 +25,7 @@ export interface RunningServer {
 
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const handler = serveStaticFiles(options.root, options.hub ?? []);
+  const handler = serveStaticFiles(options.root, options.hub ?? [], options.policy);
   const servers = await listenOnAll(options.host, options.port, handler);
   const port = portOf(servers[0]);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;

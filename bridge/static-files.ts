@@ -12,17 +12,23 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
   'Cross-Origin-Resource-Policy': 'same-origin',
   'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
 /**
  * Serves the built page in `root`. The file list is read once: rebuild, then restart.
  *
  * @param hub Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co.
+ * @param policy The page's Content-Security-Policy, where it is another one than that of the built page.
  */
-export function serveStaticFiles(root: string, hub: readonly string[]): RequestListener {
+export function serveStaticFiles(
+  root: string,
+  hub: readonly string[],
+  policy = contentSecurityPolicy(hub),
+): RequestListener {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
-  const policy = contentSecurityPolicy(hub);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);

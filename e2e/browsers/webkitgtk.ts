@@ -28,7 +28,13 @@ export async function launchWebKitGtk(): Promise<DrivenBrowser> {
     return {
       version,
       open: createTabs(driver, await driver.getWindowHandle()),
-      close: () => driver.quit().finally(close),
+      async close() {
+        try {
+          await driver.quit();
+        } finally {
+          await close();
+        }
+      },
     };
   } catch (error) {
     await close();

@@ -31,6 +31,7 @@ import {
   type WorkerStatus,
   TEXT_GENERATOR,
 } from './protocol.ts';
+import { allowOwnScripts } from './own-scripts.ts';
 import { randomSeed } from './random-seed.ts';
 import { BatchLog } from './tabs/batch-log.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
@@ -138,6 +139,7 @@ export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Pr
 }
 
 function createWorker(): Worker {
+  allowOwnScripts();
   return new Worker(new URL('./main.ts', import.meta.url), { type: 'module', name: 'tabserve' });
 }
 

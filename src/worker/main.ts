@@ -1,4 +1,5 @@
 import { deployments } from './deployments/registry.ts';
+import { allowOwnScripts } from './own-scripts.ts';
 import { ServeWorker } from './serve-worker.ts';
 import { isForeignHello, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
 import { ClientRegistry } from './tabs/client-registry.ts';
@@ -6,6 +7,8 @@ import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
 import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
 import type { WorkerInit } from './protocol.ts';
 
+// The runtime starts its threads here.
+allowOwnScripts();
 self.addEventListener('message', onInit);
 
 function onInit({ data }: MessageEvent<unknown>): void {

@@ -13,6 +13,14 @@ import { peersReportOf } from './report.ts';
 import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
 
+/** The other libraries start workers from text, and fetch what they hold themselves. */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "connect-src 'self' data: blob:",
+].join('; ');
+
 const options = readOptions();
 if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
@@ -44,7 +52,7 @@ async function measureInBrowser(
   root: string,
 ): Promise<Omit<PeerRun, 'loadAverage'>> {
   const found = await findBrowser();
-  const server = await startServer({ host: 'localhost', port: 0, root });
+  const server = await startServer({ host: 'localhost', port: 0, root, policy: POLICY });
   const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
   try {
     const entrants = await loadEntrants(browser, server.url, backend);
