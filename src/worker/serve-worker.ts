@@ -8,6 +8,7 @@ import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { createWorkerId } from './ids.ts';
+import { importPart } from './import-part.ts';
 import type { EndedStatus, ModelSwitch } from './model-switch.ts';
 import {
   END_TYPES,
@@ -75,7 +76,7 @@ export class ServeWorker {
   /** Lets the tabs know, and loads the model. Resolves when it serves, or is known not to. */
   async start(modelUrl: string, backend: BackendChoice): Promise<void> {
     this.announce();
-    this.#models = import('./model-switch.ts').then(
+    this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
           modelUrl,
@@ -84,9 +85,14 @@ export class ServeWorker {
           onStatus: (change, over) => this.#changeStatus(change, over),
         }),
     );
-    await (
-      await this.#models
-    ).started;
+    try {
+      const { started } = await this.#models;
+      await started;
+    } catch (cause) {
+      const error = toWireError(cause);
+      this.#changeStatus({ state: 'failed', error }, ['progress']);
+      this.#textGenerator.fail(error);
+    }
   }
 
   /** Tells all tabs which worker serves: those that do not know it yet say hello. */
