@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { contentSecurityPolicy } from '../../bridge/content-security-policy.ts';
@@ -27,18 +27,15 @@ export interface PolicyReports {
  * all of them from their first line on, the browser's own reports do.
  */
 export async function collectPolicyReports(): Promise<PolicyReports> {
-  let reports: string[] = [];
+  const reports: string[] = [];
   const take = (): readonly string[] => reports.splice(0);
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The pages take answers of other origins only where these say so.
     response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-    if (request.method === 'POST') {
-      reports.push(describeReport(await readBody(request)));
-      response.writeHead(204).end();
-    } else {
-      response.end(JSON.stringify(take()));
-    }
-  });
+    if (request.method === 'POST') reports.push(describeReport(await readBody(request)));
+    response.end(request.method === 'POST' ? '' : JSON.stringify(take()));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
   const { port } = server.address() as AddressInfo;

@@ -37,7 +37,7 @@ const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenceOf(manifest
 for (const { manifest } of forbidden) {
   console.error(`${manifest.name} is under ${licenceOf(manifest)}, which nobody has looked at: see ${FILE}.`);
 }
-const text = `${shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`)}`;
+const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
 if (process.argv.includes('--write')) writeFileSync(FILE, text);
 const isCurrent = readFileSync(FILE, 'utf8') === text;
 if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licences\`.`);
