@@ -3,23 +3,24 @@ const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'http
 
 /**
  * What the built page may load: its own files, WebAssembly, and files of models from these origins, which are the only
- * foreign ones.
+ * foreign ones. Nothing of it becomes script or markup from text: Trusted Types leave the one policy of
+ * `src/worker/own-scripts.ts`, which lets workers of this origin start.
  *
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.
  */
 export function contentSecurityPolicy(hub: readonly string[]): string {
   const foreign = hub.length === 0 ? DEFAULT_HUB : hub;
   return [
-    "default-src 'self'",
-    // Styles that scripts set by property need nothing; those in attributes do.
-    "style-src 'self' 'unsafe-inline'",
+    "default-src 'none'",
     "script-src 'self' 'wasm-unsafe-eval'",
-    "worker-src 'self' blob:",
-    "img-src 'self' data: blob:",
-    `connect-src 'self' data: blob: ${foreign.join(' ')}`,
-    "object-src 'none'",
+    "worker-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `connect-src 'self' ${foreign.join(' ')}`,
     "base-uri 'none'",
-    "form-action 'self'",
+    "form-action 'none'",
     "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types default',
   ].join('; ');
 }

@@ -50,11 +50,20 @@ describe('startServer', () => {
   });
 
   it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
-    expect(await policyOf(server.url)).toContain("connect-src 'self' data: blob: https://huggingface.co ");
+    expect(await policyOf(server.url)).toContain("connect-src 'self' https://huggingface.co ");
     expect(await policyOf(server.url)).toContain("script-src 'self' 'wasm-unsafe-eval';");
+    expect(await policyOf(server.url)).toContain("require-trusted-types-for 'script'");
+    expect(await policyOf(server.url)).not.toMatch(/unsafe-inline|'unsafe-eval'|data:|blob:/);
     const mirrored = await startServer({ port: 0, host: 'localhost', root, hub: ['http://hub.example'] });
-    expect(await policyOf(mirrored.url)).toContain("connect-src 'self' data: blob: http://hub.example;");
+    expect(await policyOf(mirrored.url)).toContain("connect-src 'self' http://hub.example;");
     await mirrored.close();
+  });
+
+  it('serves other pages with a policy of their own', async () => {
+    const policy = "default-src 'self'";
+    const other = await startServer({ port: 0, host: 'localhost', root, policy });
+    expect(await policyOf(other.url)).toBe(policy);
+    await other.close();
   });
 
   it('isolates the page from other origins, also on an answer that is an error', async () => {
@@ -64,6 +73,8 @@ describe('startServer', () => {
       expect(headers.get('cross-origin-embedder-policy')).toBe('require-corp');
       expect(headers.get('cross-origin-resource-policy')).toBe('same-origin');
       expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('referrer-policy')).toBe('no-referrer');
+      expect(headers.get('permissions-policy')).toContain('camera=()');
     }
   });
 

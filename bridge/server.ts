@@ -18,6 +18,8 @@ export interface ServerOptions {
   readonly hub?: readonly string[];
   /** Without one this serves files alone, and the page looks for none. */
   readonly bridge?: Bridge;
+  /** The page's Content-Security-Policy, where it is another one than that of the built page. */
+  readonly policy?: string;
 }
 
 export interface RunningServer {
@@ -44,8 +46,8 @@ const MAX_CONNECTIONS = 1024;
 
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { root, hub = [], bridge } = options;
-  const serveFile = serveStaticFiles({ root, hub, marks: bridge?.pageMarks ?? '' });
+  const { root, hub, policy, bridge } = options;
+  const serveFile = serveStaticFiles({ root, hub, policy, marks: bridge?.pageMarks ?? '' });
   const handler: RequestListener = (request, response) => {
     const next = (): void => {
       // A client that reads nothing of a file is cut; work takes its time, and has limits of its own.

@@ -21,8 +21,10 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export interface StaticFilesOptions {
   /** Folder of the built page. */
   readonly root: string;
-  /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
-  readonly hub: readonly string[];
+  /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
+  readonly hub?: readonly string[] | undefined;
+  /** The page's Content-Security-Policy, where it is another one than that of the built page. */
+  readonly policy?: string | undefined;
   /** What goes into the page's head: empty where it is to look for no bridge at this server. */
   readonly marks: string;
 }
@@ -30,11 +32,15 @@ export interface StaticFilesOptions {
 export type StaticFiles = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Serves the built page. The file list is read once: rebuild, then restart. */
-export function serveStaticFiles({ root, hub, marks }: StaticFilesOptions): StaticFiles {
+export function serveStaticFiles({
+  root,
+  hub = [],
+  policy = contentSecurityPolicy(hub),
+  marks,
+}: StaticFilesOptions): StaticFiles {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
-  const policy = contentSecurityPolicy(hub);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);

@@ -1,22 +1,29 @@
 import { startServer } from '../bridge/server.ts';
 import { findBrowser } from '../tools/browser/find-browser.ts';
 import { writeEnvironment } from './support/environment.ts';
+import { collectPolicyReports, reportingPolicy } from './support/policy-reports.ts';
 
 /** Finds the browser and serves both built pages; returns the way to end that. */
 // oxlint-disable-next-line import/no-default-export -- Playwright asks for one
 export default async function setUp(): Promise<() => Promise<void>> {
   const browser = await findBrowser();
-  const page = await startServer({ host: 'localhost', port: 0, root: rootOf('dist') });
-  const faults = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-faults') });
-  const probe = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-probe') });
+  const reports = await collectPolicyReports();
+  const policy = reportingPolicy(reports.url);
+  const page = await startServer({ host: 'localhost', port: 0, root: rootOf('dist'), policy });
+  const faults = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-faults'), policy });
+  const probe = await startServer({ host: 'localhost', port: 0, root: rootOf('dist-probe'), policy });
   writeEnvironment({
     browserPath: browser.path,
     pageUrl: page.url,
     faultsUrl: faults.url,
     probeUrl: probe.url,
+    reportUrl: reports.url,
   });
   return async () => {
     await Promise.all([page.close(), faults.close(), probe.close()]);
+    reports.close();
+    const late = reports.take();
+    if (late.length > 0) throw new Error(`The policy was violated after the last test:\n${late.join('\n')}`);
   };
 }
 

@@ -158,7 +158,7 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
 test(
   "the page's policy allows its own origin and the hub's, and no other",
   { tag: ANY_BACKEND },
-  async ({ ownTab, hub, backend }) => {
+  async ({ ownTab, hub, backend, takeViolations }) => {
     await ownTab.open(`?backend=${backend}`);
     const fetchFrom = (url: string): Promise<string> =>
       ownTab.page.evaluate(async (from) => {
@@ -174,6 +174,10 @@ test(
       }, url);
     expect(await fetchFrom('/index.html')).toBe('fetched');
     expect(await fetchFrom(`${hub.url}/api/models/${TWIN}/revision/main`)).toBe('fetched');
+    expect(await takeViolations()).toEqual([]);
     expect(await fetchFrom('http://127.0.0.1:9/')).toBe('connect-src');
+    await expect
+      .poll(takeViolations)
+      .toEqual([expect.stringContaining('connect-src stopped http://127.0.0.1:9/')]);
   },
 );

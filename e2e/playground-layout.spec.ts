@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Locator, Page, TestInfo } from 'playwright/test';
 
-import { fontsInUse, SCREENSHOTS, STILL_STYLE } from './support/screenshots.ts';
+import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
@@ -142,10 +142,8 @@ async function expectToLookRight(
   const fonts = await page.evaluate(fontsInUse);
   const isDrawing = info.config.updateSnapshots === 'all' || info.config.updateSnapshots === 'changed';
   if (!isDrawing && !existsSync(`${SCREENSHOTS}/${fonts}`)) return;
-  await expect(part).toHaveScreenshot([fonts, `${name}.png`], {
-    stylePath: STILL_STYLE,
-    maxDiffPixelRatio: 0.005,
-  });
+  await standStill(page);
+  await expect(part).toHaveScreenshot([fonts, `${name}.png`], { maxDiffPixelRatio: 0.005 });
 }
 
 /** Runs in the page: text that is cut off, and anything that makes the page scroll sideways. */

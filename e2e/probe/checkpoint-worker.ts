@@ -10,6 +10,7 @@ import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoin
 import { lazyBytes } from '../../src/worker/model/checkpoint/packed-source.ts';
 import type { Gpt2Config } from '../../src/worker/model/gpt2-config.ts';
 import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import { allowOwnScripts } from '../../src/worker/own-scripts.ts';
 import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
@@ -30,6 +31,7 @@ interface SyncFileHandle {
 
 const heaps = watchHeaps();
 
+allowOwnScripts();
 self.addEventListener('message', ({ data }: MessageEvent<CheckpointRequest>) => {
   runAll(data).then(
     (runs) => self.postMessage({ runs }),

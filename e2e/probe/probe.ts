@@ -5,6 +5,7 @@ import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { chooseDevice } from '../../src/worker/create-backend.ts';
 import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
+import { allowOwnScripts } from '../../src/worker/own-scripts.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
 export interface LogitsProbe {
@@ -38,6 +39,8 @@ declare global {
     runCheckpoint: typeof runCheckpoint;
   }
 }
+
+allowOwnScripts();
 
 window.logitsProbe = {
   async logitsOf(choice, prompts) {

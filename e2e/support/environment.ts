@@ -7,6 +7,8 @@ export interface TestEnvironment {
   readonly faultsUrl: string;
   /** The page that reaches below the client, for the tests alone. */
   readonly probeUrl: string;
+  /** Where browsers tell what the policy of either page has stopped. */
+  readonly reportUrl: string;
 }
 
 const VARIABLE = 'TABSERVE_E2E';

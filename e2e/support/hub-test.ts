@@ -6,7 +6,9 @@ import type { ModelLoad, ServeStatus, StoredModel } from '../../src/worker/proto
 import { createRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
+import { requireEnvironment } from './environment.ts';
 import { greedyTokenIds, readModelFile, reference, withoutEnd } from './reference.ts';
+import { reportingPolicy } from './policy-reports.ts';
 import { Site } from './site.ts';
 import type { Outcome, Tab } from './tab.ts';
 import { expect, test as base } from './test.ts';
@@ -80,7 +82,8 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
   staysHome: [
     async ({ context, hubSite }, provide) => {
       const foreign: string[] = [];
-      const allowed = [hubSite.hub.url, hubSite.pageUrl, 'data:', 'blob:'];
+      const { reportUrl } = requireEnvironment();
+      const allowed = [hubSite.hub.url, hubSite.pageUrl, reportUrl, 'data:', 'blob:'];
       context.on('request', (request) => {
         if (!allowed.some((origin) => request.url().startsWith(origin))) foreign.push(request.url());
       });
@@ -100,7 +103,8 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
 /** With a hub as its only foreign origin. */
 export function serveBuiltPage(hubUrl: string): ReturnType<typeof startServer> {
   const root = new URL('../../dist', import.meta.url).pathname;
-  return startServer({ host: 'localhost', port: 0, root, hub: [hubUrl] });
+  const policy = reportingPolicy(requireEnvironment().reportUrl, [hubUrl]);
+  return startServer({ host: 'localhost', port: 0, root, policy });
 }
 
 /** How a load ended, and what the tab heard of it. */

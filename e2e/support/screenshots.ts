@@ -1,13 +1,27 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright/test';
 
 /** One folder for each set of fonts: pictures are compared where the fonts are those that they were drawn with. */
 export const SCREENSHOTS = fileURLToPath(new URL('../screenshots', import.meta.url));
 
 /** Keeps what differs from run to run from being drawn. */
-export const STILL_STYLE = fileURLToPath(new URL('still.css', import.meta.url));
+const STILL_STYLE = new URL('still.css', import.meta.url);
 
-/** What `STILL_STYLE` hides. */
+/** For the rest of the page's life. Its policy allows no style in an element; a sheet that a script makes is none. */
+export async function standStill(page: Page): Promise<void> {
+  await page.evaluate(adoptStyle, await readFile(STILL_STYLE, 'utf8'));
+}
+
+/** Runs in the page. */
+function adoptStyle(css: string): void {
+  if (document.adoptedStyleSheets.length > 0) return;
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  document.adoptedStyleSheets = [sheet];
+}
+
+/** What `standStill` hides. */
 export async function stillSelectors(): Promise<string> {
   const style = await readFile(STILL_STYLE, 'utf8');
   return style

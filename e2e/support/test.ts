@@ -1,6 +1,7 @@
 import { test as base, expect } from 'playwright/test';
 
 import { requireEnvironment } from './environment.ts';
+import { takePolicyReports } from './policy-reports.ts';
 import { Site } from './site.ts';
 import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
 
@@ -32,6 +33,8 @@ export interface TestFixtures {
   readonly ownTab: Tab;
   /** A profile of this test's own without any tab; those that live at the end must be without errors. */
   readonly site: Site;
+  /** What the page's policy has stopped so far in this test, and forgets it: what is left at the end fails the test. */
+  readonly takeViolations: () => Promise<readonly string[]>;
 }
 
 const DESKTOP = { width: 1280, height: 900 };
@@ -77,4 +80,15 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
   ownTab: async ({ context, page }, provide) => {
     await provide(new Tab(context, page));
   },
+
+  takeViolations: [
+    // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+    async ({}, provide) => {
+      const { reportUrl } = requireEnvironment();
+      const take = () => takePolicyReports(reportUrl);
+      await provide(take);
+      expect(await take(), "violations of the page's policy").toEqual([]);
+    },
+    { auto: true },
+  ],
 });

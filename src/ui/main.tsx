@@ -14,7 +14,7 @@ import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { connectStore } from './state/connect-store.ts';
 import { pageFrames } from './state/frame-queue.ts';
-import { toWireError } from './state/to-wire-error.ts';
+import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
 
 declare global {
   interface Window {
@@ -61,4 +61,5 @@ async function start(root: Root): Promise<void> {
   }
 }
 
+watchMissingParts(window);
 await start(createRoot(findRoot()));

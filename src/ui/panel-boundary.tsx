@@ -31,9 +31,15 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
         <h2>{name} cannot be shown</h2>
         <ErrorLine error={error} />
         <div className="actions">
-          <button type="button" onClick={() => this.setState({ error: undefined })}>
-            Try again
-          </button>
+          {error.code === 'PAGE_OUTDATED' ? (
+            <button type="button" onClick={() => location.reload()}>
+              Reload the page
+            </button>
+          ) : (
+            <button type="button" onClick={() => this.setState({ error: undefined })}>
+              Try again
+            </button>
+          )}
         </div>
       </section>
     );

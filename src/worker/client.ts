@@ -32,6 +32,7 @@ import {
   type WorkerStatus,
   TEXT_GENERATOR,
 } from './protocol.ts';
+import { allowOwnScripts } from './own-scripts.ts';
 import { randomSeed } from './random-seed.ts';
 import { servedModelId } from './served-model-id.ts';
 import { BatchLog } from './tabs/batch-log.ts';
@@ -161,6 +162,7 @@ function findBridge(): string | undefined {
 }
 
 function createWorker(): Worker {
+  allowOwnScripts();
   return new Worker(new URL('./main.ts', import.meta.url), { type: 'module', name: 'tabserve' });
 }
 

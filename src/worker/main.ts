@@ -1,5 +1,6 @@
 import { BridgedOutbox } from './bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
+import { allowOwnScripts } from './own-scripts.ts';
 import { faultOf } from './recovery/fault-of.ts';
 import { ServeWorker, type ServeWorkerHost } from './serve-worker.ts';
 import { isForeignHello, isHostPing, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
@@ -8,6 +9,8 @@ import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
 import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
 
+// The runtime starts its threads here.
+allowOwnScripts();
 self.addEventListener('message', onInit);
 
 function onInit({ data }: MessageEvent<unknown>): void {

@@ -1,6 +1,7 @@
 import { systemClock } from '../batching/clock.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from './create-backend.ts';
 import type { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
+import { importPart } from './import-part.ts';
 import { LoadJob } from './load-job.ts';
 import {
   embeddedId,
@@ -10,6 +11,7 @@ import {
   type ReportProgress,
 } from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
+import { ModelFileCorruptError } from './model/errors.ts';
 import { LoadCancelledError } from './model/hub/errors.ts';
 import { localFiles } from './model/hub/local-files.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
@@ -164,10 +166,13 @@ export class ModelSwitch {
   async #chosenBefore(): Promise<ModelFolder | undefined> {
     try {
       const store = await this.#store;
+      const served = await store.served(this.#options.modelUrl);
       await store.sweep();
-      return await store.served(this.#options.modelUrl);
-    } catch {
+      return served;
+    } catch (cause) {
       // A browser without storage has stored nothing.
+      if (cause instanceof ModelFileCorruptError)
+        this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
       return undefined;
     }
   }
@@ -318,5 +323,5 @@ function isWanted(
 
 /** On demand: what is stored needs neither the hub nor a digest. */
 function importFetching() {
-  return import('./model/hub/fetch-model.ts');
+  return importPart(() => import('./model/hub/fetch-model.ts'));
 }

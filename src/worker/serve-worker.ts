@@ -9,6 +9,7 @@ import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { createWorkerId } from './ids.ts';
+import { importPart } from './import-part.ts';
 import type { EndedStatus, ModelSwitch } from './model-switch.ts';
 import { UpstreamError } from './upstream/errors.ts';
 import {
@@ -140,8 +141,15 @@ export class ServeWorker {
    */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
-    if (upstream && backend === 'auto') await this.#serveUpstream(upstream);
-    else await this.#serveModels(modelUrl, backend);
+    try {
+      await (upstream && backend === 'auto'
+        ? this.#serveUpstream(upstream)
+        : this.#serveModels(modelUrl, backend));
+    } catch (cause) {
+      const error = toWireError(cause);
+      this.#changeStatus({ state: 'failed', error }, ['progress']);
+      this.#textGenerator.fail(error);
+    }
     this.#host.tell({ type: 'ready' });
   }
 
@@ -209,7 +217,7 @@ export class ServeWorker {
   }
 
   async #serveModels(modelUrl: string, backend: BackendChoice): Promise<void> {
-    this.#models = import('./model-switch.ts').then(
+    this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
           modelUrl,
@@ -221,9 +229,8 @@ export class ServeWorker {
           onFault: (cause) => this.fail(faultOf(cause), []),
         }),
     );
-    await (
-      await this.#models
-    ).started;
+    const { started } = await this.#models;
+    await started;
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
@@ -277,7 +284,7 @@ export class ServeWorker {
 
   async #serveUpstream(upstream: UpstreamInit): Promise<void> {
     this.#upstream = upstream;
-    const { serveUpstream } = await import('./upstream/serve-upstream.ts');
+    const { serveUpstream } = await importPart(() => import('./upstream/serve-upstream.ts'));
     await serveUpstream({
       upstream,
       deployment: this.#textGenerator,

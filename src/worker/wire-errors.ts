@@ -27,6 +27,7 @@ import {
   ModelStoreError,
   StorageQuotaError,
 } from './model/hub/errors.ts';
+import { PageOutdatedError } from './import-part.ts';
 import type { WireError } from './protocol.ts';
 import { VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
@@ -62,6 +63,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   MODEL_TOO_LARGE: ModelTooLargeError,
   MODEL_STORE_FAILED: ModelStoreError,
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
+  PAGE_OUTDATED: PageOutdatedError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
   REQUEST_TIMEOUT: RequestTimeoutError,

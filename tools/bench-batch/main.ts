@@ -36,7 +36,7 @@ async function compareInBrowser(): Promise<{ readonly browser: string; readonly 
     build: { target: 'es2024', outDir: BUILT_PAGE, emptyOutDir: true },
   });
   const args = [...QUIET_ARGUMENTS, '--js-flags=--expose-gc', '--enable-precise-memory-info'];
-  return withBrowser(BUILT_PAGE, args, async (site) => ({
+  return withBrowser({ root: BUILT_PAGE, args }, async (site) => ({
     browser: site.version,
     report: await compareIn(site),
   }));

@@ -12,6 +12,14 @@ import { peersReportOf } from './report.ts';
 import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
 
+/** The other libraries start workers from text, and fetch what they hold themselves. */
+const POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "connect-src 'self' data: blob:",
+].join('; ');
+
 const options = readOptions(parseOptions, USAGE);
 if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
@@ -32,7 +40,8 @@ function measureInBrowser(
   { backend, rounds }: PeerOptions,
   root: string,
 ): Promise<Omit<PeerRun, 'loadAverage'>> {
-  return withBrowser(root, WEBGPU_ARGUMENTS, async ({ browser, version, url }) => {
+  const site = { root, args: WEBGPU_ARGUMENTS, policy: POLICY };
+  return withBrowser(site, async ({ browser, version, url }) => {
     const entrants = await loadEntrants(browser, url, backend);
     const startedAt = new Date().toISOString();
     const measured = await measureAll(entrants, rounds);

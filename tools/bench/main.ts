@@ -43,7 +43,7 @@ async function measureAndRecord(chosen: BenchOptions): Promise<void> {
 }
 
 function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
-  return withBrowser(`${ROOT}/dist`, WEBGPU_ARGUMENTS, async ({ browser, version, url }) => {
+  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
     const page = await browser.newPage();
     await page.goto(`${url}/?backend=${chosen.backend}`);
     const status = await whenReady(page);

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright';
 
-import { findOnPath, runCommand } from './commands.ts';
+import { runCommand } from './commands.ts';
+import { INSTALL_TIMEOUT_MS, installPackages } from './install-packages.ts';
 import { installedBrowsers } from './installed-browsers.ts';
 
 export interface Browser {
@@ -11,9 +12,6 @@ export interface Browser {
   /** How it was found. */
   readonly source: string;
 }
-
-/** A download that has not ended by then is given up for the next way. */
-const INSTALL_TIMEOUT_MS = 300_000;
 
 const REMEDY =
   'No Chrome or Chromium was found and none could be installed: install one (on Debian: apt-get install chromium) ' +
@@ -66,19 +64,11 @@ async function newPlaywrightBrowser(): Promise<Browser | undefined> {
 }
 
 async function newDebianBrowser(): Promise<Browser | undefined> {
-  if (!findOnPath('apt-get')) return undefined;
-  console.log('Installing the Chromium of the distribution with apt-get.');
-  const install = 'apt-get update && apt-get install -y --no-install-recommends chromium';
-  const isRoot = process.getuid?.() === 0;
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  await (isRoot
-    ? runCommand('sh', ['-c', install], { timeoutMs: INSTALL_TIMEOUT_MS, env })
-    : runCommand('sudo', ['--non-interactive', 'sh', '-c', install], { timeoutMs: INSTALL_TIMEOUT_MS, env }));
-  return installedBrowser();
+  return (await installPackages('chromium')) ? installedBrowser() : undefined;
 }
 
 /** Starts it for its version: a download that lacks system libraries exists but does not start. */
-async function inspect(path: string, source: string): Promise<Browser | undefined> {
+export async function inspect(path: string, source: string): Promise<Browser | undefined> {
   if (!existsSync(path)) return undefined;
   // Chrome for Windows opens a window instead of printing its version.
   if (process.platform === 'win32') return { path, version: 'Chrome', source };

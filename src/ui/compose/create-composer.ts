@@ -10,7 +10,7 @@ import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 export function createComposer(serve: Serve, store: ServeStore, hash: string): Composer {
   const { prompt = SAMPLE_PROMPTS[0] ?? '', texts } = readPermalink(hash);
   return new Composer(serve, store, { prompt, texts }, (request, sentTexts) => {
-    // A browser that keeps nothing, as some do in private windows, still generates.
+    // Without the code for it, as of a version that is gone from the server, the page still generates.
     void remember(request, sentTexts, store).catch(() => {});
   });
 }

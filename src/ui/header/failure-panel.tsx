@@ -27,6 +27,10 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     text: 'Only models of the GPT-2 architecture are served. Put one of them in the model folder, then load again.',
     link: { label: 'Load again', search: '' },
   },
+  PAGE_OUTDATED: {
+    text: 'The server has another version of this page, or cannot be reached.',
+    link: { label: 'Reload this tab', search: '' },
+  },
   VERSION_MISMATCH: {
     text: 'Tabs of two versions cannot share a worker.',
     link: { label: 'Reload this tab', search: '' },

@@ -7,7 +7,7 @@ import { saveJson } from '../share/save-file.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { WireError } from '../../worker/protocol.ts';
 import './history-dialog.css';
-import { clearHistory, readHistory, removeFromHistory } from './history-store.ts';
+import { clearHistory, historyFailure, readHistory, removeFromHistory } from './history-store.ts';
 import type { HistoryEntry } from './history-store.ts';
 
 interface HistoryDialogProps {
@@ -50,9 +50,7 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
           <button type="submit">Close</button>
         </form>
       </div>
-      <p className="field-hint">
-        The last 200 texts that were generated in this browser. They stay on this machine.
-      </p>
+      {entries && <StorageNote />}
       {error && <ErrorLine error={error} />}
       {entries?.length === 0 && <p className="history-empty">Nothing yet: send a prompt.</p>}
       <ul className="history-list" aria-labelledby="history-title">
@@ -78,6 +76,17 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
         </button>
       </div>
     </dialog>
+  );
+}
+
+/** Shown with what was read: only then is it known. */
+function StorageNote() {
+  const failure = historyFailure();
+  if (failure) return <ErrorLine error={failure} />;
+  return (
+    <p className="field-hint">
+      The last 200 texts that were generated in this browser. They stay on this machine.
+    </p>
   );
 }
 

@@ -2,7 +2,7 @@ import { clear, createStore, del, delMany, entries, keys, set } from 'idb-keyval
 import type { UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
-import type { FinishReason } from '../../worker/protocol.ts';
+import type { FinishReason, WireError } from '../../worker/protocol.ts';
 
 /** One request that was sent from the page, with what came of it. */
 export interface HistoryEntry {
@@ -26,31 +26,69 @@ const MAX_ENTRIES = 200;
 
 let opened: UseStore | undefined;
 
-/** Opened with the first use: a page that generates nothing makes no database. */
-function database(): UseStore {
-  opened ??= createStore('tabserve', 'history');
-  return opened;
+/** What this tab could not store; from the first failure on, all that it knows. */
+const inMemory = new Map<string, HistoryEntry>();
+
+let failure: WireError | undefined;
+
+/** Why the history lasts only as long as this tab; undefined where it is stored. */
+export function historyFailure(): WireError | undefined {
+  return failure;
 }
 
 /** A request of the same key is one and the same: it is kept once. */
 export async function addToHistory(entry: HistoryEntry): Promise<void> {
-  await set(entry.key, entry, database());
-  const known = await keys<string>(database());
-  if (known.length > MAX_ENTRIES) {
-    await delMany(known.toSorted().slice(0, known.length - MAX_ENTRIES), database());
-  }
+  await withDatabase(
+    async (database) => {
+      await set(entry.key, entry, database);
+      await delMany(tooMany(await keys<string>(database)), database);
+    },
+    () => {
+      inMemory.set(entry.key, entry);
+      for (const key of tooMany([...inMemory.keys()])) inMemory.delete(key);
+    },
+  );
 }
 
 /** Newest first. */
 export async function readHistory(): Promise<readonly HistoryEntry[]> {
-  const all = await entries<string, HistoryEntry>(database());
-  return all.map(([, entry]) => entry).toSorted((a, b) => (a.key < b.key ? 1 : -1));
+  const all = await withDatabase(
+    async (database) => (await entries<string, HistoryEntry>(database)).map(([, entry]) => entry),
+    () => [...inMemory.values()],
+  );
+  return all.toSorted((a, b) => (a.key < b.key ? 1 : -1));
 }
 
 export function removeFromHistory(key: string): Promise<void> {
-  return del(key, database());
+  return withDatabase(
+    (database) => del(key, database),
+    () => void inMemory.delete(key),
+  );
 }
 
 export function clearHistory(): Promise<void> {
-  return clear(database());
+  return withDatabase(clear, () => inMemory.clear());
+}
+
+/** Private windows, a full disk or a damaged profile may have no database: then this tab's memory takes its place. */
+async function withDatabase<Result>(
+  act: (database: UseStore) => Promise<Result>,
+  actInMemory: () => Result,
+): Promise<Result> {
+  if (failure) return actInMemory();
+  try {
+    // Opened with the first use: a page that generates nothing makes no database.
+    opened ??= createStore('tabserve', 'history');
+    return await act(opened);
+  } catch (cause) {
+    failure = {
+      code: 'HISTORY_NOT_STORED',
+      message: `The browser stores no history here (${String(cause)}): this one lasts as long as this tab. Leave private browsing or free some space, then reload.`,
+    };
+    return actInMemory();
+  }
+}
+
+function tooMany(known: readonly string[]): string[] {
+  return known.toSorted().slice(0, Math.max(0, known.length - MAX_ENTRIES));
 }

@@ -102,7 +102,7 @@ export function ModelsPanel() {
       {load && <LoadProgress load={load} />}
       {failure && (
         <div role="alert">
-          <p>{failure.id} is not loaded; the model before it serves on.</p>
+          {failure.id && <p>{failure.id} is not loaded; the model before it serves on.</p>}
           <ErrorLine error={failure.error} />
         </div>
       )}

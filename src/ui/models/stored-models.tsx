@@ -1,8 +1,10 @@
 import { useEffect, useState } from 'react';
 
 import type { Serve } from '../../worker/client.ts';
-import type { StoredModel } from '../../worker/protocol.ts';
+import type { StoredModel, WireError } from '../../worker/protocol.ts';
+import { ErrorLine } from '../error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import { toWireError } from '../state/to-wire-error.ts';
 import { describeStored } from './describe-load.ts';
 
 interface StoredModelsProps {
@@ -14,14 +16,16 @@ export function StoredModels({ onLoad }: StoredModelsProps) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);
   const [models, setModels] = useState<readonly StoredModel[]>([]);
+  const [failure, setFailure] = useState<WireError>();
 
-  useEffect(() => followStoredModels(serve, setModels), [serve]);
+  useEffect(() => followStoredModels(serve, setModels, setFailure), [serve]);
 
   const remove = async (key: string): Promise<void> => {
     await serve.deleteModel(key);
     setModels(await serve.storedModels());
   };
 
+  if (failure) return <ErrorLine error={failure} />;
   if (models.length === 0) return null;
   return (
     <ul className="stored-models" aria-label="Models on this device">
@@ -56,14 +60,16 @@ export function StoredModels({ onLoad }: StoredModelsProps) {
 }
 
 /** Asks for them now, and whenever a load has begun or ended; returns the end of it. */
-function followStoredModels(serve: Serve, onModels: (models: readonly StoredModel[]) => void): () => void {
+function followStoredModels(
+  serve: Serve,
+  onModels: (models: readonly StoredModel[]) => void,
+  onFailure: (failure: WireError) => void,
+): () => void {
   let known: string | undefined;
   return serve.subscribe('status', ({ model, load, loadFailure }) => {
     const change = [model?.id, load?.id, loadFailure?.id].join();
     if (change === known) return;
     known = change;
-    serve.storedModels().then(onModels, () => {
-      // A browser without storage has stored nothing.
-    });
+    serve.storedModels().then(onModels, (caught: unknown) => onFailure(toWireError(caught)));
   });
 }

@@ -1,8 +1,24 @@
 import type { WireError } from '../../worker/protocol.ts';
 
+/** Why parts of the page did not come. */
+const missingParts = new WeakSet<Error>();
+
+/** Vite tells of every import that fails, before whoever asked for it hears. */
+export function watchMissingParts(page: Pick<EventTarget, 'addEventListener'>): void {
+  page.addEventListener('vite:preloadError', (event) => {
+    if ('payload' in event && event.payload instanceof Error) missingParts.add(event.payload);
+  });
+}
+
 /** What was caught, in the one shape that panels and fields show. */
 export function toWireError(caught: unknown): WireError {
   if (!(caught instanceof Error)) return { code: 'UNKNOWN', message: String(caught) };
+  if (missingParts.has(caught)) {
+    const message = navigator.onLine
+      ? 'A part of this page is not on the server any more, as after a new version: reload the page.'
+      : 'This device is offline, and a part of this page was not loaded yet: connect it, then reload the page.';
+    return { code: 'PAGE_OUTDATED', message };
+  }
   const code = 'code' in caught && typeof caught.code === 'string' ? caught.code : caught.name;
   return { code, message: caught.message };
 }

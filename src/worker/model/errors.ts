@@ -19,6 +19,13 @@ export class ModelFileCorruptError extends Error {
   static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
     return new ModelFileCorruptError(`${file} is damaged: ${detail}. Download the file again.`, { cause });
   }
+
+  /** The copy of a model that the browser has stored. */
+  static ofStored(id: string, detail: string): ModelFileCorruptError {
+    return new ModelFileCorruptError(
+      `The copy of ${id} on this device is damaged (${detail}) and was deleted: load the model again.`,
+    );
+  }
 }
 
 /** The files are sound, but this runtime cannot run such a model. */

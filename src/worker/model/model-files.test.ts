@@ -59,6 +59,16 @@ describe('servedFolder', () => {
   });
 });
 
+it('offline, takes what the browser has in its cache', async () => {
+  vi.stubGlobal('fetch', (_: string, { cache }: RequestInit = {}) =>
+    cache === 'only-if-cached'
+      ? Promise.resolve(new Response('{}'))
+      : Promise.reject(new TypeError('Failed to fetch')),
+  );
+  const file = await servedFolder(FOLDER, () => {}).open('config.json');
+  expect(new TextDecoder().decode(await file?.read(0, 2))).toBe('{}');
+});
+
 describe('rejects', () => {
   it.each([
     ['a server that is broken', () => new Response('', { status: 503 }), /503/],

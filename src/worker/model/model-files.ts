@@ -1,5 +1,6 @@
 import { memoryFile, type CheckpointFiles } from './checkpoint/checkpoint-files.ts';
 import { ModelFileMissingError } from './errors.ts';
+import { readChunks } from './read-chunks.ts';
 
 export type ReportBytes = (loaded: number, total: number) => void;
 
@@ -28,6 +29,9 @@ async function fetchFile(url: string): Promise<Response> {
   try {
     return await fetch(url);
   } catch (cause) {
+    // Offline, a tab that takes over finds what the one before it has fetched: the browser's cache has it, unconfirmed.
+    const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => undefined);
+    if (cached?.ok) return cached;
     throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
   }
 }
@@ -39,7 +43,7 @@ async function readBody(response: Response, url: string, report: ReportBytes): P
   let loaded = 0;
   let reported = 0;
   try {
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of readChunks(response.body)) {
       chunks.push(chunk);
       loaded += chunk.byteLength;
       // A hundred reports are as smooth as thousands.

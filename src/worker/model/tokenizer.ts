@@ -1,4 +1,5 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
+import { importPart } from '../import-part.ts';
 import { isRecord } from '../is-record.ts';
 import { ModelFileCorruptError } from './errors.ts';
 import { ByteTextStream, readTokenBytes, type TextStream } from './text-stream.ts';
@@ -37,7 +38,7 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
 
 async function loadAutoTokenizer(files: Readonly<Record<string, unknown>>): Promise<PreTrainedTokenizer> {
   // Loaded on demand: the library is large and only its tokenizers are used.
-  const { AutoTokenizer, env } = await import('@huggingface/transformers');
+  const { AutoTokenizer, env } = await importPart(() => import('@huggingface/transformers'));
   env.allowLocalModels = false;
   env.useBrowserCache = false;
   env.fetch = (url: string | URL) => Promise.resolve(answerFrom(files, String(url)));

@@ -42,7 +42,7 @@ export interface PackedWeights extends PackedLayout {
 }
 
 /** A packed file with another one is made anew. */
-export const PACKED_FORMAT_VERSION = 1;
+export const PACKED_FORMAT_VERSION = 2;
 
 /** Weights that are multiplied together, which share a scale. */
 export const BLOCK_SIZE = 32;

@@ -114,7 +114,7 @@ export class ModelStoreError extends Error {
 
   static because(cause: unknown): ModelStoreError {
     return new ModelStoreError(
-      `The browser's storage for models cannot be used (${String(cause)}): close other windows of this page, or leave private browsing.`,
+      `The browser's storage for models cannot be used (${String(cause)}): only the embedded model serves. Close other windows of this page, leave private browsing, or use another browser.`,
       { cause },
     );
   }

@@ -6,6 +6,7 @@ import {
   ModelAccessError,
   ModelNotFoundError,
 } from './errors.ts';
+import { readChunks } from '../read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
 export interface HubClientOptions extends RetryOptions {
@@ -65,17 +66,10 @@ export class HubClient {
 
   /** The chunks of a body. @throws HubUnreachableError where it is cut off. */
   async *chunksOf(response: Response): AsyncGenerator<Uint8Array> {
-    const reader = response.body?.getReader();
-    if (!reader) return;
     try {
-      for (;;) {
-        const { done, value } = await this.#read(() => reader.read());
-        if (done) return;
-        yield value;
-      }
-    } finally {
-      // Whoever stops reading early needs no more of it; of a body that has failed nothing can be cancelled.
-      reader.cancel().catch(() => {});
+      yield* readChunks(response.body);
+    } catch (cause) {
+      throw this.cut(cause);
     }
   }
 

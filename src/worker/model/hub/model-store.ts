@@ -14,7 +14,10 @@ import {
   removeEntry,
   writeJsonFile,
 } from './opfs.ts';
+import { ModelFileCorruptError } from '../errors.ts';
+import { StorageQuotaError } from './errors.ts';
 import { PartFile } from './part-file.ts';
+import { digestOf } from './stored-digest.ts';
 import { readJournal } from './range-journal.ts';
 import type { SyncFile } from './sync-file.ts';
 
@@ -40,6 +43,8 @@ export interface ModelManifest extends ModelOrigin {
   /** Why `auto` chose what it did; empty where it is the best. */
   readonly dtypeReason: string;
   readonly packed: PackedWeights;
+  /** Of the packed file, as `digestOf` has it. */
+  readonly weightsDigest: string;
 }
 
 /** `texts.json`: what else a model needs to run. */
@@ -49,8 +54,13 @@ export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'token
 export interface ModelFolder {
   readonly key: string;
   readonly manifest: ModelManifest;
+  /** @throws ModelFileCorruptError where the copy is damaged; then it is deleted. */
   readTexts(): Promise<ModelTexts>;
-  /** One at a time: whoever opens them closes them. */
+  /**
+   * Reads all of them once, to know that they are as they were written. One at a time: whoever opens them closes them.
+   *
+   * @throws ModelFileCorruptError where the copy is damaged; then it is deleted.
+   */
   openWeights(): Promise<SyncFile>;
 }
 
@@ -107,7 +117,7 @@ export class ModelStore {
 
   /** All that can be run. */
   async folders(): Promise<readonly ModelFolder[]> {
-    const folders = await Promise.all((await foldersIn(this.#models)).map(readModelFolder));
+    const folders = await Promise.all((await foldersIn(this.#models)).map((folder) => this.#read(folder)));
     return folders.filter((folder) => folder !== undefined);
   }
 
@@ -135,11 +145,11 @@ export class ModelStore {
     await removeEntry(this.#models, key);
     try {
       const folder = await this.#models.getDirectoryHandle(key, { create: true });
-      const packed = await writeWeights(folder, write);
+      const { packed, weightsDigest } = await writeWeights(folder, write);
       await writeJsonFile(folder, TEXTS, texts);
-      const manifest: ModelManifest = { ...origin, ...choice, packed };
+      const manifest: ModelManifest = { ...origin, ...choice, packed, weightsDigest };
       await writeJsonFile(folder, MANIFEST, manifest);
-      return modelFolder(folder, manifest);
+      return this.#modelFolder(folder, manifest);
     } catch (error) {
       await removeEntry(this.#models, key);
       throw error;
@@ -162,14 +172,26 @@ export class ModelStore {
   /**
    * What this browser was told to serve, in place of the embedded model at `modelUrl`. Counts the starts: one that brings its
    * worker down twice, before `serve` has confirmed it, is not tried a third time.
+   *
+   * @throws ModelFileCorruptError where it is not here whole any more; then it is forgotten.
    */
   async served(modelUrl: string): Promise<ModelFolder | undefined> {
     const note = await readJsonFile(this.#root, SERVED);
     if (!isRecord(note) || note['modelUrl'] !== modelUrl) return undefined;
     const numStarts = Number(note['numStarts']);
     if (!(numStarts < MAX_STARTS)) return undefined;
-    await writeJsonFile(this.#root, SERVED, { ...note, numStarts: numStarts + 1 });
-    return (await this.folders()).find(({ key }) => key === note['key']);
+    const folder = (await this.folders()).find(({ key }) => key === note['key']);
+    if (!folder) {
+      await this.delete(String(note['key']));
+      throw ModelFileCorruptError.ofStored(nameIn(String(note['key'])), 'a part of it is missing');
+    }
+    try {
+      await writeJsonFile(this.#root, SERVED, { ...note, numStarts: numStarts + 1 });
+    } catch (error) {
+      // A full disk cannot count; the model is here all the same.
+      if (!(error instanceof StorageQuotaError)) throw error;
+    }
+    return folder;
   }
 
   /** @param key Undefined for the embedded model. */
@@ -181,8 +203,39 @@ export class ModelStore {
   /** What a conversion has left that was not ended: its worker was. */
   async sweep(): Promise<void> {
     for (const folder of await foldersIn(this.#models)) {
-      if (!(await readModelFolder(folder))) await removeEntry(this.#models, folder.name);
+      if (!(await this.#read(folder))) await removeEntry(this.#models, folder.name);
     }
+  }
+
+  /** Undefined for one that was not ended, or is of another version. */
+  async #read(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
+    const manifest = await readJsonFile(folder, MANIFEST);
+    const weights = await ifFound(folder.getFileHandle(WEIGHTS));
+    if (!weights || !isManifest(manifest)) return undefined;
+    const { size } = await weights.getFile();
+    return size >= manifest.packed.size ? this.#modelFolder(folder, manifest) : undefined;
+  }
+
+  #modelFolder(folder: FileSystemDirectoryHandle, manifest: ModelManifest): ModelFolder {
+    const damaged = async (detail: string): Promise<ModelFileCorruptError> => {
+      await this.delete(folder.name);
+      return ModelFileCorruptError.ofStored(manifest.id, detail);
+    };
+    return {
+      key: folder.name,
+      manifest,
+      async readTexts() {
+        const texts = await readJsonFile(folder, TEXTS);
+        if (!isTexts(texts)) throw await damaged('its configuration cannot be read');
+        return texts;
+      },
+      async openWeights() {
+        const file = await openSyncFile(folder, WEIGHTS);
+        if ((await digestOf(file, manifest.packed.size)) === manifest.weightsDigest) return file;
+        file.close();
+        throw await damaged('its weights are not what was stored');
+      },
+    };
   }
 }
 
@@ -245,40 +298,26 @@ export class Parts {
 async function writeWeights(
   folder: FileSystemDirectoryHandle,
   write: (file: SyncFile) => Promise<PackedWeights>,
-): Promise<PackedWeights> {
+): Promise<Pick<ModelManifest, 'packed' | 'weightsDigest'>> {
   const file = await openSyncFile(folder, WEIGHTS);
   try {
     const packed = await write(file);
     file.flush();
-    return packed;
+    return { packed, weightsDigest: await digestOf(file, packed.size) };
   } finally {
     file.close();
   }
-}
-
-/** Undefined for one that was not ended, or is of another version. */
-async function readModelFolder(folder: FileSystemDirectoryHandle): Promise<ModelFolder | undefined> {
-  const manifest = await readJsonFile(folder, MANIFEST);
-  const weights = await ifFound(folder.getFileHandle(WEIGHTS));
-  if (!weights || !isManifest(manifest)) return undefined;
-  const { size } = await weights.getFile();
-  return size >= manifest.packed.size ? modelFolder(folder, manifest) : undefined;
-}
-
-function modelFolder(folder: FileSystemDirectoryHandle, manifest: ModelManifest): ModelFolder {
-  return {
-    key: folder.name,
-    manifest,
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this version, as the manifest says
-    readTexts: async () => (await readJsonFile(folder, TEXTS)) as ModelTexts,
-    openWeights: () => openSyncFile(folder, WEIGHTS),
-  };
 }
 
 /** The version says who has written the rest. */
 function isManifest(value: unknown): value is ModelManifest {
   const packed = isRecord(value) ? value['packed'] : undefined;
   return isRecord(packed) && packed['formatVersion'] === PACKED_FORMAT_VERSION;
+}
+
+/** Written in one go: it is whole, or no JSON. */
+function isTexts(value: unknown): value is ModelTexts {
+  return isRecord(value) && 'config' in value && 'tokenizer' in value;
 }
 
 async function readNote(folder: FileSystemDirectoryHandle): Promise<DownloadNote | undefined> {
@@ -307,4 +346,10 @@ async function storedBytesIn(folder: FileSystemDirectoryHandle): Promise<number>
 function keyOf({ id, hub, commit }: ModelOrigin, suffix: string): string {
   const host = hub === '' ? 'local' : new URL(hub).host;
   return encodeURIComponent(`${host}/${id}@${commit}.${suffix}`);
+}
+
+/** The id in a folder's name, where its manifest cannot tell it any more. */
+function nameIn(key: string): string {
+  const [id = key] = decodeURIComponent(key).split('@');
+  return id.slice(id.indexOf('/') + 1);
 }

@@ -8,8 +8,11 @@ interface SyncFileHandle extends FileSystemFileHandle {
 
 /** The folder of this site that a path names. @throws ModelStoreError where the browser has no OPFS for it. */
 export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
+  // In insecure contexts, and in some browsers at all, it is missing, whatever the type says.
+  const storage = navigator.storage as StorageManager | undefined;
+  if (!storage || !('getDirectory' in storage)) throw ModelStoreError.because('it has none here');
   try {
-    let folder = await navigator.storage.getDirectory();
+    let folder = await storage.getDirectory();
     for (const name of path) folder = await folder.getDirectoryHandle(name, { create: true });
     return folder;
   } catch (cause) {
@@ -65,8 +68,10 @@ export async function writeJsonFile(
   const file = await openSyncFile(folder, name);
   try {
     const bytes = new TextEncoder().encode(JSON.stringify(value));
-    file.truncate(0);
+    // Longer first, then shorter: where there is no room for more, what was there before is not lost.
+    if (file.getSize() < bytes.byteLength) file.truncate(bytes.byteLength);
     file.write(bytes, { at: 0 });
+    file.truncate(bytes.byteLength);
     file.flush();
   } finally {
     file.close();

@@ -1,0 +1,87 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { Builder, type WebDriver } from 'selenium-webdriver';
+import { DriverService } from 'selenium-webdriver/remote/index.js';
+
+import { createMutex } from '../../src/worker/runtime/mutex.ts';
+import { findWebKitGtk } from '../../tools/browser/find-webkitgtk.ts';
+import type { DrivenBrowser, DrivenPage } from './driven-browser.ts';
+
+const SCRIPT_TIMEOUT_MS = 60_000;
+
+/** Over WebDriver, through WebKitWebDriver, on an X server without a screen. */
+export async function launchWebKitGtk(): Promise<DrivenBrowser> {
+  const { browserPath, driverPath, displayPath, source } = await findWebKitGtk();
+  const server = await startDisplay(displayPath);
+  const service = new DriverService.Builder(driverPath)
+    .setLoopback(true)
+    .setEnvironment({ ...process.env, DISPLAY: server.display })
+    .build();
+  const close = async (): Promise<void> => {
+    await service.kill();
+    server.process.kill();
+  };
+  try {
+    const driver = await startBrowser(await service.start(), browserPath);
+    const version = `WebKitGTK ${(await driver.getCapabilities()).getBrowserVersion()}`;
+    console.log(`Browser: ${version} (${source}: ${browserPath})`);
+    return {
+      version,
+      open: createTabs(driver, await driver.getWindowHandle()),
+      async close() {
+        try {
+          await driver.quit();
+        } finally {
+          await close();
+        }
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startBrowser(driverUrl: string, binary: string): Promise<WebDriver> {
+  const driver = await new Builder()
+    .usingServer(driverUrl)
+    .withCapabilities({
+      browserName: 'MiniBrowser',
+      'webkitgtk:browserOptions': { binary, args: ['--automation'] },
+    })
+    .build();
+  await driver.manage().setTimeouts({ script: SCRIPT_TIMEOUT_MS });
+  return driver;
+}
+
+/** WebDriver knows one current window: whoever uses another one has to say so, and nobody in between. */
+function createTabs(driver: WebDriver, firstWindow: string): (url: string) => Promise<DrivenPage> {
+  const turns = createMutex();
+  return (url) =>
+    turns.run(async () => {
+      // The one that a test has used last may be closed.
+      await driver.switchTo().window(firstWindow);
+      await driver.switchTo().newWindow('tab');
+      const handle = await driver.getWindowHandle();
+      await driver.get(url);
+      const inTab = <Result>(act: () => Promise<Result>): Promise<Result> =>
+        turns.run(async () => {
+          await driver.switchTo().window(handle);
+          return act();
+        });
+      return {
+        evaluate: (expression) => inTab(() => driver.executeScript(`return ${expression}`)),
+        close: () => inTab(() => driver.close()),
+      };
+    });
+}
+
+/** The server chooses a free number and writes it to its third file once it answers. */
+async function startDisplay(path: string): Promise<{ process: ChildProcess; display: string }> {
+  const args = ['-displayfd', '3', '-screen', '0', '1280x1024x24', '-nolisten', 'tcp'];
+  const server = spawn(path, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const ready = server.stdio[3];
+  if (!ready) throw new Error(`${path} could not be started.`);
+  const [number] = await once(ready, 'data');
+  return { process: server, display: `:${String(number).trim()}` };
+}

@@ -1,0 +1,84 @@
+import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
+import type { Tab } from './support/tab.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+const [ENTRY] = reference.prompts;
+
+test.describe(
+  'a new version on the server, while tabs of the old one are open:',
+  { tag: ANY_BACKEND },
+  () => {
+    test('a part of the page that is gone says so, and offers to reload', async ({
+      ownTab,
+      backend,
+      context,
+    }) => {
+      const { page } = ownTab;
+      await context.route('**/assets/load-panel-*.js', (route) => route.fulfill({ status: 404 }));
+      await ownTab.open(`?backend=${backend}`);
+      await ownTab.ready();
+      await page.getByRole('tab', { name: 'Load test' }).click();
+      const failure = page.getByRole('alert').filter({ hasText: 'Load test cannot be shown' });
+      await expect(failure).toContainText('PAGE_OUTDATED');
+      await expectReference(ownTab);
+      await context.unroute('**/assets/load-panel-*.js');
+      await Promise.all([
+        page.waitForEvent('load'),
+        failure.getByRole('button', { name: 'Reload the page' }).click(),
+      ]);
+      await page.getByRole('tab', { name: 'Load test' }).click();
+      await expect(page.locator('.load')).toBeVisible();
+    });
+
+    test('a part of the worker that is gone says so, and what waits for it is told', async ({
+      ownTab,
+      backend,
+      context,
+    }) => {
+      await context.route('**/assets/model-switch-*.js', (route) => route.fulfill({ status: 404 }));
+      await ownTab.open(`?backend=${backend}`);
+      await expect(ownTab.ready()).rejects.toThrow('as after a new version: reload the page');
+      await expect(ownTab.page.getByRole('alert').filter({ hasText: 'PAGE_OUTDATED' })).toBeVisible();
+      const [outcome] = await ownTab.outcomesOf([{ prompt: 'Once' }]);
+      expect(outcome?.code).toBe('PAGE_OUTDATED');
+    });
+  },
+);
+
+test('offline, a tab that takes over needs no network', { tag: ANY_BACKEND }, async ({ site }) => {
+  const [first, second] = await site.openReady(2);
+  if (!first || !second) throw new Error('There are no two tabs.');
+  const leader = await site.leader();
+  const follower = leader === first ? second : first;
+  await site.context.setOffline(true);
+  await site.close(leader);
+  await expectReference(follower);
+  expect((await follower.status()).role).toBe('leader');
+  await site.context.setOffline(false);
+});
+
+test('a reload at any moment leaves a page that serves', { tag: ANY_BACKEND }, async ({ site }) => {
+  const tab = await site.open();
+  const moments: readonly (() => Promise<unknown>)[] = [
+    () => Promise.resolve(),
+    () => tab.page.waitForFunction(() => window.tabserve.status().progress ?? window.tabserve.status().model),
+    () => tab.page.waitForFunction(() => window.tabserve.status().state !== 'loading'),
+    () => tab.ready(),
+    async () => {
+      await tab.begin([{ prompt: 'Once upon a time,', options: { maxNewTokens: 400 } }]);
+      await tab.whenStreamed(1);
+    },
+  ];
+  for (const moment of moments) {
+    await moment();
+    await site.reload(tab);
+  }
+  await expectReference(tab);
+  expect(site.numWorkers).toBe(1);
+});
+
+async function expectReference(tab: Tab): Promise<void> {
+  if (!ENTRY) throw new Error('There is no reference prompt');
+  const { tokenIds } = await tab.generate(ENTRY.prompt, { temperature: 0, maxNewTokens: 8 });
+  expect(withoutEnd(tokenIds)).toEqual(greedyTokenIds(ENTRY, 8));
+}

@@ -1,0 +1,79 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+
+// What the built page holds of other people's work, and on which terms. `--write` brings the file up to date.
+
+const FILE = 'public/third-party-licences.txt';
+
+/** What may be part of a page under the MIT licence without a further word. */
+const ALLOWED: ReadonlySet<string> = new Set([
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+]);
+
+interface LockedPackage {
+  readonly version: string;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  readonly author?: string | { readonly name: string };
+}
+
+const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>> } =
+  readJson('package-lock.json');
+const folders = Object.keys(packages).filter((path) => path !== '' && isInPage(packages[path]));
+const manifests = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
+const shipped = manifests.filter(({ manifest }) => manifest.name !== 'empty-npm-package');
+const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenceOf(manifest)));
+
+for (const { manifest } of forbidden) {
+  console.error(`${manifest.name} is under ${licenceOf(manifest)}, which nobody has looked at: see ${FILE}.`);
+}
+const text = shipped.map(describe).join(`\n${'-'.repeat(80)}\n\n`);
+if (process.argv.includes('--write')) writeFileSync(FILE, text);
+const isCurrent = readFileSync(FILE, 'utf8') === text;
+if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \`npm run licences\`.`);
+if (isCurrent && forbidden.length === 0) console.log(`Licences: ${shipped.length} packages, all in ${FILE}.`);
+else process.exitCode = 1;
+
+/** What is not installed here, as for other platforms, is in no page either. */
+function isInPage(locked: LockedPackage | undefined): boolean {
+  return locked !== undefined && !locked.dev && !locked.optional;
+}
+
+function describe({ folder, manifest }: { readonly folder: string; readonly manifest: Manifest }): string {
+  const { name, version, author } = manifest;
+  const by = typeof author === 'string' ? author : author?.name;
+  const head = `${name} ${version}, ${licenceOf(manifest)}${by ? `, by ${by}` : ''}`;
+  const texts = readdirSync(folder)
+    .filter((file) => /^(?:licen[cs]e|notice|copying)(?:\.|$)/i.test(file))
+    .toSorted()
+    .map((file) => readFileSync(`${folder}/${file}`, 'utf8').replaceAll('\r\n', '\n').trim());
+  return `${[head, ...texts].join('\n\n')}\n`;
+}
+
+/** Each licence of an SPDX expression such as `(Apache-2.0 AND MIT)`. */
+function isAllowed(expression: string): boolean {
+  return expression.split(/[()]| AND | OR /).every((name) => name === '' || ALLOWED.has(name));
+}
+
+function licenceOf({ license = 'no licence' }: Manifest): string {
+  return license;
+}
+
+function readManifest(folder: string): Manifest {
+  return readJson(`${folder}/package.json`);
+}
+
+// oxlint-disable-next-line typescript/no-explicit-any -- what JSON holds is for the caller to say
+function readJson(path: string): any {
+  return JSON.parse(readFileSync(path, 'utf8'));
+}
