@@ -22,7 +22,7 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
     await tab.forget();
     const answers = await Promise.all(
       SAMPLE_PROMPTS.map((prompt) =>
-        curl('--request', 'POST', `${url}/?${String(new URLSearchParams({ text: prompt }))}`),
+        curl(`${url}/?${String(new URLSearchParams({ text: prompt }))}`, { method: 'POST' }),
       ),
     );
     expect(answers.map(({ status }) => status)).toEqual(SAMPLE_PROMPTS.map(() => 200));
@@ -46,7 +46,7 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
   test('asks with options of the generator, and gets all of the result as JSON', async ({ served }) => {
     const query =
       'text=Once+upon+a+time&maxNewTokens=6&temperature=0.8&seed=7&n=2&stop=dragon&logitBias=262:-100';
-    const { body } = await curl('--header', 'Accept: application/json', `${served.url}/?${query}`);
+    const { body } = await curl(`${served.url}/?${query}`, { headers: { Accept: 'application/json' } });
     const inPage = await served.tab.generate('Once upon a time', {
       maxNewTokens: 6,
       temperature: 0.8,
@@ -63,21 +63,19 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
   });
 
   test('asks the adder, the house price and a deployment by its name', async ({ served }) => {
-    const json = ['--header', 'Content-Type: application/json'];
+    const headers = { 'Content-Type': 'application/json' };
     const house = [120, 3, 2, 25, 8, 450, 0.6, 1];
     const price = await served.tab.page.evaluate(
       (features) => window.tabserve.getHandle('house-price').remote(features).result(),
       house,
     );
     expect(await curl(`${served.url}/adder?number=3`)).toMatchObject({ status: 200, body: '4\n' });
-    const asked = await curl(
-      ...json,
-      '--data',
-      JSON.stringify({ features: [house, house] }),
-      `${served.url}/house-price`,
-    );
+    const asked = await curl(`${served.url}/house-price`, {
+      headers,
+      data: JSON.stringify({ features: [house, house] }),
+    });
     expect(JSON.parse(asked.body)).toEqual({ predictions: [price, price] });
-    const named = await curl(...json, '--data', '{"input":41}', `${served.url}/deployments/adder`);
+    const named = await curl(`${served.url}/deployments/adder`, { headers, data: '{"input":41}' });
     expect(named.body).toBe('42\n');
   });
 

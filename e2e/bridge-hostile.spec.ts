@@ -4,7 +4,7 @@ import { sendRaw } from './support/raw-http.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
-const NUM_REQUESTS = process.env['FULL'] ? 1000 : 200;
+const NUM_REQUESTS = 1000;
 const NUM_AT_ONCE = 8;
 const NUM_SILENT = 4;
 
