@@ -59,9 +59,9 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
   });
 
   test('where the quota is zero, and a load says so', async ({ ownTab, hub, hubSite, backend, context }) => {
+    await ownTab.open(`?backend=${backend}`);
     const session = await context.newCDPSession(ownTab.page);
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 0 });
-    await ownTab.open(`?backend=${backend}`);
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
     expect((await loadModel(ownTab, TWIN, { hub: hub.url })).code).toBe('STORAGE_QUOTA');
     await expect(messagesOf(ownTab.page)).toHaveText([/STORAGE_QUOTA/]);

@@ -5,9 +5,7 @@ export class PageOutdatedError extends Error {
 
   static because(cause: unknown): PageOutdatedError {
     return new PageOutdatedError(
-      navigator.onLine
-        ? 'A part of this page is not on the server any more, as after a new version: reload the page.'
-        : 'This device is offline, and a part of this page was not loaded yet: connect it, then reload the page.',
+      'A part of this page could not be loaded, as offline or after a new version: reload the page.',
       { cause },
     );
   }

@@ -23,7 +23,7 @@ describe('allowOwnScripts', () => {
       'data:text/javascript,0',
       '//evil.example/main.js',
     ]) {
-      expect(() => rules?.createScriptURL(foreign)).toThrow(`https://tabserve.example, not from ${foreign}`);
+      expect(() => rules?.createScriptURL(foreign)).toThrow(`No script of this origin: ${foreign}`);
     }
   });
 

@@ -21,5 +21,5 @@ export function allowOwnScripts(): void {
 function requireOwn(url: string): string {
   const { origin, protocol } = new URL(url, location.href);
   if (origin === location.origin && protocol === location.protocol) return url;
-  throw new TypeError(`A worker's script must come from ${location.origin}, not from ${url}.`);
+  throw new TypeError(`No script of this origin: ${url}`);
 }

@@ -14,9 +14,8 @@ export function watchMissingParts(page: Pick<EventTarget, 'addEventListener'>): 
 export function toWireError(caught: unknown): WireError {
   if (!(caught instanceof Error)) return { code: 'UNKNOWN', message: String(caught) };
   if (missingParts.has(caught)) {
-    const message = navigator.onLine
-      ? 'A part of this page is not on the server any more, as after a new version: reload the page.'
-      : 'This device is offline, and a part of this page was not loaded yet: connect it, then reload the page.';
+    const message =
+      'A part of this page could not be loaded, as offline or after a new version: reload the page.';
     return { code: 'PAGE_OUTDATED', message };
   }
   const code = 'code' in caught && typeof caught.code === 'string' ? caught.code : caught.name;

@@ -29,7 +29,7 @@ async function fetchFile(url: string): Promise<Response> {
   try {
     return await fetch(url);
   } catch (cause) {
-    // Offline, a tab that takes over finds what the one before it has fetched: the browser's cache has it, unconfirmed.
+    // Offline, the browser's cache may have what a tab before this one has fetched.
     const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => undefined);
     if (cached?.ok) return cached;
     throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
