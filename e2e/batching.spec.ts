@@ -79,15 +79,17 @@ test.describe('the policy', () => {
   });
 });
 
-test('a seed repeats its text, and another seed gives another', async ({ tab }) => {
-  const options: GenerationOptions = { temperature: 1, maxNewTokens: 12 };
-  const first = await tab.generate('Once upon a time,', options);
-  const [again, other] = await tab.generateAll([
-    { prompt: 'Once upon a time,', options: { ...options, seed: first.seed } },
-    { prompt: 'Once upon a time,', options: { ...options, seed: (first.seed + 1) % 2 ** 32 } },
-  ]);
+test('a seed repeats its text, and other seeds give others', async ({ tab }) => {
+  const options: GenerationOptions = { temperature: 1.5, maxNewTokens: 12 };
+  const prompt = 'Once upon a time,';
+  const first = await tab.generate(prompt, options);
+  const seeds = [0, 1, 2, 3, 4].map((offset) => (first.seed + offset) % 2 ** 32);
+  const [again, ...others] = await tab.generateAll(
+    seeds.map((seed) => ({ prompt, options: { ...options, seed } })),
+  );
   expect(again?.text).toBe(first.text);
-  expect(other?.text).not.toBe(first.text);
+  // One of them may well be the same by chance.
+  expect(new Set(others.map(({ text }) => text)).size, 'different texts').toBeGreaterThan(1);
 });
 
 test('the chunks of a response add up to its result', { tag: ANY_BACKEND }, async ({ tab }) => {
