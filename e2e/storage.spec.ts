@@ -61,7 +61,8 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
   test('where the quota is zero, and a load says so', async ({ ownTab, hub, hubSite, backend, context }) => {
     await ownTab.open(`?backend=${backend}`);
     const session = await context.newCDPSession(ownTab.page);
-    await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 0 });
+    // One byte: zero lifts the override.
+    await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1 });
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
     expect((await loadModel(ownTab, TWIN, { hub: hub.url })).code).toBe('STORAGE_QUOTA');
     await expect(messagesOf(ownTab.page)).toHaveText([/STORAGE_QUOTA/]);
