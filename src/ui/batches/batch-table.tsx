@@ -18,7 +18,7 @@ export function BatchTable({ deployment }: BatchTableProps) {
     <section className="panel batch-table" aria-labelledby="batches-title">
       <h2 id="batches-title">Batches</h2>
       <ScrollBox label="Table of batches">
-        <table aria-labelledby="batches-title">
+        <table className="scroll-table" aria-labelledby="batches-title">
           <thead>
             <tr>
               <th scope="col">#</th>

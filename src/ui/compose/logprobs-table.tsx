@@ -35,7 +35,7 @@ export function LogprobsTable({ logprobs }: LogprobsTableProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
     <section className="logprobs" tabIndex={0} aria-label="Logprobs">
-      <table>
+      <table className="scroll-table">
         <thead>
           <tr>
             <th scope="col">Token</th>

@@ -114,7 +114,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
     <section className="trace-scroll" tabIndex={0} aria-label="Batches of the request">
-      <table>
+      <table className="scroll-table">
         <caption>{caption}</caption>
         <thead>
           <tr>
