@@ -123,13 +123,14 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await tab.configure({ maxQueuedRequests: 2, maxBatchSize: 1 });
     await openLoad(page, { seed: '5' });
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('burst');
-    await openLoad(page, { burstSize: '20', everySeconds: '5', durationSeconds: '1' });
+    // Two bursts, so that it lasts for longer than a glance.
+    await openLoad(page, { burstSize: '20', everySeconds: '0.6', durationSeconds: '1' });
     await panelOf(page).getByRole('radio', { name: 'Run' }).check();
     await startAndWait(page);
     const { trials } = await exportResults(page);
     const { numFinished = 0, numRejected = 0 } = trials[0]?.summary ?? {};
     expect(numRejected).toBeGreaterThan(0);
-    expect(numFinished + numRejected).toBe(20);
+    expect(numFinished + numRejected).toBe(40);
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
   });
 
