@@ -14,7 +14,7 @@ export default defineConfig<BackendOption>({
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // One for each backend: what the software adapter leaves of the cores is enough for WASM. Long proofs have all of them.
+  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM. Long proofs have all of them.
   workers: isWhole ? 1 : 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
@@ -41,7 +41,6 @@ export default defineConfig<BackendOption>({
     },
     {
       name: 'wasm',
-      workers: 1,
       use: { backend: 'wasm' },
       testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts'],
     },
