@@ -25,8 +25,7 @@ test('the README’s picture shows the page as it is', { tag: ANY_BACKEND }, asy
   await begin(follower, numRequests, 180);
   await begin(leader, numRequests, 240);
   // By then the timeline is full, and both tabs have come and gone and still have some at work.
-  const own = page.locator('[data-owner="this tab"][data-status=finished]');
-  await expect(own).toHaveCount(numRequests, { timeout: 120_000 });
+  await leader.outcomesOfBegun();
   await page.getByRole('textbox', { name: 'Max new tokens' }).fill('40');
   await page.getByRole('textbox', { name: 'Seed' }).fill('7');
   await page.getByRole('textbox', { name: 'Prompt' }).fill(PROMPT);

@@ -58,7 +58,13 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
     await expectReferenceTokens(ownTab);
   });
 
-  test('where the quota is zero, and a load says so', async ({ ownTab, hub, hubSite, backend, context }) => {
+  test('where there is no room at all, and a load says so', async ({
+    ownTab,
+    hub,
+    hubSite,
+    backend,
+    context,
+  }) => {
     await ownTab.open(`?backend=${backend}`);
     const session = await context.newCDPSession(ownTab.page);
     // One byte: zero lifts the override.

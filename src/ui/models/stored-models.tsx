@@ -15,6 +15,7 @@ interface StoredModelsProps {
 export function StoredModels({ onLoad }: StoredModelsProps) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);
+  const toldCode = useServeView(({ status }) => status.loadFailure?.error.code);
   const [models, setModels] = useState<readonly StoredModel[]>([]);
   const [failure, setFailure] = useState<WireError>();
 
@@ -25,7 +26,8 @@ export function StoredModels({ onLoad }: StoredModelsProps) {
     setModels(await serve.storedModels());
   };
 
-  if (failure) return <ErrorLine error={failure} />;
+  // A load that has failed for the same reason has said so.
+  if (failure) return failure.code === toldCode ? null : <ErrorLine error={failure} />;
   if (models.length === 0) return null;
   return (
     <ul className="stored-models" aria-label="Models on this device">

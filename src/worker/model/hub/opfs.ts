@@ -16,20 +16,13 @@ export async function openFolder(...path: readonly string[]): Promise<FileSystem
     for (const name of path) folder = await folder.getDirectoryHandle(name, { create: true });
     return folder;
   } catch (cause) {
-    throw ModelStoreError.because(cause);
+    throw storeErrorOf(cause);
   }
 }
 
 /** Made where there is none. What is written beyond the site's quota throws StorageQuotaError. */
 export async function openSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
-  const handle = await folder.getFileHandle(name, { create: true });
-  if (!canOpenSync(handle)) throw ModelStoreError.because('this is no dedicated worker');
-  let file: SyncFile;
-  try {
-    file = await handle.createSyncAccessHandle();
-  } catch (cause) {
-    throw ModelStoreError.because(cause);
-  }
+  const file = await createSyncFile(folder, name);
   return {
     getSize: () => file.getSize(),
     read: (target, options) => file.read(target, options),
@@ -46,6 +39,16 @@ export async function openSyncFile(folder: FileSystemDirectoryHandle, name: stri
     flush: () => withinQuota(() => file.flush()),
     close: () => file.close(),
   };
+}
+
+async function createSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
+  try {
+    const handle = await folder.getFileHandle(name, { create: true });
+    if (canOpenSync(handle)) return await handle.createSyncAccessHandle();
+  } catch (cause) {
+    throw storeErrorOf(cause);
+  }
+  throw ModelStoreError.because('this is no dedicated worker');
 }
 
 /** Undefined where there is no such file. */
@@ -123,7 +126,14 @@ function withinQuota<Value>(write: () => Value): Value {
   try {
     return write();
   } catch (error) {
-    const isFull = error instanceof DOMException && error.name === 'QuotaExceededError';
-    throw isFull ? StorageQuotaError.because(error) : error;
+    throw isQuotaExceeded(error) ? StorageQuotaError.because(error) : error;
   }
+}
+
+function storeErrorOf(cause: unknown): Error {
+  return isQuotaExceeded(cause) ? StorageQuotaError.because(cause) : ModelStoreError.because(cause);
+}
+
+function isQuotaExceeded(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'QuotaExceededError';
 }
