@@ -70,7 +70,7 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
     // One byte: zero lifts the override.
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1 });
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
-    expect((await loadModel(ownTab, TWIN, { hub: hub.url })).code).toBe('STORAGE_QUOTA');
+    expect(await loadModel(ownTab, TWIN, { hub: hub.url })).toMatchObject({ code: 'STORAGE_QUOTA' });
     await expect(messagesOf(ownTab.page)).toHaveText([/STORAGE_QUOTA/]);
     await expectReferenceTokens(ownTab);
   });

@@ -5,6 +5,7 @@ import type { DtypeChoice } from '../checkpoint/model-plan.ts';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
 import { bytesIn } from './byte-ranges.ts';
 import {
+  createFolder,
   filesIn,
   foldersIn,
   ifFound,
@@ -144,7 +145,7 @@ export class ModelStore {
     const key = keyOf(origin, `${dtype}.${precision}`);
     await removeEntry(this.#models, key);
     try {
-      const folder = await this.#models.getDirectoryHandle(key, { create: true });
+      const folder = await createFolder(this.#models, key);
       const { packed, weightsDigest } = await writeWeights(folder, write);
       await writeJsonFile(folder, TEXTS, texts);
       const manifest: ModelManifest = { ...origin, ...choice, packed, weightsDigest };
@@ -164,7 +165,7 @@ export class ModelStore {
       const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
       if (isOutdated || !note) await removeEntry(this.#parts, folder.name);
     }
-    const folder = await this.#parts.getDirectoryHandle(key, { create: true });
+    const folder = await createFolder(this.#parts, key);
     await writeJsonFile(folder, NOTE, { ...origin, totalBytes: 0 } satisfies DownloadNote);
     return new Parts(folder, origin, () => removeEntry(this.#parts, key));
   }

@@ -13,8 +13,20 @@ export async function openFolder(...path: readonly string[]): Promise<FileSystem
   if (!storage || !('getDirectory' in storage)) throw ModelStoreError.because('it has none here');
   try {
     let folder = await storage.getDirectory();
-    for (const name of path) folder = await folder.getDirectoryHandle(name, { create: true });
+    for (const name of path) folder = await createFolder(folder, name);
     return folder;
+  } catch (cause) {
+    throw storeErrorOf(cause);
+  }
+}
+
+/** Where there is one already, that one. @throws StorageQuotaError, ModelStoreError. */
+export async function createFolder(
+  parent: FileSystemDirectoryHandle,
+  name: string,
+): Promise<FileSystemDirectoryHandle> {
+  try {
+    return await parent.getDirectoryHandle(name, { create: true });
   } catch (cause) {
     throw storeErrorOf(cause);
   }
@@ -131,6 +143,7 @@ function withinQuota<Value>(write: () => Value): Value {
 }
 
 function storeErrorOf(cause: unknown): Error {
+  if (cause instanceof StorageQuotaError || cause instanceof ModelStoreError) return cause;
   return isQuotaExceeded(cause) ? StorageQuotaError.because(cause) : ModelStoreError.because(cause);
 }
 
