@@ -23,7 +23,7 @@ export const reference: Reference = readJson(
   new URL('../fixtures/storyteller-reference.json', import.meta.url),
 );
 
-const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readJson(
+export const { eos_token_id: eosTokenId }: { readonly eos_token_id: number } = readJson(
   new URL('config.json', MODEL),
 );
 

@@ -1,14 +1,14 @@
 import type { RequestUpdate } from '../../src/worker/protocol.ts';
-import { reference } from './reference.ts';
+import { eosTokenId, reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 
 const LETTERS = 'ABCDEFGHI';
 
-/** One greedy request per length, with the reference prompts in their order: none of them ends before 32 tokens. */
+/** One greedy request per length, with the reference prompts in their order: none of them ends before that. */
 export function requestsOf(...lengths: readonly number[]): TextRequest[] {
   return lengths.map((maxNewTokens, index) => ({
     prompt: reference.prompts[index]?.prompt ?? '',
-    options: { temperature: 0, maxNewTokens },
+    options: { temperature: 0, maxNewTokens, logitBias: { [eosTokenId]: -100 } },
   }));
 }
 
