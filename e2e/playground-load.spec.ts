@@ -160,8 +160,11 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
       .toMatchObject({ maxBatchSize: Number(size), batchWaitTimeoutMs: Number(waitMs) });
   });
 
-  test('replays the trace that another one exported', async ({ tab }) => {
+  test('replays the trace that another one exported', async ({ tab, backend }) => {
     const { page } = tab;
+    // A page that has no trace yet, whatever the tests before have loaded.
+    await tab.open(`?backend=${backend}`);
+    await tab.ready();
     await openLoad(page, { rate: '20', durationSeconds: '0.5', seed: '9', outputMin: '2', outputMax: '8' });
     await panelOf(page).getByRole('radio', { name: 'Run' }).check();
     await startAndWait(page);
