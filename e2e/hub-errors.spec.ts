@@ -1,7 +1,7 @@
 import type { Fault, HubRequest } from './hub-server/hub-server.ts';
+import { expectReferenceTokens } from './support/expect-reference.ts';
 import {
   deleteModel,
-  expectReferenceTokens,
   loadModel,
   storedFiles,
   storedModels,

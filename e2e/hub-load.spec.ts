@@ -1,6 +1,6 @@
+import { expectReferenceTokens } from './support/expect-reference.ts';
 import {
   deleteModel,
-  expectReferenceTokens,
   loadModel,
   storedFiles,
   storedModels,

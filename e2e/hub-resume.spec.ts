@@ -1,15 +1,8 @@
 import type { Page } from 'playwright/test';
 
 import type { Fault, HubRequest, HubServer } from './hub-server/hub-server.ts';
-import {
-  expectReferenceTokens,
-  loadModel,
-  storedModels,
-  test,
-  TWIN,
-  twinFiles,
-  WEIGHTS,
-} from './support/hub-test.ts';
+import { expectReferenceTokens } from './support/expect-reference.ts';
+import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 

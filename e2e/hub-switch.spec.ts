@@ -1,12 +1,5 @@
-import {
-  expectReferenceTokens,
-  loadModel,
-  storedModels,
-  test,
-  TWIN,
-  twinFiles,
-  WEIGHTS,
-} from './support/hub-test.ts';
+import { expectReferenceTokens } from './support/expect-reference.ts';
+import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,7 @@
-import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
-import type { Tab } from './support/tab.ts';
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import type { Browser } from 'playwright/test';
 
-const [ENTRY] = reference.prompts;
+import { expectReferenceTokens } from './support/expect-reference.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 test.describe(
   'a new version on the server, while tabs of the old one are open:',
@@ -20,7 +19,7 @@ test.describe(
       await page.getByRole('tab', { name: 'Load test' }).click();
       const failure = page.getByRole('alert').filter({ hasText: 'Load test cannot be shown' });
       await expect(failure).toContainText('PAGE_OUTDATED');
-      await expectReference(ownTab);
+      await expectReferenceTokens(ownTab);
       await context.unroute('**/assets/load-panel-*.js');
       await Promise.all([
         page.waitForEvent('load'),
@@ -53,12 +52,12 @@ test(
   async ({ site }) => {
     const tabs = await site.openReady(2);
     await site.context.setOffline(true);
-    for (const tab of tabs) await expectReference(tab);
+    for (const tab of tabs) await expectReferenceTokens(tab);
     await site.context.setOffline(false);
     const [follower] = await site.followers();
     if (!follower) throw new Error('No tab follows.');
     await site.close(await site.leader());
-    await expectReference(follower);
+    await expectReferenceTokens(follower);
     expect((await follower.status()).role).toBe('leader');
   },
 );
@@ -79,12 +78,39 @@ test('a reload at any moment leaves a page that serves', { tag: ANY_BACKEND }, a
     await moment();
     await site.reload(tab);
   }
-  await expectReference(tab);
+  await expectReferenceTokens(tab);
   expect(site.numWorkers).toBe(1);
 });
 
-async function expectReference(tab: Tab): Promise<void> {
-  if (!ENTRY) throw new Error('There is no reference prompt');
-  const { tokenIds } = await tab.generate(ENTRY.prompt, { temperature: 0, maxNewTokens: 8 });
-  expect(withoutEnd(tokenIds)).toEqual(greedyTokenIds(ENTRY, 8));
+test(
+  'a machine that sleeps while eight requests run wakes to the same texts, from the same worker',
+  { tag: ANY_BACKEND },
+  async ({ site, browser }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const requests = Array.from({ length: 8 }, (_, seed) => ({
+      prompt: 'Once upon a time,',
+      options: { maxNewTokens: 200, seed },
+    }));
+    const calm = await tab.generateAll(requests);
+    await tab.begin(requests);
+    await tab.whenStreamed(1);
+    await sleepThrough(browser, SLEEP_MS);
+    const outcomes = await tab.outcomesOfBegun();
+    expect(outcomes.map(({ value }) => value?.text)).toEqual(calm.map(({ text }) => text));
+    expect((await tab.status()).recovery, 'workers that were lost').toBeUndefined();
+  },
+);
+
+/** Longer than any interval of the protocol but the patience with a silent worker. */
+const SLEEP_MS = 8000;
+
+/** Stops every process of the browser for so long, as the lid of a laptop does: their clocks have jumped when they go on. */
+async function sleepThrough(browser: Browser, ms: number): Promise<void> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  for (const { id } of processInfo) process.kill(id, 'SIGSTOP');
+  await new Promise((resolve) => void setTimeout(resolve, ms));
+  for (const { id } of processInfo) process.kill(id, 'SIGCONT');
 }

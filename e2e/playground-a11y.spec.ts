@@ -310,10 +310,11 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
 
     await mode('Suggest');
     await run();
-    await pressOn(page, page.getByTestId('suggestion').getByRole('button', { name: 'Apply' }));
-    await expect(page.getByTestId('suggestion')).toContainText(
-      `Max batch size ${(await tab.status()).policy.maxBatchSize}`,
-    );
+    const suggestion = page.getByTestId('suggestion');
+    await pressOn(page, suggestion.getByRole('button', { name: 'Apply' }));
+    await expect(suggestion).toContainText('Applied');
+    const { maxBatchSize } = (await tab.status()).policy;
+    await expect(suggestion).toContainText(`Max batch size ${maxBatchSize}, `);
     await mode('Compare');
     await typeInto(page, panel.locator('[name=durationSeconds]'), '60');
     await pressOn(page, start);

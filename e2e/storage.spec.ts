@@ -1,6 +1,7 @@
 import type { Page } from 'playwright/test';
 
-import { expectReferenceTokens, loadModel, storedModels, test, TWIN } from './support/hub-test.ts';
+import { expectReferenceTokens } from './support/expect-reference.ts';
+import { loadModel, storedModels, test, TWIN } from './support/hub-test.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
 /** What a disk, a crash or another program may do to one file of a stored model. */
