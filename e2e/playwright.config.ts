@@ -18,6 +18,9 @@ export default defineConfig<BackendOption>({
   workers: isWhole ? 1 : 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
+  // A test that fails once and then passes is named as flaky in the report; one that fails twice fails the run. A long proof
+  // has one try.
+  retries: isWhole ? 0 : 1,
   reporter: [['list']],
   // A software adapter compiles its shaders for seconds, and a loaded machine doubles that.
   timeout: 360_000,

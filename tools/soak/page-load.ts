@@ -10,6 +10,8 @@ export interface LoadOptions {
   readonly known: readonly KnownRequest[];
   /** Inputs and outputs of the model of house prices. */
   readonly house: { readonly features: readonly number[]; readonly price: number };
+  /** What a run says that a fault rejects. */
+  readonly injected: readonly string[];
 }
 
 export interface LoadCounts {
@@ -17,6 +19,8 @@ export interface LoadCounts {
   readonly cancelled: number;
   /** By the adder and the model of house prices. */
   readonly answered: number;
+  /** Answers of the model of house prices whose own run a fault has hit: it rejects that batch, and no other. */
+  readonly refused: number;
   /** What is not as it is without faults, in words. */
   readonly complaints: readonly string[];
 }
@@ -29,11 +33,11 @@ declare global {
 }
 
 /** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
-export function startLoad({ seed, known, house }: LoadOptions): void {
+export function startLoad({ seed, known, house, injected }: LoadOptions): void {
   const NUM_LANES = 4;
   const serve = window.tabserve;
   if (!serve) throw new Error('The page has no client.');
-  const counts = { finished: 0, cancelled: 0, answered: 0, complaints: new Array<string>() };
+  const counts = { finished: 0, cancelled: 0, answered: 0, refused: 0, complaints: new Array<string>() };
   const load = { isOver: false };
   let state = seed;
   const random = (): number => {
@@ -78,7 +82,8 @@ export function startLoad({ seed, known, house }: LoadOptions): void {
       if (!(Math.abs(price / house.price - 1) < 1e-5)) complainOf('The price', price);
       counts.answered += 2;
     } catch (error) {
-      complainOf('An answer', error);
+      if (injected.some((message) => String(error).endsWith(message))) counts.refused += 1;
+      else complainOf('An answer', error);
     }
   }
 

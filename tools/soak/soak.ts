@@ -1,6 +1,10 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
-import type { FaultPlan, InjectedFault } from '../../src/worker/recovery/inject-faults.ts';
+import {
+  REJECTIONS,
+  type FaultPlan,
+  type InjectedFault,
+} from '../../src/worker/recovery/inject-faults.ts';
 import { sampleMemory, slopeOf, type MemorySample } from './memory.ts';
 import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from './page-load.ts';
 
@@ -90,7 +94,7 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
 }
 
 export function describeReport(report: SoakReport): readonly string[] {
-  const { finished, cancelled, answered, complaints, faults, numReloads, consoleErrors, samples } = report;
+  const { finished, cancelled, answered, refused, complaints, faults, numReloads, consoleErrors, samples } = report;
   const numFaults = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const kinds = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   const slopes = (['heap', 'renderers', 'gpu'] as const).map((name) => {
@@ -98,7 +102,7 @@ export function describeReport(report: SoakReport): readonly string[] {
     return `${name} ${megabytes(last)} MB, ${megabytes(slopeOf(samples, name))} MB a minute`;
   });
   return [
-    `${finished} texts, ${answered} answers and ${cancelled} cancellations; ${complaints.length} not as without faults`,
+    `${finished} texts, ${answered} answers and ${cancelled} cancellations; ${complaints.length} not as without faults; ${refused} prices refused whose own run was hit`,
     `${numFaults} faults planned (${kinds.join(', ')}), ${numReloads} reloads, ${consoleErrors.length} errors on the console`,
     slopes.join('; '),
     ...complaints.slice(0, 10),
@@ -133,7 +137,7 @@ async function learn(page: Page): Promise<Omit<LoadOptions, 'seed'>> {
     options: { seed: index, maxNewTokens: 8 + 4 * index, temperature: index % 3 === 0 ? 0 : 0.9 },
   }));
   return page.evaluate(
-    async ({ given, features }) => {
+    async ({ given, features, injected }) => {
       const serve = window.tabserve;
       if (!serve) throw new Error('The page has no client.');
       const generator = serve.getHandle('text-generator');
@@ -143,9 +147,10 @@ async function learn(page: Page): Promise<Omit<LoadOptions, 'seed'>> {
           return { ...request, text };
         }),
       );
-      return { known, house: { features, price: await serve.getHandle('house-price').remote(features) } };
+      const price = await serve.getHandle('house-price').remote(features);
+      return { known, house: { features, price }, injected };
     },
-    { given: requests, features: HOUSE_FEATURES },
+    { given: requests, features: HOUSE_FEATURES, injected: Object.values(REJECTIONS) },
   );
 }
 
@@ -156,12 +161,13 @@ async function endLoad(page: Page): Promise<LoadCounts> {
 }
 
 function sumOf(counts: readonly LoadCounts[]): LoadCounts {
-  const sum = (name: 'finished' | 'cancelled' | 'answered'): number =>
+  const sum = (name: 'finished' | 'cancelled' | 'answered' | 'refused'): number =>
     counts.reduce((total, count) => total + count[name], 0);
   return {
     finished: sum('finished'),
     cancelled: sum('cancelled'),
     answered: sum('answered'),
+    refused: sum('refused'),
     complaints: counts.flatMap(({ complaints }) => complaints),
   };
 }

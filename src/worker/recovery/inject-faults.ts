@@ -27,6 +27,12 @@ export interface FaultPlan {
   readonly hardwareConcurrency?: number;
 }
 
+/** What a run says that is rejected alone, and leaves the runtime as it is. */
+export const REJECTIONS = {
+  'wasm-out-of-memory': 'Array buffer allocation failed',
+  'run-rejected': 'injected',
+} as const;
+
 type OrtSession = { run(...input: unknown[]): Promise<unknown> };
 
 /**
@@ -130,9 +136,9 @@ function cause(fault: InjectedFault, device: GPUDevice | undefined): Promise<unk
     case 'wasm-abort':
       return Promise.reject(new WebAssembly.RuntimeError('Aborted(injected)'));
     case 'wasm-out-of-memory':
-      return Promise.reject(new RangeError('Array buffer allocation failed'));
+      return Promise.reject(new RangeError(REJECTIONS['wasm-out-of-memory']));
     case 'run-rejected':
-      return Promise.reject(new Error('injected'));
+      return Promise.reject(new Error(REJECTIONS['run-rejected']));
     case 'worker-throw':
       setTimeout(() => {
         throw new Error('injected');
