@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import {
+  formatEachMs,
   formatEuros,
   formatJson,
   formatMegabytes,
@@ -33,6 +34,12 @@ describe('units', () => {
     expect(formatMs(9400)).toBe('9,400 ms');
     expect(formatMs(12_340)).toBe('12.3 s');
     expect(formatMs(undefined)).toBe(NO_VALUE);
+  });
+
+  it('gives durations that are read together the unit of the longest', () => {
+    expect(formatEachMs([3266, 12_340])).toBe('3.27 / 12.3 s');
+    expect(formatEachMs([12.34, 480, 9400])).toBe('12.3 / 480 / 9,400 ms');
+    expect(formatEachMs([10_000, 120_000, 95])).toBe('10.0 / 120 / 0.10 s');
   });
 
   it('shortens parameter counts and bytes', () => {

@@ -18,8 +18,13 @@ export function formatNumber(value: number | null | undefined): string {
 
 /** ms below ten seconds, s from there. */
 export function formatMs(durationMs: number | null | undefined): string {
-  if (durationMs === null || durationMs === undefined) return NO_VALUE;
-  return durationMs < 10_000 ? `${formatNumber(durationMs)} ms` : `${formatNumber(durationMs / 1000)} s`;
+  return durationMs === null || durationMs === undefined ? NO_VALUE : formatEachMs([durationMs]);
+}
+
+/** Durations that are read together, in the unit of the longest: “3.27 / 12.3 s”. */
+export function formatEachMs(durationsMs: readonly number[]): string {
+  const [divisor, unit] = Math.max(...durationsMs) < 10_000 ? [1, 'ms'] : [1000, 's'];
+  return `${durationsMs.map((durationMs) => formatNumber(durationMs / divisor)).join(' / ')} ${unit}`;
 }
 
 export function formatParameters(numParameters: number): string {

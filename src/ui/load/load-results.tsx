@@ -2,7 +2,7 @@ import { useState } from 'react';
 
 import type { WireError } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatCount, formatEachMs, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
@@ -180,5 +180,5 @@ function formatRatio(summary: LoadSummary, base: LoadSummary | undefined): strin
 function formatPercentiles(percentiles: Percentiles | undefined): string {
   if (!percentiles) return NO_VALUE;
   const { p50, p95, p99 } = percentiles;
-  return `${formatNumber(p50)} / ${formatNumber(p95)} / ${formatMs(p99)}`;
+  return formatEachMs([p50, p95, p99]);
 }

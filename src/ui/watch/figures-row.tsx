@@ -1,4 +1,4 @@
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './figures-row.css';
@@ -65,5 +65,5 @@ function selectItl({ figures }: ServeView): string {
 
 function formatPercentiles(summary: { count: number; p50: number; p95: number } | undefined): string {
   if (!summary || summary.count === 0) return NO_VALUE;
-  return `${formatNumber(summary.p50)} / ${formatMs(summary.p95)}`;
+  return formatEachMs([summary.p50, summary.p95]);
 }
