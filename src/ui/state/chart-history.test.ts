@@ -34,11 +34,25 @@ function createStats(change: Partial<ServeStats> = {}): ServeStats {
   };
 }
 
-function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number): StepRecord {
+function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number, stepIndex = 0): StepRecord {
   const slots = Array.from({ length: batchSize }, (_, slot) => slot);
-  const counts = { stepIndex: 0, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
+  const counts = { stepIndex, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
   return { kind, ...counts, stepMs, runMs: stepMs, readbackMs: 0, agoMs: 0 };
 }
+
+describe('steps', () => {
+  it('go on counting where another engine begins at 0 again', () => {
+    const history = new ChartHistory();
+    const record = (...indices: readonly number[]): void => {
+      const steps = indices.map((index) => createStep('decode', 1, 10, index));
+      history.record(createStats({ steps }), 0, 8);
+    };
+    record(7, 8);
+    record(0, 1);
+    record(2, 0, 1);
+    expect(history.steps.read(['stepIndex'])).toEqual([[7, 8, 9, 10, 11, 12, 13]]);
+  });
+});
 
 describe('samples', () => {
   it('are taken at intervals, and lines break over idle time', () => {

@@ -11,7 +11,7 @@ const BYTES_PER_MIB = 2 ** 20;
 /** A silence longer than this was idle time: the lines break instead of bridging it. */
 const IDLE_GAP_MS = 3000;
 
-/** The columns of the step table, in their order; seconds are on this tab's clock. */
+/** The columns of the step table, in their order; seconds are on this tab's clock, and a step's index goes on over all workers. */
 const STEP_COLUMNS = ['stepIndex', 'decode', 'prefill', 'waiting', 'seconds'] as const;
 
 /** The columns of the sample table: latencies in ms, rates per second, utilisation in %, memory in MiB, ends since the worker's start. */
@@ -41,6 +41,8 @@ export class ChartHistory {
   /** One row for each interval with work in it. */
   readonly samples = new RingColumns(SAMPLE_COLUMNS, (MAX_WINDOW_SECONDS * 1000) / SAMPLE_INTERVAL_MS);
   readonly slots = new SlotHistory();
+  /** Added to a step's index: another engine counts from 0 again, and a chart's x must ascend. */
+  #stepOffset = 0;
   #last: { readonly atMs: number; readonly totals: ServeStats['totals'] } | undefined;
   /** Since the last sample: time in decode steps, and that time weighed by how full the batch was. */
   #decodeMs = 0;
@@ -51,7 +53,7 @@ export class ChartHistory {
       const isDecode = kind === 'decode';
       const seconds = (receivedAtMs - agoMs) / 1000;
       this.steps.push([
-        stepIndex,
+        this.#indexOnward(stepIndex),
         isDecode ? batchSize : null,
         isDecode ? null : batchSize,
         queueLength,
@@ -63,6 +65,12 @@ export class ChartHistory {
     }
     this.slots.record(stats, receivedAtMs);
     this.#sample(stats, receivedAtMs);
+  }
+
+  #indexOnward(stepIndex: number): number {
+    const last = this.steps.last('stepIndex') ?? -1;
+    if (stepIndex + this.#stepOffset <= last) this.#stepOffset = last + 1 - stepIndex;
+    return stepIndex + this.#stepOffset;
   }
 
   #sample(stats: ServeStats, receivedAtMs: number): void {
