@@ -72,6 +72,32 @@ describe('the history of slots', () => {
     ]);
   });
 
+  it.each([
+    ['after a message without it', [[]]],
+    ['at another step', []],
+  ] as const)('begins another bar for a request that is resubmitted, heard of %s', (_, between) => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    for (const slotStays of between) history.record({ steps: [], slotStays }, 1200);
+    const again = createStay({ slot: 0, lastStepIndex: 3, startedAgoMs: 50 });
+    history.record({ steps: [], slotStays: [again] }, 5000);
+    history.record({ steps: [], slotStays: [{ ...again, lastStepIndex: 9, startedAgoMs: 150 }] }, 5100);
+    expect([...history.bars]).toMatchObject([
+      { slot: 1, startedAtMs: 900, end: 'error', endedAtMs: between.length > 0 ? 1200 : 5000 },
+      { slot: 0, startedAtMs: 4950, lastStepIndex: 9 },
+    ]);
+    expect(history.numBars).toBe(2);
+    expect(history.numLive).toBe(1);
+    expect(history.isOver(id('a'))).toBe(false);
+  });
+
+  it('begins another bar for a stay of the same name as one that ended', () => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay({ end: 'moved', endedAgoMs: 0 })] }, 1000);
+    history.record({ steps: [], slotStays: [createStay()] }, 5000);
+    expect([...history.bars]).toMatchObject([{ end: 'moved', endedAtMs: 1000 }, { startedAtMs: 4900 }]);
+  });
+
   it('takes a request for over once all its bars have ended, and not before it has heard of any', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);

@@ -37,9 +37,11 @@ const MAX_STEPS = 20_000;
 export class SlotHistory {
   /** In the order in which they came to be known here. */
   readonly #bars = new Map<string, SlotBar>();
+  /** Of each stay that lasts, by what the worker calls it: the key of its bar. */
+  readonly #lasting = new Map<string, string>();
+  #numKnown = 0;
   readonly #unowned = new Set<string>();
   #steps: TracedStep[] = [];
-  #numLive = 0;
   #lastEndedAtMs = 0;
 
   get bars(): Iterable<SlotBar> {
@@ -58,7 +60,7 @@ export class SlotHistory {
 
   /** Sequences that hold a slot, as of the last message. */
   get numLive(): number {
-    return this.#numLive;
+    return this.#lasting.size;
   }
 
   /** Where time stands still while nobody holds a slot, ms. */
@@ -69,14 +71,13 @@ export class SlotHistory {
   record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
     for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
-    const live = new Set<string>();
+    const told = new Set<string>();
     for (const stay of slotStays) {
       const bar = this.#update(stay, receivedAtMs);
-      if (bar.endedAtMs === undefined) live.add(bar.key);
-      else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
+      told.add(bar.key);
+      if (bar.endedAtMs !== undefined) this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
-    this.#endLost(live, receivedAtMs);
-    this.#numLive = live.size;
+    for (const [name, key] of this.#lasting) if (!told.has(key)) this.#endLost(name, key, receivedAtMs);
     this.#forgetOldest();
   }
 
@@ -113,8 +114,11 @@ export class SlotHistory {
 
   #update(stay: SlotStay, receivedAtMs: number): SlotBar {
     const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
-    const key = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
-    const known = this.#bars.get(key);
+    const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
+    const lasting = this.#bars.get(this.#lasting.get(name) ?? '');
+    const known = lasting && isSameStay(lasting, stay) ? lasting : undefined;
+    if (lasting && !known) this.#endLost(name, lasting.key, receivedAtMs);
+    const key = known?.key ?? `${name}#${(this.#numKnown += 1)}`;
     const firstTokenAtMs =
       known?.firstTokenAtMs ?? (firstTokenAgoMs === undefined ? undefined : receivedAtMs - firstTokenAgoMs);
     const bar: SlotBar = {
@@ -127,16 +131,17 @@ export class SlotHistory {
       ...(endedAgoMs !== undefined && { endedAtMs: receivedAtMs - endedAgoMs }),
     };
     this.#bars.set(key, bar);
+    if (bar.endedAtMs === undefined) this.#lasting.set(name, key);
+    else this.#lasting.delete(name);
     if (!bar.owner) this.#unowned.add(key);
     return bar;
   }
 
-  /** Of a worker that was lost nobody tells the end. */
-  #endLost(live: ReadonlySet<string>, receivedAtMs: number): void {
-    for (const [key, bar] of this.#bars) {
-      if (bar.endedAtMs !== undefined || live.has(key)) continue;
-      this.#bars.set(key, { ...bar, end: 'error', endedAtMs: receivedAtMs });
-    }
+  /** Of a worker or an engine that was lost nobody tells the end. */
+  #endLost(name: string, key: string, receivedAtMs: number): void {
+    this.#lasting.delete(name);
+    const bar = this.#bars.get(key);
+    if (bar) this.#bars.set(key, { ...bar, end: 'error', endedAtMs: receivedAtMs });
   }
 
   #forgetOldest(): void {
@@ -146,6 +151,11 @@ export class SlotHistory {
       this.#unowned.delete(key);
     }
   }
+}
+
+/** A request that was resubmitted is in a stay of the same name, whose steps are counted anew. */
+function isSameStay(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotStay): boolean {
+  return firstStepIndex === bar.firstStepIndex && lastStepIndex >= bar.lastStepIndex;
 }
 
 /** Messages do not all take the same time to arrive. */
