@@ -4,6 +4,7 @@ import type { RequestId } from '../../worker/protocol.ts';
 import { formatCount, formatMs } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { describeBar, describeOwner } from './describe-bar.ts';
 import { slotSettings } from './slot-settings.ts';
@@ -130,7 +131,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
         </thead>
         <tbody>
           {shown.map((step) => (
-            <TraceRow key={step.stepIndex} step={step} startedAtMs={startedAtMs} />
+            <TraceRow key={keyOfStep(step)} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>
