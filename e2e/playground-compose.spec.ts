@@ -202,6 +202,22 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await context.close();
   });
 
+  test('a link pasted into the address of the open page brings back what it says', async ({ site }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    const address = page.url();
+    await page.goto(`${address}#prompt=A+pasted+tale&seed=7`);
+    await expect(promptOf(page)).toHaveValue('A pasted tale');
+    await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
+    expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
+
+    await page.goto(`${address}#prompt=Another+tale&load=${encodeURIComponent('{"mode":"compare"}')}`);
+    await expect(page.getByRole('radio', { name: 'Compare' })).toBeChecked();
+    await expect(promptOf(page)).toHaveValue('Another tale');
+  });
+
   test('the theme that was chosen stands over the system’s, from the first picture on', async ({ site }) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
