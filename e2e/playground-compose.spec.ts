@@ -71,6 +71,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await expect(page.locator('[data-status=waiting]')).toHaveCount(1);
     await promptOf(page).press('Escape');
     await expect(page.locator('[data-status=cancelled]')).toHaveCount(1);
+    await expect(page.getByRole('button', { name: /^Trace request/ }), 'it was in no batch').toBeDisabled();
     await expect(promptOf(page)).toHaveValue('In a galaxy far far away');
     await expect(promptOf(page)).toBeEditable();
   });
