@@ -131,4 +131,22 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
       expect(outcome?.code).toBe(code);
     });
   }
+
+  test('loads again at a click once its files are whole, whatever the address says', async ({
+    ownTab,
+    backend,
+  }) => {
+    const { page } = ownTab;
+    await breakModelFile(page, missing('config.json'));
+    await ownTab.open(`?backend=${backend}#prompt=Once+upon&seed=7`);
+    await expect(ownTab.ready()).rejects.toThrow('config.json');
+    await page.context().unrouteAll();
+    await Promise.all([
+      page.waitForEvent('load'),
+      page.getByRole('alert').getByRole('button', { name: 'Load again' }).click(),
+    ]);
+    await page.waitForFunction(() => 'tabserve' in window);
+    await ownTab.ready();
+    await expect(page.getByRole('textbox', { name: 'Prompt' })).toHaveValue('Once upon');
+  });
 });

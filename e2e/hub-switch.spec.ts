@@ -1,11 +1,16 @@
+import type { Locator } from 'playwright/test';
+
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
+import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PROMPT = 'Once upon a time,';
+
+const deleteIn = ({ page }: Tab): Locator => page.getByRole('button', { name: `Delete ${TWIN}` });
 
 test.describe('requests that run when another model is ready', { tag: ANY_BACKEND }, () => {
   for (const whenBusy of ['finish', 'resubmit'] as const) {
@@ -63,6 +68,22 @@ test(
     await expect(panel.getByRole('listitem')).toHaveCount(0);
     expect(await storedModels(ownTab)).toEqual([]);
     expect(ownTab.errors).toEqual([]);
+  },
+);
+
+test(
+  'a tab that is looked at again lists no model that another tab has deleted',
+  { tag: ANY_BACKEND },
+  async ({ site, hub }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('No tabs');
+    await loadModel(first, TWIN, { hub: hub.url });
+    await expect(deleteIn(second)).toBeVisible();
+    await deleteIn(first).click();
+    await expect(deleteIn(first)).toHaveCount(0);
+    // Playwright has all pages believe that they have the focus: none of them gets it.
+    await second.page.evaluate(() => window.dispatchEvent(new Event('focus')));
+    await expect(deleteIn(second)).toHaveCount(0);
   },
 );
 

@@ -71,6 +71,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await expect(page.locator('[data-status=waiting]')).toHaveCount(1);
     await promptOf(page).press('Escape');
     await expect(page.locator('[data-status=cancelled]')).toHaveCount(1);
+    await expect(page.getByRole('button', { name: /^Trace request/ }), 'it was in no batch').toBeDisabled();
     await expect(promptOf(page)).toHaveValue('In a galaxy far far away');
     await expect(promptOf(page)).toBeEditable();
   });
@@ -200,6 +201,22 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect(fresh.locator('.load').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
     expect(new URL(fresh.url()).searchParams.get('backend')).toBe(backend);
     await context.close();
+  });
+
+  test('a link pasted into the address of the open page brings back what it says', async ({ site }) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await page.evaluate(() => Object.assign(window, { isSamePage: true }));
+    const address = page.url();
+    await page.goto(`${address}#prompt=A+pasted+tale&seed=7`);
+    await expect(promptOf(page)).toHaveValue('A pasted tale');
+    await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
+    expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
+
+    await page.goto(`${address}#prompt=Another+tale&load=${encodeURIComponent('{"mode":"compare"}')}`);
+    await expect(page.getByRole('radio', { name: 'Compare' })).toBeChecked();
+    await expect(promptOf(page)).toHaveValue('Another tale');
   });
 
   test('the theme that was chosen stands over the system’s, from the first picture on', async ({ site }) => {

@@ -86,8 +86,43 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await generateThree(tab);
     await tab.whenIdle();
     await expect(step).toHaveText(before ?? '');
+    // Neither another window nor a look at another view brings what came meanwhile.
+    const window = page.locator('.charts-panel').getByRole('combobox', { name: 'Window' });
+    await window.selectOption('15');
+    await expect(step).toHaveText(before ?? '');
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await page.getByRole('tab', { name: 'Watch' }).click();
+    await expect(step).toHaveText(before ?? '');
+    await window.selectOption('60');
     await pause.click();
     await expect(step).not.toHaveText(before ?? '');
+  });
+
+  test('shows a moment that was chosen so long before the newest values, however new they are', async ({
+    tab,
+  }) => {
+    const { page } = tab;
+    await generateThree(tab);
+    const panel = page.locator('.charts-panel');
+    const [window, moment] = [panel.getByRole('combobox', { name: 'Window' }), panel.getByRole('slider')];
+    await window.selectOption('300');
+    await moment.focus();
+    await page.keyboard.press('ArrowLeft');
+    const ttft = page.getByTestId('ttft-chart');
+    await ttft.scrollIntoViewIfNeeded();
+    await expect(ttft.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
+    const time = ttft.locator('.u-value').first();
+    const before = await time.textContent();
+    // A moment that stood still would take the whole window to leave it.
+    await expect
+      .poll(async () => {
+        await generateThree(tab);
+        return time.textContent();
+      })
+      .not.toBe(before);
+    await expect(moment).toHaveAttribute('aria-valuetext', '1 s before the newest values');
+    await page.keyboard.press('End');
+    await window.selectOption('60');
   });
 
   test('says which panel failed, and leaves the others at work', async ({ ownTab, backend }) => {

@@ -2,16 +2,25 @@ import type { BackendChoice, WireError } from '../worker/protocol.ts';
 
 const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendChoice[];
 
+const PARAMETER = 'backend';
+
 export type ParsedBackend =
   | { readonly backend: BackendChoice; readonly error?: never }
   | { readonly backend?: never; readonly error: WireError };
 
 /** Reads `?backend=` of the page's address; left out means auto. */
 export function parseBackendChoice(search: string): ParsedBackend {
-  const text = new URLSearchParams(search).get('backend') ?? 'auto';
+  const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
   if (isBackendChoice(text)) return { backend: text };
   const message = `Expected \`backend\` in the address to be ${CHOICES.join(', ')}, got \`${text}\`.`;
   return { error: { code: 'INVALID_OPTION', message } };
+}
+
+/** The address that asks for this backend; its other parameters and its fragment stay. */
+export function withBackend(href: string, backend: BackendChoice): string {
+  const url = new URL(href);
+  url.searchParams.set(PARAMETER, backend);
+  return url.href;
 }
 
 function isBackendChoice(text: string): text is BackendChoice {

@@ -12,6 +12,7 @@ import { createComposer } from './compose/create-composer.ts';
 import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
+import { followAddress } from './share/follow-address.ts';
 import { connectStore } from './state/connect-store.ts';
 import { pageFrames } from './state/frame-queue.ts';
 import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
@@ -51,6 +52,7 @@ async function start(root: Root): Promise<void> {
     window.tabserve = serve;
     const store = connectStore(serve, pageFrames);
     const composer = createComposer(serve, store, location.hash);
+    followAddress(composer);
     root.render(
       <StrictMode>
         <App serve={serve} store={store} composer={composer} />

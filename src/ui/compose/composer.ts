@@ -17,6 +17,8 @@ export interface FollowedRequest {
   readonly id: RequestId;
   /** The document that it continues, and to which undoing goes back. */
   readonly base: DocumentText;
+  /** The options that it was sent with. */
+  readonly texts: GenerationTexts;
   /** Which of its continuations is shown. */
   readonly choice: number;
   readonly numChoices: number;
@@ -75,11 +77,11 @@ export class Composer {
 
   /** Continues the document; while it is being continued, asks for another continuation of the same text. */
   send(): void {
-    const { document, followed } = this.store.getState();
+    const { document, followed, texts } = this.store.getState();
     const base = followed?.isActive ? followed.base : document;
     const [id] = this.#submit([base.text]);
     if (id === undefined) return;
-    const next = { id, base, choice: 0, numChoices: 1, isActive: true };
+    const next = { id, base, texts, choice: 0, numChoices: 1, isActive: true };
     this.store.setState({ document: base, followed: next });
     // It may have come to its end already, as when nothing is served any more.
     this.#follow(this.#serveStore.getState().requests);
@@ -110,7 +112,11 @@ export class Composer {
   }
 
   edit(text: string): void {
-    this.store.setState(({ document }) => ({ document: withEdit(document, text), followed: undefined }));
+    this.store.setState(({ document }) => ({
+      document: withEdit(document, text),
+      followed: undefined,
+      error: undefined,
+    }));
   }
 
   /** Replaces the document, and the options where there are some. */
@@ -134,14 +140,19 @@ export class Composer {
 
   /** A value half typed is no mistake: it is judged when its field is left. */
   changeOption(field: GenerationField, text: string): void {
-    this.store.setState(({ texts, optionErrors }) => ({
+    this.store.setState(({ texts, optionErrors, error }) => ({
       texts: { ...texts, [field]: text },
       optionErrors: { ...optionErrors, [field]: undefined },
+      error: withOtherOptions(error),
     }));
   }
 
   resetOptions(): void {
-    this.store.setState({ texts: EMPTY_GENERATION_TEXTS, optionErrors: {} });
+    this.store.setState(({ error }) => ({
+      texts: EMPTY_GENERATION_TEXTS,
+      optionErrors: {},
+      error: withOtherOptions(error),
+    }));
   }
 
   checkOptions(): void {
@@ -185,6 +196,11 @@ export class Composer {
       ...(request.error && { error: request.error }),
     });
   }
+}
+
+/** An empty prompt is as empty with other options; of all else they may be the cure. */
+function withOtherOptions(error: WireError | undefined): WireError | undefined {
+  return error === EMPTY_PROMPT ? error : undefined;
 }
 
 function describeOptionErrors(errors: GenerationErrors): WireError | undefined {

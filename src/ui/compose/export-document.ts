@@ -9,7 +9,8 @@ export function exportDocument({ document, followed, texts }: ComposerView, { re
   return {
     text: document.text,
     segments: segmentsOf(document),
-    options: parseGeneration(texts).options,
+    // With a continuation, those that made it: the fields may say something else by now.
+    options: parseGeneration(followed?.texts ?? texts).options,
     model: status.model?.id,
     backend: status.backend,
     ...(request && {

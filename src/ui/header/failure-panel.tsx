@@ -1,45 +1,51 @@
-import type { WireError } from '../../worker/protocol.ts';
+import type { BackendChoice, WireError } from '../../worker/protocol.ts';
+import { parseBackendChoice, withBackend } from '../backend-choice.ts';
 import './failure-panel.css';
 
 interface Remedy {
   readonly text: string;
-  readonly link: { readonly label: string; readonly search: string };
+  readonly label: string;
+  /** What the page is to run on instead; left out where it is to begin anew as it is. */
+  readonly backend?: BackendChoice;
 }
 
 const RELOAD: Remedy = {
   text: 'Reload the page. If it fails again, run on WASM, which needs no GPU.',
-  link: { label: 'Run on WASM', search: '?backend=wasm' },
+  label: 'Run on WASM',
+  backend: 'wasm',
 };
 
 const TRY_FILES_AGAIN: Remedy = {
   text: 'The files of the model did not arrive whole. Check that the server has all of them, then load again.',
-  link: { label: 'Load again', search: '' },
+  label: 'Load again',
 };
 
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   NO_WEBGPU_ADAPTER: {
     text: 'Use a browser with WebGPU and its hardware acceleration on, or run on WASM, which is slower.',
-    link: { label: 'Run on WASM', search: '?backend=wasm' },
+    label: 'Run on WASM',
+    backend: 'wasm',
   },
   MODEL_FILE_MISSING: TRY_FILES_AGAIN,
   MODEL_FILE_CORRUPT: TRY_FILES_AGAIN,
   UNSUPPORTED_MODEL: {
     text: 'Only models of the GPT-2 architecture are served. Put one of them in the model folder, then load again.',
-    link: { label: 'Load again', search: '' },
+    label: 'Load again',
   },
   PAGE_OUTDATED: {
     text: 'The server has another version of this page, or cannot be reached.',
-    link: { label: 'Reload this tab', search: '' },
+    label: 'Reload this tab',
   },
-  VERSION_MISMATCH: {
-    text: 'Tabs of two versions cannot share a worker.',
-    link: { label: 'Reload this tab', search: '' },
-  },
+  VERSION_MISMATCH: { text: 'Tabs of two versions cannot share a worker.', label: 'Reload this tab' },
   INVALID_OPTION: {
     text: 'Correct the address, or let the page choose.',
-    link: { label: 'Choose for me', search: '?backend=auto' },
+    label: 'Choose for me',
+    backend: 'auto',
   },
 };
+
+/** Of what fails on WASM already. */
+const RELOAD_AS_IT_IS: Remedy = { text: 'Reload the page.', label: 'Reload this tab' };
 
 interface FailurePanelProps {
   readonly error: WireError;
@@ -48,7 +54,7 @@ interface FailurePanelProps {
 }
 
 export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
-  const { text, link } = REMEDIES[error.code] ?? RELOAD;
+  const { text, label, backend } = remedyOf(error);
   return (
     <section className="failure" role="alert">
       <h2>
@@ -56,8 +62,24 @@ export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
       </h2>
       <p>{error.message}</p>
       <p>
-        {text} <a href={link.search || location.href}>{link.label}</a>
+        {text}{' '}
+        {backend ? (
+          <a href={withBackend(location.href, backend)}>{label}</a>
+        ) : (
+          // A link to the address would go nowhere where it has a fragment.
+          <button type="button" className="button-small" onClick={() => location.reload()}>
+            {label}
+          </button>
+        )}
       </p>
     </section>
   );
+}
+
+/** A link that asks for the backend that is asked for already would be no remedy. */
+function remedyOf({ code }: WireError): Remedy {
+  const remedy = REMEDIES[code] ?? RELOAD;
+  return remedy.backend && remedy.backend === parseBackendChoice(location.search).backend
+    ? RELOAD_AS_IT_IS
+    : remedy;
 }

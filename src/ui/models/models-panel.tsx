@@ -6,9 +6,9 @@ import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker
 import { ErrorLine } from '../error-line.tsx';
 import { Panel } from '../panel.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { toWireError } from '../state/to-wire-error.ts';
 import { LoadProgress } from './load-progress.tsx';
 import './models-panel.css';
+import { refusalOf } from './refusal.ts';
 import { StoredModels } from './stored-models.tsx';
 
 const SUGGESTIONS = [
@@ -49,8 +49,7 @@ export function ModelsPanel() {
     try {
       await serve.loadModel(model, { dtype, whenBusy, ...hubInAddress(), ...options });
     } catch (error) {
-      // What the worker refuses, every tab is told; what never got there is this one's alone.
-      if (!serve.status().loadFailure) setRefusal(toWireError(error));
+      setRefusal(refusalOf(error, serve.status().loadFailure));
     }
   };
   const submit = (event: FormEvent): void => {

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 import type { Serve } from '../../worker/client.ts';
 import type { StoredModel, WireError } from '../../worker/protocol.ts';
@@ -19,59 +19,84 @@ export function StoredModels({ onLoad }: StoredModelsProps) {
   const [models, setModels] = useState<readonly StoredModel[]>([]);
   const [failure, setFailure] = useState<WireError>();
 
-  useEffect(() => followStoredModels(serve, setModels, setFailure), [serve]);
+  const list = useCallback(async (): Promise<void> => {
+    try {
+      setModels(await serve.storedModels());
+      setFailure(undefined);
+    } catch (caught) {
+      setFailure(toWireError(caught));
+    }
+  }, [serve]);
+  useEffect(() => followStoredModels(serve, () => void list()), [serve, list]);
 
   const remove = async (key: string): Promise<void> => {
-    await serve.deleteModel(key);
-    setModels(await serve.storedModels());
+    try {
+      await serve.deleteModel(key);
+    } catch (caught) {
+      setFailure(toWireError(caught));
+      return;
+    }
+    await list();
   };
 
-  // A load that has failed for the same reason has said so.
-  if (failure) return failure.code === toldCode ? null : <ErrorLine error={failure} />;
-  if (models.length === 0) return null;
   return (
-    <ul className="stored-models" aria-label="Models on this device">
-      {models.map((model) => (
-        <li key={model.key}>
-          <span className="stored-name">
-            {model.id} <small>{describeStored(model)}</small>
-          </span>
-          {model.revision !== '' && (
-            <button
-              type="button"
-              className="button-quiet"
-              disabled={model.id === loading}
-              onClick={() => onLoad(model)}
-            >
-              {model.dtype ? 'Load' : 'Resume'}
-            </button>
-          )}
-          <button
-            type="button"
-            className="button-quiet"
-            disabled={model.id === loading}
-            aria-label={`Delete ${model.id}`}
-            onClick={() => void remove(model.key)}
-          >
-            Delete
-          </button>
-        </li>
-      ))}
-    </ul>
+    <>
+      {/* A load that has failed for the same reason has said so. */}
+      {failure && failure.code !== toldCode && <ErrorLine error={failure} />}
+      {models.length > 0 && (
+        <ul className="stored-models" aria-label="Models on this device">
+          {models.map((model) => (
+            <li key={model.key}>
+              <span className="stored-name">
+                {model.id} <small>{describeStored(model)}</small>
+              </span>
+              {model.revision !== '' && (
+                <button
+                  type="button"
+                  className="button-quiet"
+                  disabled={model.id === loading}
+                  onClick={() => onLoad(model)}
+                >
+                  {model.dtype ? 'Load' : 'Resume'}
+                </button>
+              )}
+              <button
+                type="button"
+                className="button-quiet"
+                disabled={model.id === loading}
+                aria-label={`Delete ${model.id}`}
+                onClick={() => void remove(model.key)}
+              >
+                Delete
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
   );
 }
 
-/** Asks for them now, and whenever a load has begun or ended; returns the end of it. */
-function followStoredModels(
-  serve: Serve,
-  onModels: (models: readonly StoredModel[]) => void,
-  onFailure: (failure: WireError) => void,
-): () => void {
+/**
+ * Calls `onChange` now, whenever a load has begun or ended, and when this tab is looked at again: another one may have deleted a
+ * model, of which no message tells. Returns the end of it.
+ */
+function followStoredModels(serve: Serve, onChange: () => void): () => void {
   let known: string | undefined;
-  return serve.subscribe('status', ({ model, load, loadFailure }) => {
+  const unsubscribe = serve.subscribe('status', ({ model, load, loadFailure }) => {
     const change = [model?.id, load?.id, loadFailure?.id].join();
     if (change === known) return;
     known = change;
-    serve.storedModels().then(onModels, (caught: unknown) => onFailure(toWireError(caught)));
+    onChange();
   });
+  const look = (): void => {
+    if (document.visibilityState === 'visible') onChange();
+  };
+  document.addEventListener('visibilitychange', look);
+  window.addEventListener('focus', look);
+  return () => {
+    unsubscribe();
+    document.removeEventListener('visibilitychange', look);
+    window.removeEventListener('focus', look);
+  };
 }

@@ -7,9 +7,10 @@ import { ErrorLine } from '../error-line.tsx';
 import { slotSettings } from '../slots/slot-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { useServe } from '../state/serve-context.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
 import { drawRequest, REQUEST_FIGURES } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
+import { useHasTrace } from './use-has-trace.ts';
 
 interface RequestRowProps {
   readonly id: RequestId;
@@ -76,6 +77,9 @@ interface RowHeadProps {
 
 function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: RowHeadProps) {
   const { serve } = useServe();
+  // Its batches are its own.
+  const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
+  const hasTrace = useHasTrace(id);
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request: its row takes the focus, so that the keyboard goes on from here.
     event.currentTarget.closest('li')?.focus();
@@ -88,15 +92,17 @@ function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: R
         {status}
         {finishReason && ` · ${finishReason}`}
       </span>
-      <button
-        type="button"
-        className="button-quiet request-trace"
-        disabled={status === 'waiting'}
-        aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${tabName(clientId)}`}`}
-        onClick={() => slotSettings.setState({ tracedId: id })}
-      >
-        Trace
-      </button>
+      {!isUpstream && (
+        <button
+          type="button"
+          className="button-quiet"
+          disabled={!hasTrace}
+          aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${tabName(clientId)}`}`}
+          onClick={() => slotSettings.setState({ tracedId: id })}
+        >
+          Trace
+        </button>
+      )}
       {clientId === undefined && isActive(status) && (
         <button
           type="button"

@@ -23,6 +23,7 @@ interface BarsScene {
 /** Above the lanes. */
 export const AXIS_HEIGHT = 18;
 const GAP = 3;
+const WAIT_HEIGHT = 3;
 const FONT = '11px system-ui, sans-serif';
 /** As much as a short name takes. */
 const MIN_LABEL_WIDTH = 26;
@@ -53,10 +54,12 @@ function drawBar(
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
   const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane, on ground of its own, shows both.
+  context.fillStyle = resolvedColor('--surface');
+  context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
   context.fillStyle = tab;
-  // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane shows both.
   context.globalAlpha = 0.7;
-  context.fillRect(waitX, top + height - 3, startX - waitX, 3);
+  context.fillRect(waitX, top + height - WAIT_HEIGHT, startX - waitX, WAIT_HEIGHT);
   context.globalAlpha = 0.45;
   context.fillRect(startX, top, decodeX - startX, height);
   context.globalAlpha = 1;
@@ -67,7 +70,8 @@ function drawBar(
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);
   }
-  drawLabel(context, bar, { startX: Math.max(0, startX), endX, top, height });
+  // The prefill is too pale for it.
+  drawLabel(context, bar, { startX: Math.max(0, decodeX), endX, top, height });
 }
 
 /** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */

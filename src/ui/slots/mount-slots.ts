@@ -49,7 +49,7 @@ export function mountSlots(
   let placed: readonly PlacedBar[] = [];
   let frame = 0;
   let motion: Animation | undefined;
-  let pausedAtMs: number | undefined;
+  let pausedAtMs = shownPauseMs();
   let isInView = true;
   // Kept, because asking for it in each frame would have the page laid out in each frame.
   let width = canvases.lanes.clientWidth;
@@ -110,8 +110,10 @@ export function mountSlots(
       const hasNews = view.historyRevision !== previous.historyRevision;
       if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
     }),
-    watchSettings.subscribe(({ isPaused }) => {
-      pausedAtMs = isPaused ? endOfTime() : undefined;
+    watchSettings.subscribe(({ pausedAtSeconds }, previous) => {
+      // A pointer over a chart changes these settings with every move.
+      if (pausedAtSeconds === previous.pausedAtSeconds) return;
+      pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
       drawSoon();
     }),
     slotSettings.subscribe(drawSoon),
@@ -135,6 +137,12 @@ export function mountSlots(
     canvas.removeEventListener('click', select);
     for (const release of releases) release();
   };
+}
+
+/** Of a pause that is older than what is mounted. */
+function shownPauseMs(): number | undefined {
+  const { pausedAtSeconds } = watchSettings.getState();
+  return pausedAtSeconds === undefined ? undefined : pausedAtSeconds * 1000;
 }
 
 /** The window with so many pixels more at its end. */

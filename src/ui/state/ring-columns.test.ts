@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { RingColumns } from './ring-columns.ts';
+import { readUntil, RingColumns } from './ring-columns.ts';
 
 const NAMES = ['row', 'tens'] as const;
 
@@ -8,6 +8,15 @@ function createRing(numRows: number, capacity = 3): RingColumns<(typeof NAMES)[n
   const ring = new RingColumns(NAMES, capacity);
   for (let row = 0; row < numRows; row += 1) ring.push([row, row * 10]);
   return ring;
+}
+
+function createTimes() {
+  const table = new RingColumns(['seconds', 'size'], 3);
+  table.push([1, 10]);
+  table.push([2, 20]);
+  table.push([3]);
+  table.push([4, 40]);
+  return table;
 }
 
 describe('ring columns', () => {
@@ -47,5 +56,19 @@ describe('ring columns', () => {
     const ring = createRing(1);
     ring.read(NAMES)[0]?.push(99);
     expect(ring.read(NAMES)[0]).toEqual([0]);
+  });
+});
+
+describe('rows up to a time', () => {
+  it('are all that are kept where no time is given', () => {
+    expect(readUntil(createTimes(), ['size'])).toEqual([[20, null, 40]]);
+  });
+
+  it.each([
+    { untilSeconds: 3.9, sizes: [20, null] },
+    { untilSeconds: 4, sizes: [20, null, 40] },
+    { untilSeconds: 1, sizes: [] },
+  ])('end with the last one that is no later: $untilSeconds s', ({ untilSeconds, sizes }) => {
+    expect(readUntil(createTimes(), ['size'], untilSeconds)).toEqual([sizes]);
   });
 });

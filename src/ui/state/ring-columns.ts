@@ -49,3 +49,16 @@ export class RingColumns<Name extends string> {
     return this.#columns[this.#names.indexOf(name)] ?? [];
   }
 }
+
+/** Columns of a table whose rows have their times, in order, up to one of these times. */
+export function readUntil<Name extends string>(
+  table: RingColumns<Name | 'seconds'>,
+  names: readonly Name[],
+  untilSeconds = Infinity,
+): Cell[][] {
+  const columns = table.read(names);
+  if (untilSeconds === Infinity) return columns;
+  const [times = []] = table.read(['seconds']);
+  const numRows = times.findLastIndex((seconds) => seconds !== null && seconds <= untilSeconds) + 1;
+  return columns.map((cells) => cells.slice(0, numRows));
+}

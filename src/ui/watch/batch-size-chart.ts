@@ -1,6 +1,7 @@
 import type uPlot from 'uplot';
 
 import { formatCount, NO_VALUE } from '../format.ts';
+import { readUntil } from '../state/ring-columns.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
@@ -66,7 +67,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     ],
   }),
   revision: ({ history }) => history.steps.numPushed,
-  read: ({ history }) => history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting']),
+  read: ({ history }, untilSeconds) =>
+    readUntil(history.steps, ['stepIndex', 'decode', 'prefill', 'waiting'], untilSeconds),
   isEmpty: ({ history }) => history.steps.length === 0,
   describe: ({ figures }) =>
     figures

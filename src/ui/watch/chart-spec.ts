@@ -15,8 +15,8 @@ export interface ChartSpec {
   readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
   /** Changes with what `read` returns: a chart without news is not drawn. */
   readonly revision: (view: ServeView) => number;
-  /** The columns, x first. */
-  readonly read: (view: ServeView) => Cell[][];
+  /** The columns, x first; up to a time on this tab's clock, or all that is kept. */
+  readonly read: (view: ServeView, untilSeconds?: number) => Cell[][];
   /** Their names and units, for the export. */
   readonly columnNames: readonly string[];
   /** How each column but x is drawn, for the same. */

@@ -33,10 +33,18 @@ const CHARTS: readonly ChartSpec[] = [
 /** Of steps and slots, which an upstream keeps to itself. */
 const ENGINE_CHARTS: ReadonlySet<ChartSpec> = new Set([BATCH_SIZE_CHART, UTILIZATION_CHART, KV_CACHE_CHART]);
 
+/** A moment that was chosen stays in view. */
+function showWindow(windowSeconds: number): void {
+  watchSettings.setState(({ secondsAgo }) => ({
+    windowSeconds,
+    secondsAgo: Math.min(secondsAgo, windowSeconds),
+  }));
+}
+
 export function ChartsPanel() {
   const isUpstream = useServeView(({ status }) => status.backend?.name === 'upstream');
   const charts = isUpstream ? CHARTS.filter((spec) => !ENGINE_CHARTS.has(spec)) : CHARTS;
-  const isPaused = useStore(watchSettings, (settings) => settings.isPaused);
+  const isPaused = useStore(watchSettings, (settings) => settings.pausedAtSeconds !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   return (
     <section className="panel charts-panel" aria-labelledby="charts-title">
@@ -45,10 +53,7 @@ export function ChartsPanel() {
         <MomentField />
         <label>
           Window{' '}
-          <select
-            value={windowSeconds}
-            onChange={(event) => watchSettings.setState({ windowSeconds: Number(event.target.value) })}
-          >
+          <select value={windowSeconds} onChange={(event) => showWindow(Number(event.target.value))}>
             {WINDOWS_SECONDS.map((seconds) => (
               <option key={seconds} value={seconds}>
                 {seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}
@@ -60,7 +65,9 @@ export function ChartsPanel() {
           type="button"
           className="button-small"
           aria-pressed={isPaused}
-          onClick={() => watchSettings.setState({ isPaused: !isPaused })}
+          onClick={() =>
+            watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : performance.now() / 1000 })
+          }
         >
           Pause
         </button>

@@ -1,8 +1,10 @@
 import uPlot from 'uplot';
+import type { AlignedData } from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { createDrawTurns } from '../state/draw-turns.ts';
-import type { ServeStore } from '../state/serve-store.ts';
+import { readUntil } from '../state/ring-columns.ts';
+import type { ServeStore, ServeView } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/on-theme-change.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
@@ -12,6 +14,10 @@ const turns = createDrawTurns(1);
 
 /** Draws a chart into `host` and keeps it current, outside React; returns the release of all it took. */
 export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
+  const readShown = (): AlignedData =>
+    toAlignedData(spec.read(store.getState(), watchSettings.getState().pausedAtSeconds));
+  /** What was there at the pause, whatever the history has forgotten since. */
+  let stopped = isPaused() ? readShown() : undefined;
   const chart = new uPlot(
     {
       ...spec.createOptions(uPlot.paths),
@@ -19,7 +25,7 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
       // Its legend takes values from then on: a chart that comes back with its tab has some from the start.
       hooks: { ready: [showNewestInLegend], setCursor: [shareCursor] },
     },
-    toAlignedData(spec.read(store.getState())),
+    stopped ?? readShown(),
     host,
   );
   let drawnRevision = spec.revision(store.getState());
@@ -28,9 +34,9 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   const update = (): void => {
     isStale = !isInView;
     if (isStale) return;
-    const view = store.getState();
-    drawnRevision = spec.revision(view);
-    chart.setData(toAlignedData(spec.read(view)));
+    drawnRevision = spec.revision(store.getState());
+    // Drawn at once: where the cursor goes depends on the scale that comes with the data.
+    chart.batch(() => chart.setData(stopped ?? readShown()));
     followCursor();
   };
 
@@ -49,11 +55,8 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
 
   function followCursor(): void {
     if (host.matches(':hover')) return;
-    const { cursorSeconds } = watchSettings.getState();
-    const x =
-      cursorSeconds !== undefined && spec.time
-        ? spec.time.toX(store.getState(), cursorSeconds)
-        : cursorSeconds;
+    const seconds = chosenSeconds(store.getState());
+    const x = seconds !== undefined && spec.time ? spec.time.toX(store.getState(), seconds) : seconds;
     const left = x === undefined ? -10 : chart.valToPos(x, 'x');
     if (left !== chart.cursor.left) chart.setCursor({ left, top: left < 0 ? -10 : 1 }, false);
     if (left < 0) showNewestInLegend(chart);
@@ -61,12 +64,15 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
 
   host.addEventListener('pointerleave', clearCursor);
   const unsubscribeData = store.subscribe((view) => {
-    if (spec.revision(view) !== drawnRevision && !watchSettings.getState().isPaused) turns.request(update);
+    if (spec.revision(view) !== drawnRevision && !isPaused()) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
-    if (settings.cursorSeconds !== previous.cursorSeconds) followCursor();
-    if (settings.isPaused !== previous.isPaused && !settings.isPaused) update();
-    if (settings.windowSeconds !== previous.windowSeconds) update();
+    const hasMoved =
+      settings.cursorSeconds !== previous.cursorSeconds || settings.secondsAgo !== previous.secondsAgo;
+    if (hasMoved) followCursor();
+    const hasTurned = settings.pausedAtSeconds !== previous.pausedAtSeconds;
+    if (hasTurned) stopped = isPaused() ? readShown() : undefined;
+    if (hasTurned || settings.windowSeconds !== previous.windowSeconds) update();
   });
   const resizeObserver = new ResizeObserver(() => chart.setSize(sizeOf(host)));
   resizeObserver.observe(host);
@@ -88,6 +94,19 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     stopFollowingTheme();
     chart.destroy();
   };
+}
+
+function isPaused(): boolean {
+  return watchSettings.getState().pausedAtSeconds !== undefined;
+}
+
+/** The moment whose values all charts show, on this tab's clock; undefined where they show the newest. */
+function chosenSeconds({ history }: ServeView): number | undefined {
+  const { cursorSeconds, secondsAgo, pausedAtSeconds } = watchSettings.getState();
+  if (cursorSeconds !== undefined || secondsAgo === 0) return cursorSeconds;
+  const [times = []] = readUntil(history.samples, ['seconds'], pausedAtSeconds);
+  const newestSeconds = times.at(-1) ?? pausedAtSeconds;
+  return newestSeconds === undefined ? undefined : newestSeconds - secondsAgo;
 }
 
 function clearCursor(): void {

@@ -3,6 +3,7 @@ import type { Axis, Scale } from 'uplot';
 
 import { formatMs, NO_VALUE } from '../format.ts';
 import type { SampleColumn } from '../state/chart-history.ts';
+import { readUntil } from '../state/ring-columns.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR } from './chart-spec.ts';
 import type { ChartColor, ChartSpec, LineStyle } from './chart-spec.ts';
@@ -71,7 +72,7 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
       ],
     }),
     revision: ({ history }) => history.samples.numPushed,
-    read: ({ history }) => history.samples.read(['seconds', ...columns]),
+    read: ({ history }, untilSeconds) => readUntil(history.samples, ['seconds', ...columns], untilSeconds),
     isEmpty: ({ history }) => history.samples.length === 0,
   };
 }

@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Serve } from '../../worker/client.ts';
+import type { RequestId, RequestUpdate, ServeStatus } from '../../worker/protocol.ts';
+import { ChartHistory } from '../state/chart-history.ts';
+import { applyEvents, createServeStore, TEXT_GENERATOR } from '../state/serve-store.ts';
+import { Composer, EMPTY_PROMPT } from './composer.ts';
+import { exportDocument } from './export-document.ts';
+import { EMPTY_GENERATION_TEXTS } from './generation-fields.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const ID = 'a' as RequestId;
+const PROMPT = 'Once upon a time,';
+
+const STATUS: ServeStatus = {
+  state: 'ready',
+  role: 'leader',
+  policy: {
+    policy: 'continuous',
+    maxBatchSize: 8,
+    batchWaitTimeoutMs: 0,
+    maxBatchedTokens: 256,
+    maxQueuedRequests: 1000,
+    prefixCaching: true,
+    kvCacheMemoryBytes: Infinity,
+  },
+  deployments: [],
+  numTabs: 1,
+  isHandover: false,
+  isolationReason: '',
+};
+
+/** A composer whose requests all have one id; `tell` is what the client hears of it. */
+function createComposer(prompt: string, temperature = '') {
+  const store = createServeStore(STATUS, new ChartHistory());
+  const tell = (...updates: RequestUpdate[]): void =>
+    applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the composer calls
+  const serve = {
+    getHandle: () => ({
+      remote: (input: string) => {
+        tell({ type: 'submitted', requestId: ID, deployment: TEXT_GENERATOR, input });
+        return { requestId: ID };
+      },
+    }),
+    cancel: () => {},
+  } as unknown as Serve;
+  const texts = { ...EMPTY_GENERATION_TEXTS, temperature };
+  const composer = new Composer(serve, store, { prompt, texts }, () => {});
+  const errorCode = (): string | undefined => composer.store.getState().error?.code;
+  return { composer, store, tell, errorCode };
+}
+
+describe('what was wrong with a text or its options', () => {
+  it('is over once the text is edited', () => {
+    const { composer, errorCode } = createComposer('');
+    composer.send();
+    expect(errorCode()).toBe('EMPTY_PROMPT');
+    composer.edit('Once');
+    expect(errorCode()).toBeUndefined();
+  });
+
+  it('is over once its option is changed, or all are reset', () => {
+    const { composer, errorCode } = createComposer(PROMPT, 'warm');
+    composer.send();
+    expect(errorCode()).toBe('INVALID_OPTION');
+    composer.changeOption('temperature', '0.7');
+    expect(errorCode()).toBeUndefined();
+
+    composer.changeOption('temperature', 'hot');
+    composer.send();
+    expect(errorCode()).toBe('INVALID_OPTION');
+    composer.resetOptions();
+    expect(errorCode()).toBeUndefined();
+  });
+
+  it('is over once anything is changed, where the request itself failed', () => {
+    const { composer, tell, errorCode } = createComposer(PROMPT);
+    composer.send();
+    tell({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
+    expect(errorCode()).toBe('REQUEST_TIMEOUT');
+    composer.changeOption('timeoutMs', '');
+    expect(errorCode()).toBeUndefined();
+  });
+
+  it('is not over while the prompt is as empty as it was', () => {
+    const { composer } = createComposer('');
+    composer.send();
+    composer.changeOption('temperature', '0.7');
+    composer.resetOptions();
+    expect(composer.store.getState().error).toBe(EMPTY_PROMPT);
+  });
+});
+
+describe('an exported document', () => {
+  it('has the options that its continuation was sent with, whatever the fields say by now', () => {
+    const { composer, store, tell } = createComposer(PROMPT, '0.7');
+    composer.send();
+    tell({ type: 'chunk', requestId: ID, index: 0, text: ' there', tokenIds: [1] });
+    composer.changeOption('temperature', '1.3');
+    const exportNow = () => exportDocument(composer.store.getState(), store.getState());
+    expect(exportNow()).toMatchObject({ text: `${PROMPT} there`, options: { temperature: 0.7 } });
+    composer.edit(`${PROMPT} here`);
+    expect(exportNow()).toMatchObject({ text: `${PROMPT} here`, options: { temperature: 1.3 } });
+  });
+});

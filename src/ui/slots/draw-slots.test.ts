@@ -1,0 +1,58 @@
+import { describe, expect, it, vi } from 'vitest';
+
+import type { RequestId } from '../../worker/protocol.ts';
+import type { SlotBar } from '../state/slot-history.ts';
+import { drawBars } from './draw-slots.ts';
+import type { PlacedBar } from './slot-layout.ts';
+import { TabColors } from './tab-colors.ts';
+
+// A theme needs a page: here every colour resolves to its own name.
+vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
+
+const BAR: SlotBar = {
+  key: 'a#0#0',
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  requestId: 'a' as RequestId,
+  index: 0,
+  slot: 0,
+  stayIndex: 0,
+  queueWaitMs: 100,
+  numTokens: 3,
+  firstStepIndex: 0,
+  lastStepIndex: 5,
+  startedAtMs: 400,
+  firstTokenAtMs: 500,
+  owner: { clientId: undefined, ordinal: 7, prompt: 'Once' },
+};
+
+/** What is drawn of a bar, in its order. */
+function draw(place: Omit<PlacedBar, 'bar'>) {
+  const drawn: { readonly color: string; readonly x: number; readonly text?: string }[] = [];
+  const context = {
+    fillStyle: '',
+    fillRect: (x: number) => drawn.push({ color: context.fillStyle, x }),
+    fillText: (text: string, x: number) => drawn.push({ color: context.fillStyle, x, text }),
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that drawing a bar calls
+  drawBars(context as unknown as CanvasRenderingContext2D, {
+    placed: [{ bar: BAR, ...place }],
+    laneHeight: 22,
+    marked: new Set(),
+    tabColors: new TabColors(),
+  });
+  return drawn;
+}
+
+describe('a bar of a slot', () => {
+  it('has ground of its own under its wait, which else could not be told from the bar before it', () => {
+    const drawn = draw({ waitX: 30, startX: 40, decodeX: 50, endX: 120 });
+    expect(drawn.filter(({ x }) => x === 30).map(({ color }) => color)).toEqual(['--surface', '--tab-own']);
+  });
+
+  it('has its name on the decode part, and none before there is one', () => {
+    const decoding = draw({ waitX: 30, startX: 40, decodeX: 50, endX: 120 });
+    expect(decoding.find(({ text }) => text === '#7')?.x).toBeGreaterThanOrEqual(50);
+    const prefilling = draw({ waitX: 30, startX: 40, decodeX: 120, endX: 120 });
+    expect(prefilling.some(({ text }) => text !== undefined)).toBe(false);
+  });
+});
