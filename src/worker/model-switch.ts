@@ -266,15 +266,25 @@ export class ModelSwitch {
   }
 
   async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
-    const { generator, modelUrl, onStatus } = this.#options;
+    const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
     await generator.useModel(model, whenBusy);
     this.#served = model;
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
-    await (await this.#store).serve(modelUrl, folder?.key);
+    await this.#note(folder);
     await old?.backend.release();
+  }
+
+  /** For the next start. Whether or not that can be written down, the model serves now. */
+  async #note(folder: ModelFolder | undefined): Promise<void> {
+    const store = await this.#store.catch(() => undefined);
+    try {
+      await store?.serve(this.#options.modelUrl, folder?.key);
+    } catch (cause) {
+      this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+    }
   }
 }
 

@@ -1,0 +1,99 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LoadedModel } from './load-model.ts';
+import type { ModelStore } from './model/hub/model-store.ts';
+import { StorageQuotaError } from './model/hub/errors.ts';
+import { ModelSwitch, type LoadRequest } from './model-switch.ts';
+import type { WorkerPast, WorkerStatus } from './protocol.ts';
+import { NO_PAST } from './recovery/ladder.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import { createScriptedModel } from './tabs/test-support.ts';
+
+// Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
+
+const platform = vi.hoisted(() => ({
+  load: (_: string): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  warmUp: (): Promise<void> => Promise.resolve(),
+  openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
+}));
+
+vi.mock('./load-model.ts', () => ({
+  embeddedId: () => 'embedded',
+  loadEmbeddedModel: () => platform.load('embedded'),
+}));
+vi.mock('./model/hub/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
+
+const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
+
+/** One line for each model that is loaded, takes over or is released; what of it is to wait can be held. */
+function createSwitch(past: Partial<WorkerPast> = {}) {
+  const log: string[] = [];
+  let status: Partial<WorkerStatus> = {};
+  let numLoads = 0;
+  platform.load = () => {
+    const name = `model ${numLoads++}`;
+    log.push(`load ${name}`);
+    const backend = new ScriptedBackend();
+    backend.release = async () => void log.push(`release ${name}`);
+    const model = createScriptedModel(backend);
+    return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
+  };
+  const hold = { useModel: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
+  const faults: unknown[] = [];
+  const models = new ModelSwitch({
+    modelUrl: 'http://localhost/models/embedded/',
+    backend: 'wasm',
+    past: { ...NO_PAST, ...past },
+    generator: {
+      async useModel({ modelInfo }, _whenBusy, signal) {
+        await hold.useModel(signal);
+        log.push(`serve ${modelInfo.id}`);
+      },
+      fail: ({ code }) => void log.push(`fail ${code}`),
+    },
+    onStatus(change, over) {
+      const kept = Object.entries(status).filter(([name]) => !over.some((ended) => ended === name));
+      status = { ...Object.fromEntries(kept), ...change };
+    },
+    onRung: () => {},
+    onFault: (cause) => void faults.push(cause),
+  });
+  const load = (request: LoadRequest = EMBEDDED) => models.load(request);
+  return { models, load, log, hold, faults, status: () => status };
+}
+
+beforeEach(() => {
+  platform.warmUp = () => Promise.resolve();
+  platform.openStore = () => Promise.reject(new Error('no storage'));
+});
+
+describe('a model that has taken over', () => {
+  it('serves, and the one before it is released, in a browser without storage', async () => {
+    const { models, load, log, status } = createSwitch();
+    await models.started;
+    await load();
+    expect(log).toEqual([
+      'load model 0',
+      'serve model 0',
+      'load model 1',
+      'serve model 1',
+      'release model 0',
+    ]);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 1' } });
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('serves, and the one before it is released, where it cannot be noted for the next start', async () => {
+    platform.openStore = () =>
+      Promise.resolve({
+        served: () => Promise.resolve(undefined),
+        sweep: () => Promise.resolve(),
+        serve: () => Promise.reject(StorageQuotaError.because('full')),
+      });
+    const { models, load, log, status } = createSwitch();
+    await models.started;
+    await load();
+    expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
+    expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
