@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LoadedModel } from './load-model.ts';
 import type { ModelStore } from './model/hub/model-store.ts';
-import { StorageQuotaError } from './model/hub/errors.ts';
+import { LoadCancelledError, StorageQuotaError } from './model/hub/errors.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { WorkerPast, WorkerStatus } from './protocol.ts';
 import { NO_PAST } from './recovery/ladder.ts';
@@ -11,14 +11,14 @@ import { createScriptedModel } from './tabs/test-support.ts';
 // Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
 
 const platform = vi.hoisted(() => ({
-  load: (_: string): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  load: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
   warmUp: (): Promise<void> => Promise.resolve(),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
 
 vi.mock('./load-model.ts', () => ({
   embeddedId: () => 'embedded',
-  loadEmbeddedModel: () => platform.load('embedded'),
+  loadEmbeddedModel: () => platform.load(),
 }));
 vi.mock('./model/hub/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
 vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
@@ -62,6 +62,13 @@ function createSwitch(past: Partial<WorkerPast> = {}) {
   return { models, load, log, hold, faults, status: () => status };
 }
 
+/** Ends when it is aborted, with the reason. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => reject(signal.reason));
+  return promise;
+}
+
 beforeEach(() => {
   platform.warmUp = () => Promise.resolve();
   platform.openStore = () => Promise.reject(new Error('no storage'));
@@ -95,5 +102,44 @@ describe('a model that has taken over', () => {
     await load();
     expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
     expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
+
+describe('a load that is cancelled', () => {
+  it('is not shared by who asks for the same model next', async () => {
+    const { models, load, log } = createSwitch();
+    await models.started;
+    const first = load();
+    models.steer('cancel');
+    const second = load();
+    await expect(first).rejects.toBeInstanceOf(LoadCancelledError);
+    await second;
+    expect(log).toEqual([
+      'load model 0',
+      'serve model 0',
+      'load model 1',
+      'serve model 1',
+      'release model 0',
+    ]);
+  });
+
+  it('is shared while it goes on', async () => {
+    const { models, load, log } = createSwitch();
+    await models.started;
+    await Promise.all([load(), load()]);
+    expect(log.filter((line) => line.startsWith('load'))).toHaveLength(2);
+  });
+
+  it('takes nothing over, though the old model has begun to end its requests, and is released', async () => {
+    const { models, load, log, hold, status } = createSwitch();
+    await models.started;
+    hold.useModel = untilAborted;
+    const loading = load();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    models.steer('cancel');
+    await expect(loading).rejects.toBeInstanceOf(LoadCancelledError);
+    expect(log).toEqual(['load model 0', 'serve model 0', 'load model 1', 'release model 1']);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' } });
+    expect(status()).not.toHaveProperty('load');
   });
 });

@@ -98,8 +98,10 @@ export class ModelSwitch {
     const { source, dtype } = request;
     const id = idOf(source, this.#options.modelUrl);
     const name = JSON.stringify([source, dtype]);
-    if (this.#job?.job.name === name && source.type !== 'files') return this.#job.done;
-    this.#job?.job.cancel(`${id} was asked for instead`);
+    const last = this.#job;
+    // Nobody new waits for one that was ended, though it is still here.
+    if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
+    last?.job.cancel(`${id} was asked for instead`);
     const job = new LoadJob(name, id, systemClock, (load) =>
       this.#options.onStatus({ load }, ['loadFailure']),
     );
@@ -235,8 +237,6 @@ export class ModelSwitch {
       await warmUp(model.backend, model.config, (loaded, total) =>
         job.report({ phase: 'compile', loaded, total }),
       );
-      // Cancelled meanwhile, it takes nothing over.
-      await job.attempt(() => Promise.resolve());
     } catch (error) {
       await model.backend.release();
       throw error;
@@ -269,7 +269,13 @@ export class ModelSwitch {
     const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
-    await generator.useModel(model, whenBusy);
+    try {
+      // Cancelled before or meanwhile, it takes nothing over.
+      await job.attempt((signal) => generator.useModel(model, whenBusy, signal));
+    } catch (error) {
+      await model.backend.release();
+      throw error;
+    }
     this.#served = model;
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
