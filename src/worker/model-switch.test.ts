@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LoadedModel } from './load-model.ts';
-import type { ModelStore } from './model/hub/model-store.ts';
-import { LoadCancelledError, StorageQuotaError } from './model/hub/errors.ts';
+import type { ModelFolder, ModelStore } from './model/hub/model-store.ts';
+import { UnsupportedDtypeError } from './model/errors.ts';
+import { LoadCancelledError, ModelStartError, StorageQuotaError } from './model/hub/errors.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { WorkerPast, WorkerStatus } from './protocol.ts';
 import { NO_PAST } from './recovery/ladder.ts';
@@ -12,6 +13,7 @@ import { createScriptedModel } from './tabs/test-support.ts';
 
 const platform = vi.hoisted(() => ({
   load: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  loadStored: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
   warmUp: (): Promise<void> => Promise.resolve(),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
@@ -19,6 +21,7 @@ const platform = vi.hoisted(() => ({
 vi.mock('./load-model.ts', () => ({
   embeddedId: () => 'embedded',
   loadEmbeddedModel: () => platform.load(),
+  loadStoredModel: () => platform.loadStored(),
 }));
 vi.mock('./model/hub/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
 vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
@@ -69,6 +72,21 @@ function untilAborted(signal: AbortSignal | undefined): Promise<never> {
   return promise;
 }
 
+/** A store with a model that this browser was told to serve. */
+function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promise<Partial<ModelStore>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a folder no more is asked for here
+  const folder = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
+  return () =>
+    Promise.resolve({
+      served: () => Promise.resolve(folder),
+      sweep: () => Promise.resolve(),
+      endStart: async (key) => void log.push(`end ${key}`),
+      ...change,
+    });
+}
+
+const broken = () => Promise.reject(new Error('broken'));
+
 beforeEach(() => {
   platform.warmUp = () => Promise.resolve();
   platform.openStore = () => Promise.reject(new Error('no storage'));
@@ -102,6 +120,45 @@ describe('a model that has taken over', () => {
     await load();
     expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
     expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
+
+describe('the model that was chosen before', () => {
+  it('serves, whatever cannot be swept away or noted', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes, { sweep: broken, endStart: broken });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const { models, log, status, faults } = createSwitch();
+    await models.started;
+    expect([log, faults]).toEqual([['serve scripted'], []]);
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('has come to an end of its start where it cannot run here, and the embedded one serves', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes);
+    platform.loadStored = () => Promise.reject(UnsupportedDtypeError.of('fp16', 'shader-f16'));
+    const { models, log, status } = createSwitch();
+    await models.started;
+    expect([notes, log]).toEqual([['end key'], ['load model 0', 'serve model 0']]);
+    expect(status().loadFailure).toMatchObject({ id: 'a/b', error: { code: 'UNSUPPORTED_DTYPE' } });
+  });
+
+  it('is told of where it is not tried any more', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes, { served: () => Promise.reject(ModelStartError.of('a/b')) });
+    const { models, log, status } = createSwitch();
+    await models.started;
+    expect(log).toEqual(['load model 0', 'serve model 0']);
+    expect(status().loadFailure).toMatchObject({ error: { code: 'MODEL_START_FAILED' } });
+  });
+
+  it('is asked for with what the worker before has come to', async () => {
+    const served = vi.fn<ModelStore['served']>(() => Promise.resolve(undefined));
+    platform.openStore = storeWith([], { served });
+    await createSwitch({ recovery: { kind: 'worker-ended', message: '', attempt: 1 } }).models.started;
+    await createSwitch().models.started;
+    expect(served.mock.calls.map(([, isAfterFault]) => isAfterFault)).toEqual([true, false]);
   });
 });
 

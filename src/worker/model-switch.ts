@@ -12,7 +12,7 @@ import {
 } from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
 import { ModelFileCorruptError } from './model/errors.ts';
-import { LoadCancelledError } from './model/hub/errors.ts';
+import { LoadCancelledError, ModelStartError } from './model/hub/errors.ts';
 import { localFiles } from './model/hub/local-files.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
 import type {
@@ -128,21 +128,7 @@ export class ModelSwitch {
   /** What this browser was told to serve, where that can still be had; else the embedded model. */
   async #start(): Promise<void> {
     const folder = await this.#chosenBefore();
-    try {
-      if (folder) {
-        await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
-        await (await this.#store).serve(this.#options.modelUrl, folder.key);
-        return;
-      }
-    } catch (cause) {
-      if (isFault(cause) && !this.#isLastTry) {
-        // It has not brought its worker down: what it was to run on has failed, and another rung may run it.
-        if (folder) await (await this.#store).serve(this.#options.modelUrl, folder.key);
-        return this.#failFor(cause);
-      }
-      const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
-      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
-    }
+    if (folder && (await this.#serveStored(folder))) return;
     try {
       await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
     } catch (cause) {
@@ -151,6 +137,28 @@ export class ModelSwitch {
       this.#options.onStatus({ state: 'failed', error }, ['progress']);
       this.#options.generator.fail(error);
     }
+  }
+
+  /** Whether it serves now. */
+  async #serveStored(folder: ModelFolder): Promise<boolean> {
+    try {
+      await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
+      await this.#endStart(folder);
+      return true;
+    } catch (cause) {
+      // It has not brought its worker down. Where what it was to run on has failed, another rung may run it.
+      await this.#endStart(folder);
+      if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
+      const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
+      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
+      return false;
+    }
+  }
+
+  /** A start whose end cannot be noted counts on. */
+  async #endStart({ key }: ModelFolder): Promise<void> {
+    const store = await this.#store;
+    await store.endStart(key).catch(() => {});
   }
 
   /** A stored model that has failed on every rung leaves the last one to the embedded model. */
@@ -166,15 +174,17 @@ export class ModelSwitch {
   }
 
   async #chosenBefore(): Promise<ModelFolder | undefined> {
+    const { modelUrl, past, onStatus } = this.#options;
     try {
       const store = await this.#store;
-      const served = await store.served(this.#options.modelUrl);
-      await store.sweep();
+      const served = await store.served(modelUrl, past.recovery !== undefined);
+      // What cannot be swept away now can be at another start.
+      await store.sweep().catch(() => {});
       return served;
     } catch (cause) {
       // A browser without storage has stored nothing.
-      if (cause instanceof ModelFileCorruptError)
-        this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+      if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
+        onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
       return undefined;
     }
   }
