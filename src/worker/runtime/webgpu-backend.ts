@@ -70,6 +70,8 @@ export class WebGpuBackend implements Gpt2Backend {
     const model = buildGpt2Model(config, packed, gpu.device.limits.maxStorageBufferBindingSize);
     const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
     const sampler = GpuSampler.create(gpu.device, config.vocabSize, workgroupSize);
+    // Its end is looked at when the session is there: one that fails before is no unhandled rejection.
+    sampler.catch(() => {});
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(model, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
