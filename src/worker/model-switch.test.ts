@@ -6,6 +6,7 @@ import { LoadCancelledError, ModelStartError, StorageQuotaError } from './model/
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { WorkerPast, WorkerStatus } from './protocol.ts';
 import { NO_PAST } from './recovery/ladder.ts';
+import { StepHangError } from './runtime/errors.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { createScriptedModel } from './tabs/test-support.ts';
 
@@ -85,6 +86,7 @@ function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promi
     });
 }
 
+const hang = () => Promise.reject(StepHangError.after(300_000));
 const broken = () => Promise.reject(new Error('broken'));
 
 beforeEach(() => {
@@ -198,5 +200,36 @@ describe('a load that is cancelled', () => {
     expect(log).toEqual(['load model 0', 'serve model 0', 'load model 1', 'release model 1']);
     expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' } });
     expect(status()).not.toHaveProperty('load');
+  });
+});
+
+describe('a model that hangs while it is made ready', () => {
+  it('is a fault of the worker where it is the first one', async () => {
+    platform.warmUp = hang;
+    const { log, faults } = createSwitch();
+    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    expect(log).toEqual(['load model 0']);
+  });
+
+  it('is a fault of the worker where another one serves: its runtime waits for what hangs', async () => {
+    const { models, load, log, faults, status } = createSwitch();
+    await models.started;
+    platform.warmUp = hang;
+    const ended = vi.fn<() => void>();
+    void load().finally(ended);
+    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    expect(log.slice(2)).toEqual(['load model 1']);
+    expect(ended).not.toHaveBeenCalled();
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('counts as a start without an end where there is no other rung', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes);
+    platform.loadStored = hang;
+    const recovery = { kind: 'gpu-hang', message: '', rung: 'wasm', attempt: 1 } as const;
+    const { faults } = createSwitch({ recovery });
+    await vi.waitFor(() => expect(faults).toHaveLength(1));
+    expect(notes).toEqual([]);
   });
 });

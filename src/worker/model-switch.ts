@@ -27,6 +27,7 @@ import type {
 } from './protocol.ts';
 import { isFault } from './recovery/fault-of.ts';
 import { ladderOf } from './recovery/ladder.ts';
+import { StepHangError } from './runtime/errors.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -44,7 +45,7 @@ export interface ModelSwitchOptions {
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
   readonly onRung: (rung: Rung) => void;
-  /** The first model cannot be made ready by this worker; by another one it may. */
+  /** The first model cannot be made ready by this worker, or nothing can that is asked of its runtime; by another one it may. */
   readonly onFault: (cause: unknown) => void;
 }
 
@@ -146,8 +147,10 @@ export class ModelSwitch {
       await this.#endStart(folder);
       return true;
     } catch (cause) {
-      // It has not brought its worker down. Where what it was to run on has failed, another rung may run it.
+      // Its start brings the worker down where nothing that follows would come to an end either.
+      if (cause instanceof StepHangError && this.#isLastTry) return this.#failFor(cause);
       await this.#endStart(folder);
+      // What it was to run on has failed: another rung may run it.
       if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
       const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
@@ -167,7 +170,7 @@ export class ModelSwitch {
     return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
   }
 
-  /** What waits for the first model waits for another worker. */
+  /** What waits for the model waits for another worker. */
   #failFor(cause: unknown): Promise<never> {
     this.#options.onFault(cause);
     return new Promise<never>(() => {});
@@ -218,6 +221,8 @@ export class ModelSwitch {
       );
       await this.#takeOver(ready, request.whenBusy, job);
     } catch (cause) {
+      // What the runtime does at a time is one thing, so that all waits for the one that comes to no end.
+      if (cause instanceof StepHangError) return this.#failFor(cause);
       job.end();
       const isReplaced = this.#job?.job !== job;
       // Who has ended it knows.
@@ -248,7 +253,8 @@ export class ModelSwitch {
         job.report({ phase: 'compile', loaded, total }),
       );
     } catch (error) {
-      await model.backend.release();
+      // It would wait for what has hung.
+      if (!(error instanceof StepHangError)) await model.backend.release();
       throw error;
     }
     return { model, folder };

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StepHangError } from './errors.ts';
 import { ScriptedBackend } from './scripted-backend.ts';
 import { WebGpuBackend } from './webgpu-backend.ts';
 
@@ -49,5 +50,20 @@ describe('a WebGPU backend that is made', () => {
     expect(unhandled).toEqual([]);
     session.resolve({});
     await expect(created).rejects.toThrow('no pipeline');
+  });
+
+  it.each([
+    ['its sampler', 'sampler', 301_000],
+    ['its session', 'session', 1_801_000],
+  ] as const)('fails where %s never comes to an end', async (_, part, patienceMs) => {
+    vi.useFakeTimers();
+    parts.session = () => Promise.resolve({});
+    parts.sampler = () => Promise.resolve({});
+    parts[part] = () => new Promise<never>(() => {});
+    const created = create();
+    created.catch(() => {});
+    await vi.advanceTimersByTimeAsync(patienceMs);
+    await expect(created).rejects.toBeInstanceOf(StepHangError);
+    vi.useRealTimers();
   });
 });
