@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
 import { ModelStore, type ModelTexts } from './model-store.ts';
+import type * as StoredDigest from './stored-digest.ts';
 import { MemoryFolder } from './test-support.ts';
 
 const MODEL_URL = 'http://localhost/models/embedded/';
@@ -24,11 +25,36 @@ async function chooseStored() {
   return { store, key: folder.key, start };
 }
 
+/** The code that reads a digest comes by itself. */
+const network = vi.hoisted(() => ({ isThere: true }));
+
+vi.mock('./stored-digest.ts', async (importOriginal) => {
+  const { digestOf } = await importOriginal<typeof StoredDigest>();
+  return {
+    digestOf: (...given: Parameters<typeof digestOf>) =>
+      network.isThere ? digestOf(...given) : Promise.reject(new Error('offline')),
+  };
+});
+
 beforeEach(() => {
+  network.isThere = true;
   const root = new MemoryFolder();
   vi.stubGlobal('navigator', { storage: { getDirectory: () => Promise.resolve(root) } });
 });
 afterEach(() => void vi.unstubAllGlobals());
+
+describe('the weights of a stored model', () => {
+  it('are not held by who could not read them', async () => {
+    const { store } = await chooseStored();
+    const [folder] = await store.folders();
+    network.isThere = false;
+    await expect(folder?.openWeights()).rejects.toThrow('offline');
+    network.isThere = true;
+    const file = await folder?.openWeights();
+    expect(file?.getSize()).toBe(1);
+    file?.close();
+  });
+});
 
 describe('the model that this browser was told to serve', () => {
   it('is the same at the next start, however many there were that came to an end', async () => {

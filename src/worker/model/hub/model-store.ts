@@ -251,9 +251,14 @@ export class ModelStore {
       },
       async openWeights() {
         const file = await openSyncFile(folder, WEIGHTS);
-        if ((await digestOf(file, manifest.packed.size)) === manifest.weightsDigest) return file;
-        file.close();
-        throw await damaged('its weights are not what was stored');
+        let isWhole = false;
+        try {
+          isWhole = (await digestOf(file, manifest.packed.size)) === manifest.weightsDigest;
+        } finally {
+          if (!isWhole) file.close();
+        }
+        if (!isWhole) throw await damaged('its weights are not what was stored');
+        return file;
       },
     };
   }

@@ -84,6 +84,7 @@ class MemoryFileHandle {
 
   constructor(name: string) {
     this.name = name;
+    this.#file.isOpen = false;
   }
 
   getFile(): Promise<File> {
@@ -91,6 +92,10 @@ class MemoryFileHandle {
   }
 
   createSyncAccessHandle(): Promise<SyncFile> {
+    if (this.#file.isOpen) {
+      return Promise.reject(new DOMException(`${this.name} is open.`, 'NoModificationAllowedError'));
+    }
+    this.#file.isOpen = true;
     return Promise.resolve(this.#file);
   }
 }
