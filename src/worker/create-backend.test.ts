@@ -13,6 +13,8 @@ interface Machine {
   readonly numCores?: number;
 }
 
+const forever = (): Promise<never> => new Promise<never>(() => {});
+
 const LIMITS = new Proxy({}, { get: () => 1 });
 
 function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
@@ -73,6 +75,28 @@ describe('chooseDevice', () => {
           .join('; '),
       );
     }
+  });
+
+  it.each([
+    ['for an adapter', { requestAdapter: forever }, 'does not answer'],
+    [
+      'an adapter for a device',
+      {
+        requestAdapter: () =>
+          Promise.resolve({ features: new Set(), limits: LIMITS, info: {}, requestDevice: forever }),
+      },
+      'gave no device',
+    ],
+  ])('takes the next rung where the browser is asked %s and never answers', async (_, gpu, reason) => {
+    vi.useFakeTimers();
+    pretend({});
+    vi.stubGlobal('navigator', { gpu, hardwareConcurrency: 8 });
+    const chosen = chooseDevice('auto', leaving('webgpu-fp16'));
+    await vi.advanceTimersByTimeAsync(181_000);
+    const { rung, fallbackReason } = await chosen;
+    vi.useRealTimers();
+    expect(rung).toBe('wasm-threads');
+    expect(fallbackReason).toContain(reason);
   });
 
   it('asks for no feature that its rung does not use', async () => {

@@ -67,6 +67,22 @@ describe('LoadJob', () => {
     },
   );
 
+  it('can still be paused and cancelled after it was resumed without having been paused', async () => {
+    const { job, outcome, signals } = createJob();
+    await settle();
+    job.resume();
+    job.pause();
+    await settle();
+    expect(signals[0]?.aborted).toBe(true);
+    job.resume();
+    await settle();
+    job.resume();
+    job.cancel('it was asked for');
+    await expect(outcome).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    expect(signals).toHaveLength(2);
+    expect(job.isCancelled).toBe(true);
+  });
+
   it('fails with what its run fails with', async () => {
     const { ends, outcome } = createJob();
     await settle();

@@ -29,6 +29,10 @@ export class LoadJob {
     this.#report();
   }
 
+  get isCancelled(): boolean {
+    return this.#cancelled !== undefined;
+  }
+
   readonly report = (stage: LoadStage): void => {
     const isNew = stage.phase !== this.#stage.phase;
     this.#stage = stage;
@@ -63,8 +67,10 @@ export class LoadJob {
   }
 
   resume(): void {
+    // Not paused, its run goes on, and can still be aborted.
+    if (!this.#pause || this.#cancelled) return;
     this.#run = new AbortController();
-    this.#pause?.resolve();
+    this.#pause.resolve();
     this.#pause = undefined;
     this.#report();
   }

@@ -7,6 +7,7 @@ import { isForeignHello, isHostPing, parseClientMessage, parseWorkerInit } from 
 import { ClientRegistry } from './tabs/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
 import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
+import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
 
 // The runtime starts its threads here.
@@ -23,6 +24,7 @@ function onInit({ data }: MessageEvent<unknown>): void {
 async function serve(init: WorkerInit): Promise<void> {
   // Not in the product: the tests' build alone can cause what may go wrong below.
   if (import.meta.env.MODE === 'faults') await (await import('./recovery/inject-faults.ts')).injectFaults();
+  if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
   holdLifeLock(init);
   if (init.isShared) serveAllTabs(init);
   else serveOneTab(init);

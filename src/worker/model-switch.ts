@@ -12,7 +12,7 @@ import {
 } from './load-model.ts';
 import type { DeviceLimits } from './model/checkpoint/model-plan.ts';
 import { ModelFileCorruptError } from './model/errors.ts';
-import { LoadCancelledError } from './model/hub/errors.ts';
+import { LoadCancelledError, ModelStartError } from './model/hub/errors.ts';
 import { localFiles } from './model/hub/local-files.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
 import type {
@@ -27,6 +27,7 @@ import type {
 } from './protocol.ts';
 import { isFault } from './recovery/fault-of.ts';
 import { ladderOf } from './recovery/ladder.ts';
+import { StepHangError } from './runtime/errors.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -44,7 +45,7 @@ export interface ModelSwitchOptions {
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
   readonly onRung: (rung: Rung) => void;
-  /** The first model cannot be made ready by this worker; by another one it may. */
+  /** The first model cannot be made ready by this worker, or nothing can that is asked of its runtime; by another one it may. */
   readonly onFault: (cause: unknown) => void;
 }
 
@@ -98,8 +99,10 @@ export class ModelSwitch {
     const { source, dtype } = request;
     const id = idOf(source, this.#options.modelUrl);
     const name = JSON.stringify([source, dtype]);
-    if (this.#job?.job.name === name && source.type !== 'files') return this.#job.done;
-    this.#job?.job.cancel(`${id} was asked for instead`);
+    const last = this.#job;
+    // Nobody new waits for one that was ended, though it is still here.
+    if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
+    last?.job.cancel(`${id} was asked for instead`);
     const job = new LoadJob(name, id, systemClock, (load) =>
       this.#options.onStatus({ load }, ['loadFailure']),
     );
@@ -126,21 +129,7 @@ export class ModelSwitch {
   /** What this browser was told to serve, where that can still be had; else the embedded model. */
   async #start(): Promise<void> {
     const folder = await this.#chosenBefore();
-    try {
-      if (folder) {
-        await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
-        await (await this.#store).serve(this.#options.modelUrl, folder.key);
-        return;
-      }
-    } catch (cause) {
-      if (isFault(cause) && !this.#isLastTry) {
-        // It has not brought its worker down: what it was to run on has failed, and another rung may run it.
-        if (folder) await (await this.#store).serve(this.#options.modelUrl, folder.key);
-        return this.#failFor(cause);
-      }
-      const loadFailure = { id: folder?.manifest.id ?? '', error: toWireError(cause) };
-      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
-    }
+    if (folder && (await this.#serveStored(folder))) return;
     try {
       await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
     } catch (cause) {
@@ -151,28 +140,54 @@ export class ModelSwitch {
     }
   }
 
+  /** Whether it serves now. */
+  async #serveStored(folder: ModelFolder): Promise<boolean> {
+    try {
+      await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
+      await this.#endStart(folder);
+      return true;
+    } catch (cause) {
+      // Its start brings the worker down where nothing that follows would come to an end either.
+      if (cause instanceof StepHangError && this.#isLastTry) return this.#failFor(cause);
+      await this.#endStart(folder);
+      // What it was to run on has failed: another rung may run it.
+      if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
+      const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
+      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
+      return false;
+    }
+  }
+
+  /** A start whose end cannot be noted counts on. */
+  async #endStart({ key }: ModelFolder): Promise<void> {
+    const store = await this.#store;
+    await store.endStart(key).catch(() => {});
+  }
+
   /** A stored model that has failed on every rung leaves the last one to the embedded model. */
   get #isLastTry(): boolean {
     const { backend, past } = this.#options;
     return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
   }
 
-  /** What waits for the first model waits for another worker. */
+  /** What waits for the model waits for another worker. */
   #failFor(cause: unknown): Promise<never> {
     this.#options.onFault(cause);
     return new Promise<never>(() => {});
   }
 
   async #chosenBefore(): Promise<ModelFolder | undefined> {
+    const { modelUrl, past, onStatus } = this.#options;
     try {
       const store = await this.#store;
-      const served = await store.served(this.#options.modelUrl);
-      await store.sweep();
+      const served = await store.served(modelUrl, past.recovery !== undefined);
+      // What cannot be swept away now can be at another start.
+      await store.sweep().catch(() => {});
       return served;
     } catch (cause) {
       // A browser without storage has stored nothing.
-      if (cause instanceof ModelFileCorruptError)
-        this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+      if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
+        onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
       return undefined;
     }
   }
@@ -206,6 +221,8 @@ export class ModelSwitch {
       );
       await this.#takeOver(ready, request.whenBusy, job);
     } catch (cause) {
+      // What the runtime does at a time is one thing, so that all waits for the one that comes to no end.
+      if (cause instanceof StepHangError) return this.#failFor(cause);
       job.end();
       const isReplaced = this.#job?.job !== job;
       // Who has ended it knows.
@@ -235,10 +252,9 @@ export class ModelSwitch {
       await warmUp(model.backend, model.config, (loaded, total) =>
         job.report({ phase: 'compile', loaded, total }),
       );
-      // Cancelled meanwhile, it takes nothing over.
-      await job.attempt(() => Promise.resolve());
     } catch (error) {
-      await model.backend.release();
+      // It would wait for what has hung.
+      if (!(error instanceof StepHangError)) await model.backend.release();
       throw error;
     }
     return { model, folder };
@@ -266,15 +282,31 @@ export class ModelSwitch {
   }
 
   async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
-    const { generator, modelUrl, onStatus } = this.#options;
+    const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
-    await generator.useModel(model, whenBusy);
+    try {
+      // Cancelled before or meanwhile, it takes nothing over.
+      await job.attempt((signal) => generator.useModel(model, whenBusy, signal));
+    } catch (error) {
+      await model.backend.release();
+      throw error;
+    }
     this.#served = model;
     job.end();
     onStatus({ state: 'ready', model: model.modelInfo, backend: model.backendInfo }, ['error', 'load']);
-    await (await this.#store).serve(modelUrl, folder?.key);
+    await this.#note(folder);
     await old?.backend.release();
+  }
+
+  /** For the next start. Whether or not that can be written down, the model serves now. */
+  async #note(folder: ModelFolder | undefined): Promise<void> {
+    const store = await this.#store.catch(() => undefined);
+    try {
+      await store?.serve(this.#options.modelUrl, folder?.key);
+    } catch (cause) {
+      this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+    }
   }
 }
 

@@ -49,12 +49,14 @@ export interface Fault {
   readonly message: string;
 }
 
-/** What the worker before this one has ended with. Nothing that it had was lost. */
+/** What the worker before this one has ended with. Nothing that it had was lost, but for a request that is condemned. */
 export interface Recovery extends Fault {
   /** Where it ran; undefined where it did not come so far. */
   readonly rung?: Rung;
   /** Workers in a row that have ended without a token, this one included. */
   readonly attempt: number;
+  /** A request that has ended one worker after another fails at the next one. */
+  readonly isCondemning?: boolean;
 }
 
 /** Per-request options; what is left out comes from the model's `generation_config.json`. */

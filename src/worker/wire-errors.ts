@@ -24,6 +24,7 @@ import {
   LoadCancelledError,
   ModelAccessError,
   ModelNotFoundError,
+  ModelStartError,
   ModelStoreError,
   StorageQuotaError,
 } from './model/hub/errors.ts';
@@ -60,6 +61,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   MODEL_FILE_MISSING: ModelFileMissingError,
   MODEL_NOT_FOUND: ModelNotFoundError,
   MODEL_RUN_FAILED: ModelRunError,
+  MODEL_START_FAILED: ModelStartError,
   MODEL_TOO_LARGE: ModelTooLargeError,
   MODEL_STORE_FAILED: ModelStoreError,
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,

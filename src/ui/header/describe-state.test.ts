@@ -91,6 +91,16 @@ describe('a recovery in words', () => {
     expect(describeState(ready)).toBe('Ready');
     expect(describeDetail(ready)).toBe('recovered: the GPU device was lost, and no request was lost');
   });
+
+  it('claims no more than is so where a request was to blame', () => {
+    const blamed = { ...recovering, recovery: { ...recovery, isCondemning: true } };
+    expect(describeDetail(blamed)).toBe(
+      'the GPU device was lost: all requests but the one that has caused it go on in a new worker',
+    );
+    expect(describeDetail({ ...blamed, state: 'ready' })).toBe(
+      'recovered: the GPU device was lost, and the request that has caused it fails',
+    );
+  });
 });
 
 describe('the tabs in words', () => {

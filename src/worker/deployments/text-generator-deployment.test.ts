@@ -90,6 +90,22 @@ describe('a text generator whose model changes', () => {
     await vi.waitFor(() => expect(request.types().at(-1)).toBe('finished'));
   });
 
+  it('goes on with the old one, and with what came meanwhile, when the wait for it is ended', async () => {
+    const { deployment, submit } = await createDeployment();
+    const running = submit('running', 250);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    const wait = new AbortController();
+    const switched = deployment.useModel(createModel('new'), 'finish', wait.signal);
+    const later = submit('later', 3);
+    wait.abort(new Error('cancelled'));
+    await expect(switched).rejects.toThrow('cancelled');
+    await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
+    expect([running.types().at(-1), later.text()]).toEqual(['chunk', 'cde']);
+    await deployment.useModel(createModel('new'), 'resubmit');
+    expect(running.types().filter((type) => type === 'restarted')).toHaveLength(1);
+    deployment.cancel(requestId('running'));
+  });
+
   it('does not wait for a request that is cancelled meanwhile', async () => {
     const { deployment, submit } = await createDeployment();
     const running = submit('running', 250);

@@ -82,8 +82,10 @@ export class TextGeneratorDeployment {
   /**
    * Starts serving; what waited goes first, in its order. Where another model serves, it is there until it has ended what it
    * has, or until the new one has taken that over. Resolves when nothing runs on the old one any more.
+   *
+   * @param signal Ends the wait for what the old one has: then it serves on.
    */
-  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish'): Promise<void> {
+  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
     const create: CreateGenerator = (policy, onUpdates) =>
       new TextGenerator(
         model,
@@ -97,12 +99,17 @@ export class TextGeneratorDeployment {
         },
         this.#care.maxRows,
       );
-    return this.use(servedModelId(model.modelInfo, model.backendInfo), create, whenBusy);
+    return this.use(servedModelId(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
   /** As `useModel`, whatever continues the prompts. */
-  async use(modelId: string, create: CreateGenerator, whenBusy: WhenBusy = 'finish'): Promise<void> {
-    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy);
+  async use(
+    modelId: string,
+    create: CreateGenerator,
+    whenBusy: WhenBusy = 'finish',
+    signal?: AbortSignal,
+  ): Promise<void> {
+    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy, signal);
     const generator = create(this.#policy, this.#onUpdates);
     this.#modelId = modelId;
     this.#endLoading({ type: 'ready', generator });
@@ -147,10 +154,22 @@ export class TextGeneratorDeployment {
       : undefined;
   }
 
-  async #endOld(generator: PromptGenerator, whenBusy: WhenBusy): Promise<void> {
-    const { promise: idle, resolve: onIdle } = Promise.withResolvers<void>();
+  async #endOld(
+    generator: PromptGenerator,
+    whenBusy: WhenBusy,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const { promise: idle, resolve: onIdle, reject } = Promise.withResolvers<void>();
     this.#model = { type: 'draining', generator, onIdle };
-    if (whenBusy === 'finish' && this.#started.size > 0) await idle;
+    if (whenBusy === 'finish' && this.#started.size > 0) {
+      signal?.addEventListener('abort', () => reject(signal.reason));
+      try {
+        await idle;
+      } catch (error) {
+        this.#endLoading({ type: 'ready', generator });
+        throw error;
+      }
+    }
     const dropped = generator.dropAll();
     this.#beginAnew();
     await dropped;

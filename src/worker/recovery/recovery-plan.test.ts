@@ -137,7 +137,13 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
       expect(plan.past.condemned).toEqual([]);
       live({ hasProgress: true, stalled: ['bad'] });
     }
-    expect(plan.past).toMatchObject({ condemned: ['bad'], leftRungs: [] });
+    expect(plan.past).toMatchObject({
+      condemned: ['bad'],
+      leftRungs: [],
+      recovery: { isCondemning: true },
+    });
+    live();
+    expect(plan.past.recovery).not.toHaveProperty('isCondemning');
   });
 
   it('tries every rung before it lets the only request fail, and goes back to the first then', () => {

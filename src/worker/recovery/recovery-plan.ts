@@ -119,11 +119,12 @@ export class RecoveryPlan {
   }
 
   #condemn(requestId: RequestId, hadProgress: boolean): void {
-    const { condemned, leftRungs } = this.#past;
+    const { condemned, leftRungs, recovery } = this.#past;
     this.#numFailures = 0;
     this.#numDeaths.clear();
     this.#past = {
       ...this.#past,
+      ...(recovery && { recovery: { ...recovery, isCondemning: true } }),
       condemned: [...condemned, requestId],
       leftRungs: hadProgress ? leftRungs : [],
       isProven: hadProgress,

@@ -1,4 +1,5 @@
-import { NoWebGpuAdapterError, RungUnavailableError } from './errors.ts';
+import { NoWebGpuAdapterError, RungUnavailableError, StepHangError } from './errors.ts';
+import { orHang } from './or-hang.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
@@ -8,6 +9,9 @@ export interface GpuDevice {
   readonly isSoftwareAdapter: boolean;
   readonly hasShaderF16: boolean;
 }
+
+/** The process that the browser starts for it takes seconds, and on a loaded machine many. */
+const PATIENCE_MS = 180_000;
 
 /** Raised to the adapter's own: the defaults are below what a real checkpoint's tensors need. */
 const RAISED_LIMITS = [
@@ -25,14 +29,14 @@ const RAISED_LIMITS = [
  * Asks for a device of our own: one that onnxruntime-web makes by itself dies with its last session.
  *
  * @param precision What it has to compute in; left out, fp16 where the adapter can.
- * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter.
+ * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter, or does not say.
  * @throws RungUnavailableError where the adapter does not compute in fp16, which was asked for, or refuses a device.
  */
 export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
   if (!gpu) throw NoWebGpuAdapterError.because('this browser does not offer navigator.gpu');
-  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  const adapter = await requestAdapter(gpu);
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError('This GPU adapter does not offer shader-f16');
@@ -45,10 +49,19 @@ export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<Gpu
   };
 }
 
+async function requestAdapter(gpu: GPU): Promise<GPUAdapter | null> {
+  try {
+    return await orHang(gpu.requestAdapter({ powerPreference: 'high-performance' }), PATIENCE_MS);
+  } catch (cause) {
+    if (!(cause instanceof StepHangError)) throw cause;
+    throw NoWebGpuAdapterError.because('the browser does not answer when it is asked for a GPU adapter');
+  }
+}
+
 async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName[]): Promise<GPUDevice> {
   const requiredLimits = Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]]));
   try {
-    return await adapter.requestDevice({ requiredFeatures, requiredLimits });
+    return await orHang(adapter.requestDevice({ requiredFeatures, requiredLimits }), PATIENCE_MS);
   } catch (cause) {
     throw new RungUnavailableError(`This GPU adapter gave no device (${String(cause)})`, { cause });
   }

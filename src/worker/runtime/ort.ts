@@ -1,4 +1,5 @@
 import type * as Ort from 'onnxruntime-web/webgpu';
+import { importPart } from '../import-part.ts';
 import { createMutex } from './mutex.ts';
 
 export type OrtModule = typeof Ort;
@@ -10,10 +11,21 @@ export type OrtModule = typeof Ort;
 export const ortMutex = createMutex();
 
 let loaded: Promise<OrtModule> | undefined;
+let hasThreads = true;
+
+/**
+ * Where threads have failed, no session has any. A build takes their number over once, with its first session, and that may be
+ * a deployment's: so it is said before there is one.
+ */
+export function forbidThreads(): void {
+  hasThreads = false;
+}
 
 /**
  * The build of onnxruntime-web for a backend. The bare import is the old TypeScript GPU backend and is never used.
  * With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build.
+ *
+ * @throws PageOutdatedError where it cannot be fetched.
  */
 export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   loaded = importOrt(backend);
@@ -25,7 +37,13 @@ export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
 }
 
-function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
+  const ort = await importPart(() => importBuild(backend));
+  if (!hasThreads) ort.env.wasm.numThreads = 1;
+  return ort;
+}
+
+function importBuild(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   if (backend === 'wasm') return import('onnxruntime-web/wasm');
   return 'Suspending' in WebAssembly ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
 }

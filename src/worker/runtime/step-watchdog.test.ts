@@ -27,6 +27,16 @@ describe('StepWatchdog', () => {
     expect(hangs).toHaveLength(1);
   });
 
+  it('is at least as patient as it is told to be', () => {
+    const clock = new FakeClock();
+    const hangs: StepHangError[] = [];
+    new StepWatchdog(clock, (error) => hangs.push(error), 300_000).begin();
+    clock.advance(300_000);
+    expect(hangs).toEqual([]);
+    clock.advance(1000);
+    expect(hangs.map(({ message }) => message)).toEqual(['A step has not ended within 300 s.']);
+  });
+
   it('is as patient as the steps so far are long', () => {
     const { clock, hangs, watchdog, runStep } = createWatchdog();
     for (let step = 0; step < 20; step++) runStep(2000);

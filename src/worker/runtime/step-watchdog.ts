@@ -15,18 +15,24 @@ const PATIENCE = 50;
 export class StepWatchdog {
   readonly #clock: Clock;
   readonly #onHang: (error: StepHangError) => void;
+  readonly #leastPatienceMs: number;
   readonly #stepMs = new LatencyWindow();
   #numInFlight = 0;
   #numSilentTicks = 0;
   #isTicking = false;
 
-  constructor(clock: Clock, onHang: (error: StepHangError) => void) {
+  constructor(
+    clock: Clock,
+    onHang: (error: StepHangError) => void,
+    leastPatienceMs: number = LEAST_PATIENCE_MS,
+  ) {
     this.#clock = clock;
     this.#onHang = onHang;
+    this.#leastPatienceMs = leastPatienceMs;
   }
 
   get patienceMs(): number {
-    return Math.max(LEAST_PATIENCE_MS, PATIENCE * this.#stepMs.summary.p95);
+    return Math.max(this.#leastPatienceMs, PATIENCE * this.#stepMs.summary.p95);
   }
 
   /** A step begins; returns its end. */

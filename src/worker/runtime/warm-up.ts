@@ -4,6 +4,7 @@ import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../ids.ts';
 import type { Gpt2Config } from '../model/gpt2-config.ts';
 import type { ForwardTarget, Gpt2Backend } from './gpt2-backend.ts';
+import { orHang } from './or-hang.ts';
 
 interface WarmUpShape {
   readonly target: ForwardTarget;
@@ -24,30 +25,41 @@ const SHAPES: readonly WarmUpShape[] = [
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
 
-/** Runs and samples each shape once, so that no request waits for a shader to compile, and gives their K/V memory back. */
+/** Of one shape. On a software adapter, on a loaded machine, its shaders alone take a minute, and a large model another one. */
+const PATIENCE_MS = 300_000;
+
+/**
+ * Runs and samples each shape once, so that no request waits for a shader to compile, and gives their K/V memory back.
+ *
+ * @throws StepHangError where one comes to no end.
+ */
 export async function warmUp(
   backend: Gpt2Backend,
   config: Gpt2Config,
   report: (done: number, total: number) => void,
 ): Promise<void> {
   const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
-  for (const [done, { target, numRows, tokensPerRow }] of shapes.entries()) {
+  for (const [done, shape] of shapes.entries()) {
     report(done, shapes.length);
-    const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
-    backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
-    const numTokens = numRows * tokensPerRow;
-    await backend.forward({
-      target,
-      numRows,
-      tokensPerRow,
-      ids: new Int32Array(numTokens),
-      positions: Int32Array.from({ length: numTokens }, (_, i) => i % tokensPerRow),
-      lastIndices: new Int32Array(numRows).fill(tokensPerRow - 1),
-    });
-    await backend.sample(target, warmUpRows(numRows));
+    await orHang(runOnce(backend, shape), PATIENCE_MS);
   }
   backend.resize({ numSlots: 1, numStagingRows: 1, capacity: backend.kvCacheLimits.capacityFor(1) });
   report(shapes.length, shapes.length);
+}
+
+async function runOnce(backend: Gpt2Backend, { target, numRows, tokensPerRow }: WarmUpShape): Promise<void> {
+  const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
+  backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
+  const numTokens = numRows * tokensPerRow;
+  await backend.forward({
+    target,
+    numRows,
+    tokensPerRow,
+    ids: new Int32Array(numTokens),
+    positions: Int32Array.from({ length: numTokens }, (_, i) => i % tokensPerRow),
+    lastIndices: new Int32Array(numRows).fill(tokensPerRow - 1),
+  });
+  await backend.sample(target, warmUpRows(numRows));
 }
 
 function warmUpRows(numRows: number): StepRow[] {

@@ -17,6 +17,7 @@ import type { GpuDevice } from './gpu-device.ts';
 import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { GpuSampler, type SlotInputs } from './gpu-sampler/gpu-sampler.ts';
+import { orHang } from './or-hang.ts';
 import { loadOrt, ortMutex, type OrtModule } from './ort.ts';
 
 interface WebGpuBackendOptions {
@@ -34,6 +35,11 @@ const SMALLEST_CAPACITY = 128;
 const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
 const BYTES_PER_FLOAT32 = 4;
+
+/** On a software adapter, on a loaded machine, a pipeline takes a minute. */
+const PIPELINE_PATIENCE_MS = 300_000;
+/** The first session waits for the runtime's own download, 27 MB where no server packs them, over whatever network there is. */
+const SESSION_PATIENCE_MS = 1_800_000;
 
 /** Between the rejection of what a device was doing and the news of its loss. */
 const LOSS_GRACE_MS = 100;
@@ -64,19 +70,26 @@ export class WebGpuBackend implements Gpt2Backend {
   #deviceError: Error | undefined;
   #isReleased = false;
 
+  /** @throws StepHangError where a part of it comes to no end. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
     const { gpu, config, packed, weights } = options;
     const model = buildGpt2Model(config, packed, gpu.device.limits.maxStorageBufferBindingSize);
     const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
-    const sampler = GpuSampler.create(gpu.device, config.vocabSize, workgroupSize);
-    const session = await ortMutex.run(() =>
+    const sampler = orHang(
+      GpuSampler.create(gpu.device, config.vocabSize, workgroupSize),
+      PIPELINE_PATIENCE_MS,
+    );
+    // Its end is looked at when the session is there: one that fails before is no unhandled rejection.
+    sampler.catch(() => {});
+    const creation = ortMutex.run(() =>
       ort.InferenceSession.create(model, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
         executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
     );
+    const session = await orHang(creation, SESSION_PATIENCE_MS);
     return new WebGpuBackend(ort, session, await sampler, options);
   }
 

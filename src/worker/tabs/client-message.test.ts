@@ -45,7 +45,13 @@ const MESSAGES = [
 ];
 
 const PAST = {
-  recovery: { kind: 'device-lost', message: 'unplugged', rung: 'webgpu-fp16', attempt: 2 },
+  recovery: {
+    kind: 'device-lost',
+    message: 'unplugged',
+    rung: 'webgpu-fp16',
+    attempt: 2,
+    isCondemning: true,
+  },
   leftRungs: [{ rung: 'webgpu-fp16', reason: 'it was lost' }],
   isProven: true,
   maxRows: 4,

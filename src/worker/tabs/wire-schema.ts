@@ -111,4 +111,5 @@ export const recovery: v.GenericSchema<unknown, Recovery> = v.object({
   ...faultEntries,
   rung: v.exactOptional(rung),
   attempt: count,
+  isCondemning: v.exactOptional(v.boolean()),
 });

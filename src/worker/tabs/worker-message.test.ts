@@ -80,7 +80,13 @@ const STATUS = {
     fallbackReason: '',
   },
   error: ERROR,
-  recovery: { kind: 'device-lost', message: 'unplugged', rung: 'webgpu-fp16', attempt: 2 },
+  recovery: {
+    kind: 'device-lost',
+    message: 'unplugged',
+    rung: 'webgpu-fp16',
+    attempt: 2,
+    isCondemning: true,
+  },
 };
 const BARE_STATUS = { state: 'loading', knobs: createKnobs(), numTabs: 0 };
 

@@ -120,6 +120,18 @@ export class ModelStoreError extends Error {
   }
 }
 
+/** A stored model was on its way again and again, and each time its page or its worker ended before it was there. */
+export class ModelStartError extends Error {
+  override readonly name = 'ModelStartError';
+  readonly code = 'MODEL_START_FAILED';
+
+  static of(id: string): ModelStartError {
+    return new ModelStartError(
+      `The last starts with ${id} were broken off, so the embedded model serves: load ${id} again, or a smaller model.`,
+    );
+  }
+}
+
 /** Whoever asked for it, or for another model, has ended this load. */
 export class LoadCancelledError extends Error {
   override readonly name = 'LoadCancelledError';

@@ -1,3 +1,4 @@
+import { importPart } from '../../import-part.ts';
 import { ModelNotFoundError } from './errors.ts';
 import type { HubClient } from './hub-client.ts';
 
@@ -28,7 +29,7 @@ export interface HubSnapshot {
  */
 export async function readHubSnapshot(client: HubClient, revision: string): Promise<HubSnapshot> {
   // On demand: a model that is stored needs nothing of it.
-  const { listFiles, modelInfo } = await import('@huggingface/hub');
+  const { listFiles, modelInfo } = await importPart(() => import('@huggingface/hub'));
   const { hub: hubUrl, id: name, fetch } = client;
   const { sha } = await modelInfo({ name, hubUrl, revision, fetch, additionalFields: ['sha'] });
   if (!sha) throw ModelNotFoundError.of(name, hubUrl, `commit \`${revision}\``);

@@ -16,7 +16,7 @@ import {
   writeJsonFile,
 } from './opfs.ts';
 import { ModelFileCorruptError } from '../errors.ts';
-import { StorageQuotaError } from './errors.ts';
+import { ModelStartError, StorageQuotaError } from './errors.ts';
 import { PartFile } from './part-file.ts';
 import { digestOf } from './stored-digest.ts';
 import { readJournal } from './range-journal.ts';
@@ -78,8 +78,12 @@ const NOTE = 'download.json';
 const JOURNAL = '.journal';
 const RESERVE = 'reserve';
 const SERVED = 'served.json';
-/** Of a stored model, without one of them coming to its end. */
-const MAX_STARTS = 2;
+/**
+ * Of a stored model, in a row, none of which came to an end. A page that is closed meanwhile tells nothing of itself, and neither
+ * does one that was ended for the memory it took; a worker whose predecessor has failed knows more.
+ */
+const MAX_STARTS = 5;
+const MAX_STARTS_BEFORE_FAULT = 2;
 
 /** Every model on this device: those that can run, and those of which a part is here. */
 export class ModelStore {
@@ -171,28 +175,34 @@ export class ModelStore {
   }
 
   /**
-   * What this browser was told to serve, in place of the embedded model at `modelUrl`. Counts the starts: one that brings its
-   * worker down twice, before `serve` has confirmed it, is not tried a third time.
+   * What this browser was told to serve, in place of the embedded model at `modelUrl`. Counts the starts until `endStart`.
    *
+   * @param isAfterFault Whether the worker before this one has failed.
+   * @throws ModelStartError after too many starts without an end, until `serve` says otherwise.
    * @throws ModelFileCorruptError where it is not here whole any more; then it is forgotten.
    */
-  async served(modelUrl: string): Promise<ModelFolder | undefined> {
+  async served(modelUrl: string, isAfterFault: boolean): Promise<ModelFolder | undefined> {
     const note = await readJsonFile(this.#root, SERVED);
     if (!isRecord(note) || note['modelUrl'] !== modelUrl) return undefined;
+    const key = String(note['key']);
     const numStarts = Number(note['numStarts']);
-    if (!(numStarts < MAX_STARTS)) return undefined;
-    const folder = (await this.folders()).find(({ key }) => key === note['key']);
+    if (!(numStarts < (isAfterFault ? MAX_STARTS_BEFORE_FAULT : MAX_STARTS))) {
+      await this.#countStarts(note, MAX_STARTS);
+      throw ModelStartError.of(nameIn(key));
+    }
+    const folder = (await this.folders()).find((stored) => stored.key === key);
     if (!folder) {
-      await this.delete(String(note['key']));
-      throw ModelFileCorruptError.ofStored(nameIn(String(note['key'])), 'a part of it is missing');
+      await this.delete(key);
+      throw ModelFileCorruptError.ofStored(nameIn(key), 'a part of it is missing');
     }
-    try {
-      await writeJsonFile(this.#root, SERVED, { ...note, numStarts: numStarts + 1 });
-    } catch (error) {
-      // A full disk cannot count; the model is here all the same.
-      if (!(error instanceof StorageQuotaError)) throw error;
-    }
+    await this.#countStarts(note, numStarts + 1);
     return folder;
+  }
+
+  /** The start of what `served` gave has come to an end, well or not. Does nothing where it was deleted since. */
+  async endStart(key: string): Promise<void> {
+    const note = await readJsonFile(this.#root, SERVED);
+    if (isRecord(note) && note['key'] === key) await this.#countStarts(note, 0);
   }
 
   /** @param key Undefined for the embedded model. */
@@ -205,6 +215,15 @@ export class ModelStore {
   async sweep(): Promise<void> {
     for (const folder of await foldersIn(this.#models)) {
       if (!(await this.#read(folder))) await removeEntry(this.#models, folder.name);
+    }
+  }
+
+  async #countStarts(note: Readonly<Record<string, unknown>>, numStarts: number): Promise<void> {
+    try {
+      await writeJsonFile(this.#root, SERVED, { ...note, numStarts });
+    } catch (error) {
+      // A full disk cannot count; the model is here all the same.
+      if (!(error instanceof StorageQuotaError)) throw error;
     }
   }
 
@@ -232,9 +251,14 @@ export class ModelStore {
       },
       async openWeights() {
         const file = await openSyncFile(folder, WEIGHTS);
-        if ((await digestOf(file, manifest.packed.size)) === manifest.weightsDigest) return file;
-        file.close();
-        throw await damaged('its weights are not what was stored');
+        let isWhole = false;
+        try {
+          isWhole = (await digestOf(file, manifest.packed.size)) === manifest.weightsDigest;
+        } finally {
+          if (!isWhole) file.close();
+        }
+        if (!isWhole) throw await damaged('its weights are not what was stored');
+        return file;
       },
     };
   }

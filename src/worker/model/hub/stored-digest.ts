@@ -1,3 +1,4 @@
+import { importPart } from '../../import-part.ts';
 import type { SyncFile } from './sync-file.ts';
 
 const CHUNK_BYTES = 2 ** 20;
@@ -8,7 +9,7 @@ const CHUNK_BYTES = 2 ** 20;
  */
 export async function digestOf(file: SyncFile, size: number): Promise<string> {
   // On demand: a browser that has stored nothing never asks for it.
-  const { createXXHash64 } = await import('hash-wasm');
+  const { createXXHash64 } = await importPart(() => import('hash-wasm'));
   const hasher = (await createXXHash64()).init();
   const chunk = new Uint8Array(CHUNK_BYTES);
   for (let at = 0; at < size; at += CHUNK_BYTES) {

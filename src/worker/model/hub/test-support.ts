@@ -36,3 +36,70 @@ export class MemoryFile implements SyncFile {
     this.isOpen = false;
   }
 }
+
+/** A folder of OPFS, in memory: as much of one as the store asks for. */
+export class MemoryFolder {
+  readonly kind = 'directory';
+  readonly name: string;
+  readonly #entries = new Map<string, MemoryFolder | MemoryFileHandle>();
+
+  constructor(name = '') {
+    this.name = name;
+  }
+
+  getDirectoryHandle(name: string, { create = false } = {}): Promise<MemoryFolder> {
+    return this.#get(name, MemoryFolder, create);
+  }
+
+  getFileHandle(name: string, { create = false } = {}): Promise<MemoryFileHandle> {
+    return this.#get(name, MemoryFileHandle, create);
+  }
+
+  removeEntry(name: string): Promise<void> {
+    return this.#entries.delete(name) ? Promise.resolve() : Promise.reject(notFound(name));
+  }
+
+  async *values(): AsyncGenerator<MemoryFolder | MemoryFileHandle> {
+    yield* this.#entries.values();
+  }
+
+  async #get<Entry extends MemoryFolder | MemoryFileHandle>(
+    name: string,
+    EntryClass: new (name: string) => Entry,
+    create: boolean,
+  ): Promise<Entry> {
+    const known = this.#entries.get(name);
+    if (known instanceof EntryClass) return known;
+    if (!create) throw notFound(name);
+    const made = new EntryClass(name);
+    this.#entries.set(name, made);
+    return made;
+  }
+}
+
+class MemoryFileHandle {
+  readonly kind = 'file';
+  readonly name: string;
+  readonly #file = new MemoryFile();
+
+  constructor(name: string) {
+    this.name = name;
+    this.#file.isOpen = false;
+  }
+
+  getFile(): Promise<File> {
+    return Promise.resolve(new File([this.#file.bytes], this.name));
+  }
+
+  createSyncAccessHandle(): Promise<SyncFile> {
+    if (this.#file.isOpen) {
+      return Promise.reject(new DOMException(`${this.name} is open.`, 'NoModificationAllowedError'));
+    }
+    this.#file.isOpen = true;
+    return Promise.resolve(this.#file);
+  }
+}
+
+function notFound(name: string): DOMException {
+  return new DOMException(`There is no ${name}.`, 'NotFoundError');
+}

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
+import { ModelStore, type ModelTexts } from './model-store.ts';
+import type * as StoredDigest from './stored-digest.ts';
+import { MemoryFolder } from './test-support.ts';
+
+const MODEL_URL = 'http://localhost/models/embedded/';
+const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit: 'c0ffee' };
+
+/** A model in the store, which this browser was told to serve. */
+async function chooseStored() {
+  const store = await ModelStore.open();
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of these the store reads the version and the size alone
+  const packed = { formatVersion: PACKED_FORMAT_VERSION, size: 1 } as PackedWeights;
+  const choice = { dtypeChoice: 'auto', dtypeReason: '' } as const;
+  const kind = { dtype: 'fp32', precision: 'float32' } as const;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nor is anything of the texts
+  const folder = await store.write(ORIGIN, {} as ModelTexts, choice, kind, (file) => {
+    file.write(Uint8Array.of(1), { at: 0 });
+    return Promise.resolve(packed);
+  });
+  await store.serve(MODEL_URL, folder.key);
+  /** What a worker that starts is to serve; `fault`: the worker before it has failed. */
+  const start = async (before?: 'fault') => (await store.served(MODEL_URL, before === 'fault'))?.key;
+  return { store, key: folder.key, start };
+}
+
+/** The code that reads a digest comes by itself. */
+const network = vi.hoisted(() => ({ isThere: true }));
+
+vi.mock('./stored-digest.ts', async (importOriginal) => {
+  const { digestOf } = await importOriginal<typeof StoredDigest>();
+  return {
+    digestOf: (...given: Parameters<typeof digestOf>) =>
+      network.isThere ? digestOf(...given) : Promise.reject(new Error('offline')),
+  };
+});
+
+beforeEach(() => {
+  network.isThere = true;
+  const root = new MemoryFolder();
+  vi.stubGlobal('navigator', { storage: { getDirectory: () => Promise.resolve(root) } });
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('the weights of a stored model', () => {
+  it('are not held by who could not read them', async () => {
+    const { store } = await chooseStored();
+    const [folder] = await store.folders();
+    network.isThere = false;
+    await expect(folder?.openWeights()).rejects.toThrow('offline');
+    network.isThere = true;
+    const file = await folder?.openWeights();
+    expect(file?.getSize()).toBe(1);
+    file?.close();
+  });
+});
+
+describe('the model that this browser was told to serve', () => {
+  it('is the same at the next start, however many there were that came to an end', async () => {
+    const { store, key, start } = await chooseStored();
+    for (let count = 0; count < 10; count++) {
+      expect(await start(count % 2 === 0 ? undefined : 'fault')).toBe(key);
+      await store.endStart(key);
+    }
+  });
+
+  it('outlives starts that are broken off: a page may be reloaded before it is there', async () => {
+    const { store, key, start } = await chooseStored();
+    for (let count = 0; count < 4; count++) expect(await start()).toBe(key);
+    expect(await start()).toBe(key);
+    await store.endStart(key);
+    expect(await start()).toBe(key);
+  });
+
+  it('is left alone after five starts without an end, and each start says so, until it is chosen again', async () => {
+    const { store, key, start } = await chooseStored();
+    for (let count = 0; count < 5; count++) await start();
+    for (let count = 0; count < 2; count++) {
+      await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
+      await expect(start()).rejects.toThrow('starts with a/b were broken off');
+    }
+    await store.serve(MODEL_URL, key);
+    expect(await start()).toBe(key);
+  });
+
+  it('is left alone once it has brought two workers down', async () => {
+    const { key, start } = await chooseStored();
+    expect([await start(), await start('fault')]).toEqual([key, key]);
+    await expect(start('fault')).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
+    await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
+  });
+
+  it('is forgotten with the model, also while it starts', async () => {
+    const { store, key, start } = await chooseStored();
+    await start();
+    await store.delete(key);
+    await store.endStart(key);
+    expect(await start()).toBeUndefined();
+  });
+});

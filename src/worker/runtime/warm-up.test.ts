@@ -1,0 +1,48 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StepHangError } from './errors.ts';
+import { ScriptedBackend } from './scripted-backend.ts';
+import { warmUp } from './warm-up.ts';
+
+/** A backend whose run `hangAt`, counted from 1, never ends, and whose other runs take so long. */
+function createBackend(hangAt: number, runMs: number): ScriptedBackend {
+  const backend = new ScriptedBackend();
+  let numRuns = 0;
+  backend.forward = () => {
+    numRuns += 1;
+    if (numRuns === hangAt) return new Promise<never>(() => {});
+    return new Promise((resolve) => setTimeout(() => resolve({ runMs }), runMs));
+  };
+  backend.sample = () => Promise.resolve({ samples: [], readbackMs: 0 });
+  return backend;
+}
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('warming up', () => {
+  it('gives every pass the time that it takes, be it minutes', async () => {
+    const reports: number[] = [];
+    const done = warmUp(createBackend(0, 240_000), ScriptedBackend.config, (count) => reports.push(count));
+    await vi.advanceTimersByTimeAsync(6 * 240_000);
+    await done;
+    expect(reports).toEqual([0, 1, 2, 3, 4, 5, 6]);
+  });
+
+  it('does not wait for ever for a pass that never ends', async () => {
+    const done = warmUp(createBackend(3, 20_000), ScriptedBackend.config, () => {});
+    const ended = vi.fn<(error: unknown) => void>();
+    done.catch(ended);
+    await vi.advanceTimersByTimeAsync(2 * 20_000 + 300_000);
+    expect(ended).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(ended).toHaveBeenCalledWith(expect.any(StepHangError));
+  });
+
+  it('leaves no timer behind', async () => {
+    const done = warmUp(createBackend(0, 10), ScriptedBackend.config, () => {});
+    await vi.advanceTimersByTimeAsync(60);
+    await done;
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
