@@ -14,9 +14,11 @@ import {
   type TabRole,
   type Unsigned,
   type WorkerMessage,
+  type WorkerStatus,
 } from './protocol.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { Link, LinkListener, Outgoing } from './tabs/link.ts';
-import { createKnobs, createWorkerStatus, workerId } from './tabs/test-support.ts';
+import { createKnobs, createScriptedModel, createWorkerStatus, workerId } from './tabs/test-support.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
@@ -104,6 +106,12 @@ class ScriptedLink implements Link {
   clear(): void {
     this.received.length = 0;
   }
+}
+
+/** Of a worker with this model. */
+function createModelStatus(id: string): Partial<WorkerStatus> {
+  const { modelInfo, backendInfo } = createScriptedModel(new ScriptedBackend());
+  return { state: 'warming-up', model: { ...modelInfo, id }, backend: backendInfo };
 }
 
 /** A tab that no worker has welcomed yet. */
@@ -631,6 +639,28 @@ describe('a new worker', () => {
     expect(link.submissions()).toMatchObject([
       { elapsedMs: 30, resumption: { choices: [{ tokenIds: [3, 4] }], queueWaitMs: 2, ttftMs: 9 } },
     ]);
+  });
+
+  it('gets the tokens with their model’s name, though one was lost in between that had none, or another', () => {
+    const { link, generator } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    const [first, second] = ['first', 'second'].map((name) => createModelStatus(name));
+    link.status(first ?? {});
+    link.update(started(id, 2), chunk(id, 'a', [3]));
+    for (const worker of ['B', 'C']) {
+      link.welcome(worker);
+      expect(link.submissions().at(-1)?.resumption).toMatchObject({
+        modelId: 'first',
+        choices: [{ tokenIds: [3] }],
+      });
+      link.status(second ?? {}, worker);
+    }
+    link.updateFrom('C', { type: 'restarted', requestId: id }, chunk(id, 'b', [4]));
+    link.welcome('D');
+    expect(link.submissions().at(-1)?.resumption).toMatchObject({
+      modelId: 'second',
+      choices: [{ tokenIds: [4] }],
+    });
   });
 
   it('is told in the requests’ updates, for those that a worker had been asked for', () => {

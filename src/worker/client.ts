@@ -464,23 +464,20 @@ export class Serve implements LinkListener {
   #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
-    const { model, backend } = this.#workerStatus ?? {};
-    const modelId = model && backend && servedModelId(model, backend);
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
-    this.#resubmitAll(modelId);
+    this.#resubmitAll();
   }
 
-  /** @param modelId What the worker before this one served. */
-  #resubmitAll(modelId: string | undefined): void {
+  #resubmitAll(): void {
     const resubmitted: RequestUpdate[] = [];
     for (const [requestId, request] of this.#outstanding) {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
-      this.#link.post(request.takeMessage(systemClock.now(), modelId));
+      this.#link.post(request.takeMessage(systemClock.now()));
     }
     for (const { message } of this.#calls.values()) this.#link.post(message);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);
@@ -518,9 +515,11 @@ export class Serve implements LinkListener {
   }
 
   #applyUpdates(updates: readonly RequestUpdate[]): void {
+    const { model, backend } = this.#workerStatus ?? {};
+    const modelId = model && backend && servedModelId(model, backend);
     const known = updates.filter(({ requestId }) => this.#outstanding.has(requestId));
     for (const update of known) {
-      this.#outstanding.get(update.requestId)?.apply(update);
+      this.#outstanding.get(update.requestId)?.apply(update, modelId);
       if (END_TYPES.has(update.type)) this.#outstanding.delete(update.requestId);
     }
     if (known.length > 0) this.#publish('requests', known);
