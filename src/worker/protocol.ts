@@ -516,8 +516,13 @@ export type HostMessage = Versioned &
     | { readonly type: 'idle' }
     /** The first token of this worker. */
     | { readonly type: 'progress' }
-    /** Told by a worker whose predecessor could not: whose step it is about to begin. */
-    | { readonly type: 'step'; readonly requestIds: readonly RequestId[] }
+    /** Told by a worker whose predecessor could not: whose step it is about to begin, or how far those have come since. */
+    | {
+        readonly type: 'step';
+        readonly requestIds: readonly RequestId[];
+        /** Of these, those that have no token of this worker. */
+        readonly stalledIds: readonly RequestId[];
+      }
     /** `patienceMs`: how long the longest step may take. */
     | { readonly type: 'pong'; readonly patienceMs: number }
     /** It can go on no more, and tells nobody of what it has half done. */

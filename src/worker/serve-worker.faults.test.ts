@@ -72,17 +72,32 @@ describe('a worker and the tab that made it', () => {
     expect(host.told.slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
   });
 
-  it('tells of each step before it begins where the worker before was silent about its own', async () => {
+  it.each(['worker-hang', 'worker-ended'] as const)(
+    'tells of each step before it begins, and who has no token, where the worker before could not: %s',
+    async (kind) => {
+      const { host, submit } = await createWorker({ recovery: { kind, message: '', attempt: 1 } });
+      submit('a', 2);
+      await work();
+      expect(host.told.slice(2)).toEqual([
+        { type: 'step', requestIds: ['a'], stalledIds: ['a'] },
+        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'progress' },
+        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'idle' },
+      ]);
+    },
+  );
+
+  it('does not take the chunks of one long prompt for tokens', async () => {
     const recovery = { kind: 'worker-hang', message: '', attempt: 1 } as const;
-    const { host, submit } = await createWorker({ recovery });
-    submit('a', 2);
+    const { host, send, submit } = await createWorker({ recovery });
+    send({ type: 'configure', callId: 1, deployment: 'text-generator', knobs: { maxBatchedTokens: 1 } });
+    submit('long', 1);
     await work();
-    expect(host.told.slice(2)).toEqual([
-      { type: 'step', requestIds: ['a'] },
-      { type: 'progress' },
-      { type: 'step', requestIds: ['a'] },
-      { type: 'idle' },
-    ]);
+    const steps = host.told.filter(({ type }) => type === 'step');
+    expect(steps.slice(0, 2)).toEqual(
+      [0, 1].map(() => ({ type: 'step', requestIds: ['long'], stalledIds: ['long'] })),
+    );
   });
 });
 

@@ -82,6 +82,8 @@ export class ServeWorker {
   #upstream: UpstreamInit | undefined;
   /** Requests that wait or run and have a token of this worker. */
   readonly #advanced = new Set<RequestId>();
+  /** Whose step the host was told of last, where it is told. */
+  #announced: readonly RequestId[] = [];
   #hasProgressed = false;
   #hasFailed = false;
   #knobsRevision = 0;
@@ -103,7 +105,7 @@ export class ServeWorker {
     const isAnnouncing = recovery !== undefined && SPEECHLESS.has(recovery.kind);
     this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates), {
       onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
-      ...(isAnnouncing && { onStepBegun: (requestIds) => this.#host.tell({ type: 'step', requestIds }) }),
+      ...(isAnnouncing && { onStepBegun: (requestIds) => this.#announceStep(requestIds) }),
       ...(maxRows !== undefined && { maxRows }),
     });
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
@@ -130,7 +132,7 @@ export class ServeWorker {
     this.#host.tell({
       type: 'fault',
       fault,
-      stalledIds: requestIds.filter((id) => !this.#advanced.has(id)),
+      stalledIds: this.#stalledOf(requestIds),
       numRunning: this.#textGenerator.gauges.numRunning,
     });
   }
@@ -383,15 +385,27 @@ export class ServeWorker {
 
   /** One message per tab, whatever the number of its requests. */
   #postUpdates(updates: readonly RequestUpdate[]): void {
-    for (const update of updates) {
-      if (update.type === 'chunk' && update.tokenIds.length > 0) this.#recordToken(update.requestId);
-    }
+    this.#recordTokens(updates);
     for (const [clientId, own] of this.#byOwner(updates)) this.#tell(clientId, own);
   }
 
-  #recordToken(requestId: RequestId): void {
-    this.#advanced.add(requestId);
-    if (this.#hasProgressed) return;
+  /** Those that wait or run and have no token of this worker. */
+  #stalledOf(requestIds: readonly RequestId[]): readonly RequestId[] {
+    return requestIds.filter((id) => this.#ledger.ownerOf(id) !== undefined && !this.#advanced.has(id));
+  }
+
+  #announceStep(requestIds: readonly RequestId[]): void {
+    this.#announced = requestIds;
+    this.#host.tell({ type: 'step', requestIds, stalledIds: this.#stalledOf(requestIds) });
+  }
+
+  #recordTokens(updates: readonly RequestUpdate[]): void {
+    const chunks = updates.filter((update) => update.type === 'chunk' && update.tokenIds.length > 0);
+    const firsts = chunks.map(({ requestId }) => requestId).filter((id) => !this.#advanced.has(id));
+    for (const requestId of firsts) this.#advanced.add(requestId);
+    // The step after a request's first one may have been announced before its token was there.
+    if (firsts.some((id) => this.#announced.includes(id))) this.#announceStep(this.#announced);
+    if (firsts.length === 0 || this.#hasProgressed) return;
     this.#hasProgressed = true;
     this.#host.tell({ type: 'progress' });
   }

@@ -221,14 +221,16 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(workers[0]?.received).toHaveLength(1);
   });
 
-  it('blames the requests of the last step that it has announced, without those that have come further', () => {
+  it('blames those of the last step that it has announced who had no token', () => {
     const { host, clock, tell, serve, workers, initOf } = createHost();
+    const [good, bad] = [requestId('good'), requestId('bad')];
     host.start();
     for (let death = 0; death < 3; death++) {
       serve();
-      tell({ type: 'step', requestIds: [requestId('good')] });
+      // A prompt of several chunks: step after step, and no token.
+      tell({ type: 'step', requestIds: [good, bad], stalledIds: [good, bad] });
       tell({ type: 'progress' });
-      tell({ type: 'step', requestIds: [requestId('good'), requestId('bad')] });
+      tell({ type: 'step', requestIds: [good, bad], stalledIds: [bad] });
       workers.at(-1)?.fail('hung');
       clock.advance(10_000);
     }

@@ -4,7 +4,6 @@ import {
   type FaultKind,
   type HostMessage,
   type HostPing,
-  type RequestId,
   type WorkerInit,
 } from '../protocol.ts';
 import { RecoveryPlan, type EndedWorker } from '../recovery/recovery-plan.ts';
@@ -140,7 +139,7 @@ export class WorkerHost {
         this.#plan.recordProgress();
         break;
       case 'step':
-        hosted.step = nextStep(hosted.step, message.requestIds);
+        hosted.step = message;
         break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
@@ -201,20 +200,8 @@ interface HostedWorker {
   readonly watch: SilenceWatch;
   state: 'starting' | 'ready';
   hasWork: boolean;
-  step: AnnouncedStep | undefined;
-}
-
-/** Of a worker that tells of its steps before it begins them. */
-interface AnnouncedStep {
-  readonly requestIds: readonly RequestId[];
-  /** Those that no earlier step was for. */
-  readonly stalledIds: readonly RequestId[];
-  readonly advancedIds: ReadonlySet<RequestId>;
-}
-
-function nextStep(before: AnnouncedStep | undefined, requestIds: readonly RequestId[]): AnnouncedStep {
-  const advancedIds = new Set([...(before?.advancedIds ?? []), ...(before?.requestIds ?? [])]);
-  return { requestIds, advancedIds, stalledIds: requestIds.filter((id) => !advancedIds.has(id)) };
+  /** The last that it has announced, where it does so. */
+  step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
 }
 
 function failureOf(detail: string): Error {
