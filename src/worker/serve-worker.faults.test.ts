@@ -72,7 +72,7 @@ describe('a worker and the tab that made it', () => {
     expect(host.told.slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
   });
 
-  it.each(['worker-hang', 'worker-ended'] as const)(
+  it.each(['worker-error', 'worker-hang', 'worker-ended'] as const)(
     'tells of each step before it begins, and who has no token, where the worker before could not: %s',
     async (kind) => {
       const { host, submit } = await createWorker({ recovery: { kind, message: '', attempt: 1 } });

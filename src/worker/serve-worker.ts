@@ -57,8 +57,8 @@ export interface ServeWorkerHost {
   tell(message: Unsigned<HostMessage>): void;
 }
 
-/** Its host could not ask the worker before this one whose step ended it. */
-const SPEECHLESS: ReadonlySet<FaultKind> = new Set(['worker-hang', 'worker-ended']);
+/** The worker before this one did not say whose step had ended it. */
+const SPEECHLESS: ReadonlySet<FaultKind> = new Set(['worker-error', 'worker-hang', 'worker-ended']);
 
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {

@@ -238,6 +238,46 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
   });
 });
 
+describe('WorkerHost, of a worker that something uncaught has ended', () => {
+  it('blames those of the last step that it has announced who had no token', () => {
+    const { host, clock, tell, serve, initOf } = createHost();
+    const bad = requestId('bad');
+    host.start();
+    for (let death = 0; death < 3; death++) {
+      serve();
+      tell({ type: 'progress' });
+      tell({ type: 'step', requestIds: [bad], stalledIds: [bad] });
+      tell({
+        type: 'fault',
+        fault: { kind: 'worker-error', message: 'Aborted()' },
+        stalledIds: [],
+        numRunning: 1,
+      });
+      clock.advance(10_000);
+    }
+    expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
+  });
+
+  it('blames nobody for a fault that came between two steps', () => {
+    const { host, clock, tell, serve, initOf } = createHost();
+    const good = requestId('good');
+    host.start();
+    for (let death = 0; death < 3; death++) {
+      serve();
+      tell({ type: 'progress' });
+      tell({ type: 'step', requestIds: [good], stalledIds: [good] });
+      tell({
+        type: 'fault',
+        fault: { kind: 'device-lost', message: 'gone' },
+        stalledIds: [],
+        numRunning: 0,
+      });
+      clock.advance(10_000);
+    }
+    expect(initOf(3)).toMatchObject({ past: { condemned: [] } });
+  });
+});
+
 /** Its machine sleeps for hours between any timer and its firing. */
 class SleepyClock implements Clock {
   #nowMs = 0;

@@ -145,7 +145,7 @@ export class WorkerHost {
         hosted.watch.hear(message.patienceMs);
         break;
       case 'fault':
-        this.#end(hosted, message);
+        this.#end(hosted, message.fault.kind === 'worker-error' ? withAnnounced(hosted, message) : message);
         break;
       default:
         message satisfies never;
@@ -194,6 +194,8 @@ export class WorkerHost {
   }
 }
 
+type FaultMessage = Extract<HostMessage, { type: 'fault' }>;
+
 interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
@@ -202,6 +204,11 @@ interface HostedWorker {
   hasWork: boolean;
   /** The last that it has announced, where it does so. */
   step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
+}
+
+/** What nobody has caught names no step. */
+function withAnnounced({ step }: HostedWorker, fault: FaultMessage): FaultMessage {
+  return { ...fault, stalledIds: step?.stalledIds ?? [] };
 }
 
 function failureOf(detail: string): Error {
