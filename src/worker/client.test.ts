@@ -733,6 +733,24 @@ describe('a new worker', () => {
     await expect(knobs).rejects.toBeInstanceOf(InvalidOptionError);
   });
 
+  it('is asked once more for a model under which the lost one died, and none after it', async () => {
+    const { link, serve } = createServed();
+    const loaded = serve.loadModel('owner/huge');
+    await Promise.resolve();
+    const texts = serve.tokenTexts([1]);
+    link.welcome('B');
+    expect(link.types).toEqual(['load-model', 'token-texts', 'load-model', 'token-texts']);
+    link.clear();
+    link.welcome('C');
+    expect(link.types).toEqual(['token-texts']);
+    await expect(loaded).rejects.toMatchObject({
+      code: 'LOAD_ABANDONED',
+      message: expect.stringMatching(/2 workers were lost while owner\/huge .* smaller model/),
+    });
+    link.say({ type: 'call-answered', callId: 2, result: ['x'] }, 'C');
+    expect(await texts).toEqual(['x']);
+  });
+
   it('hears in the hello how the knobs were last', () => {
     const { link } = createServed();
     const knobs = createKnobs({ revision: 3, policy: { ...createKnobs().policy, maxBatchSize: 5 } });

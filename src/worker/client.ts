@@ -5,7 +5,7 @@ import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { BRIDGE_META } from './bridge/names.ts';
 import { createClientId, createRequestId } from './ids.ts';
-import { toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
+import { modelNameOf, toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { Outcome } from './outcome.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
@@ -36,7 +36,7 @@ import { allowOwnScripts } from './own-scripts.ts';
 import { randomSeed } from './random-seed.ts';
 import { servedModelId } from './served-model-id.ts';
 import { BatchLog } from './tabs/batch-log.ts';
-import { VersionMismatchError } from './tabs/errors.ts';
+import { LoadAbandonedError, VersionMismatchError } from './tabs/errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
 import { MAX_NAME_LENGTH } from './tabs/names.ts';
@@ -123,7 +123,12 @@ type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number 
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
+  /** Workers that were asked. */
+  numWorkers: number;
 }
+
+/** A load that has cost so many their lives would cost the next one its own. */
+const MAX_WORKERS_OF_LOAD = 2;
 
 const INITIAL_STATUS: ServeStatus = {
   state: 'loading',
@@ -240,7 +245,8 @@ export class Serve implements LinkListener {
    *
    * Rejects with InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError,
    * HubRateLimitError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError,
-   * ModelTooLargeError, StorageQuotaError, ModelStoreError or LoadCancelledError; then the model before it serves on.
+   * ModelTooLargeError, StorageQuotaError, ModelStoreError, LoadCancelledError or, once two workers were lost under it,
+   * LoadAbandonedError; then the model before it serves on.
    *
    * @param onProgress What every tab sees as `status().load`.
    */
@@ -425,12 +431,27 @@ export class Serve implements LinkListener {
     const resolvers = Promise.withResolvers<unknown>();
     try {
       const message: Outgoing = structuredClone({ ...call, callId });
-      if (this.#workerId !== undefined) this.#link.post(message);
-      this.#calls.set(callId, { ...resolvers, message });
+      const pending: PendingCall = { ...resolvers, message, numWorkers: 0 };
+      if (this.#workerId !== undefined) this.#ask(pending);
+      this.#calls.set(callId, pending);
     } catch (error) {
       resolvers.reject(cannotBeSent(error));
     }
     return resolvers.promise;
+  }
+
+  /** @throws DataCloneError. */
+  #ask(call: PendingCall): void {
+    this.#link.post(call.message);
+    call.numWorkers += 1;
+  }
+
+  #askAgain(): void {
+    for (const [callId, call] of this.#calls) {
+      const refusal = refusalOf(call);
+      if (refusal) this.#takeCall(callId)?.reject(refusal);
+      else this.#ask(call);
+    }
   }
 
   #cancel(requestId: RequestId, reason: unknown): void {
@@ -479,7 +500,7 @@ export class Serve implements LinkListener {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
       this.#link.post(request.takeMessage(systemClock.now()));
     }
-    for (const { message } of this.#calls.values()) this.#link.post(message);
+    this.#askAgain();
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);
   }
 
@@ -576,6 +597,12 @@ export class Serve implements LinkListener {
       }
     }
   }
+}
+
+/** Why the next worker is not to be asked as well. */
+function refusalOf({ message, numWorkers }: PendingCall): Error | undefined {
+  if (message.type !== 'load-model' || numWorkers < MAX_WORKERS_OF_LOAD) return undefined;
+  return LoadAbandonedError.of(modelNameOf(message.source), numWorkers);
 }
 
 function withSeed(options: GenerationOptions): GenerationOptions {
