@@ -549,6 +549,22 @@ describe('before a worker has welcomed this tab', () => {
     expect(link.types).toEqual(['hello']);
   });
 
+  it('a model load that its signal has ended is forgotten: the worker hears nothing of it', async () => {
+    const { link, serve } = createServe();
+    link.connect();
+    link.clear();
+    const controller = new AbortController();
+    const loaded = serve.loadModel('owner/model', { signal: controller.signal });
+    const other = serve.loadModel('owner/other');
+    await Promise.resolve();
+    controller.abort();
+    await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    link.welcome();
+    expect(link.received).toMatchObject([{ type: 'load-model', source: { id: 'owner/other' } }]);
+    serve.close();
+    await expect(other).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+
   it('what waits is a copy: what its caller changes afterwards is not sent', () => {
     const { link, serve } = createServe();
     const features = [1, 2];
@@ -731,6 +747,18 @@ describe('a new worker', () => {
     link.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } }, 'B');
     expect([await answered, await metrics]).toEqual(['before', 'after']);
     await expect(knobs).rejects.toBeInstanceOf(InvalidOptionError);
+  });
+
+  it('is not asked for a model whose load was ended while the lost one still seemed to listen', async () => {
+    const { link, serve } = createServed();
+    const controller = new AbortController();
+    const loaded = serve.loadModel('owner/model', { signal: controller.signal });
+    await Promise.resolve();
+    controller.abort();
+    expect(link.types).toEqual(['load-model', 'steer-load']);
+    link.welcome('B');
+    await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    expect(link.types).toEqual(['load-model', 'steer-load']);
   });
 
   it('is asked once more for a model under which the lost one died, and none after it', async () => {

@@ -6,6 +6,7 @@ import { GenerationResponse } from './generation-response.ts';
 import { BRIDGE_META } from './bridge/names.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { modelNameOf, toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
+import { LoadCancelledError } from './model/hub/errors.ts';
 import { Outcome } from './outcome.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
@@ -123,6 +124,7 @@ type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number 
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
+  readonly signal: AbortSignal | undefined;
   /** Workers that were asked. */
   numWorkers: number;
 }
@@ -260,10 +262,14 @@ export class Serve implements LinkListener {
     // In a page alone, and up to the browser: it may delete what it was not asked to keep.
     if ('storage' in navigator) void navigator.storage.persist();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
-    const cancel = (): void => this.steerLoad('cancel');
+    const cancel = (): void => {
+      this.steerLoad('cancel');
+      // Without a worker nobody else answers; with one that is lost meanwhile, the next is not asked.
+      if (this.#workerId === undefined) this.#dropRefused();
+    };
     signal?.addEventListener('abort', cancel);
     try {
-      await this.#call({ type: 'load-model', source, dtype, whenBusy });
+      await this.#call({ type: 'load-model', source, dtype, whenBusy }, signal);
       return this.#status;
     } finally {
       unsubscribe();
@@ -424,14 +430,14 @@ export class Serve implements LinkListener {
     if (this.#workerId !== undefined) this.#link.post(request.takeMessage(systemClock.now()));
   }
 
-  #call(call: WorkerCall): Promise<unknown> {
+  #call(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
     const refusal = this.#end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
     if (refusal) return Promise.reject(refusal);
     const callId = ++this.#lastCallId;
     const resolvers = Promise.withResolvers<unknown>();
     try {
       const message: Outgoing = structuredClone({ ...call, callId });
-      const pending: PendingCall = { ...resolvers, message, numWorkers: 0 };
+      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
       if (this.#workerId !== undefined) this.#ask(pending);
       this.#calls.set(callId, pending);
     } catch (error) {
@@ -446,11 +452,11 @@ export class Serve implements LinkListener {
     call.numWorkers += 1;
   }
 
-  #askAgain(): void {
+  /** Of the calls that are not answered yet, those that no worker is to be asked any more. */
+  #dropRefused(): void {
     for (const [callId, call] of this.#calls) {
       const refusal = refusalOf(call);
       if (refusal) this.#takeCall(callId)?.reject(refusal);
-      else this.#ask(call);
     }
   }
 
@@ -500,7 +506,8 @@ export class Serve implements LinkListener {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
       this.#link.post(request.takeMessage(systemClock.now()));
     }
-    this.#askAgain();
+    this.#dropRefused();
+    for (const call of this.#calls.values()) this.#ask(call);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);
   }
 
@@ -600,9 +607,11 @@ export class Serve implements LinkListener {
 }
 
 /** Why the next worker is not to be asked as well. */
-function refusalOf({ message, numWorkers }: PendingCall): Error | undefined {
-  if (message.type !== 'load-model' || numWorkers < MAX_WORKERS_OF_LOAD) return undefined;
-  return LoadAbandonedError.of(modelNameOf(message.source), numWorkers);
+function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
+  if (message.type !== 'load-model') return undefined;
+  const modelName = modelNameOf(message.source);
+  if (signal?.aborted) return LoadCancelledError.of(modelName, 'it was asked for');
+  return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }
 
 function withSeed(options: GenerationOptions): GenerationOptions {
