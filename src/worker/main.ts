@@ -109,6 +109,10 @@ async function serveBridge(
   outbox: BridgedOutbox,
 ): Promise<void> {
   if (bridgeUrl === undefined) return;
-  const { keepBridged } = await import('./bridge/bridge-connection.ts');
-  await keepBridged(bridgeUrl, worker, outbox);
+  try {
+    const { keepBridged } = await import('./bridge/bridge-connection.ts');
+    await keepBridged(bridgeUrl, worker, outbox);
+  } catch {
+    // The tabs are served all the same; what asks the bridge is answered that no tab is open.
+  }
 }
