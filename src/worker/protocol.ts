@@ -514,7 +514,7 @@ export type HostMessage = Versioned &
     /** From the first request that waits or runs to the end of the last one. */
     | { readonly type: 'busy' }
     | { readonly type: 'idle' }
-    /** The first token of this worker. */
+    /** The first token of this worker, or the first answer of a deployment while no prompt waits or runs. */
     | { readonly type: 'progress' }
     /** Told by a worker whose predecessor could not: whose step it is about to begin, or how far those have come since. */
     | {

@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requestId } from '../batching/generation/test-support.ts';
 import { createClientId } from './ids.ts';
 import type { LoadedModel } from './load-model.ts';
+import { defineDeployment } from './deployments/deployment.ts';
+import type { ModelSwitchOptions } from './model-switch.ts';
 import { PROTOCOL_VERSION, type RequestUpdate, type WorkerMessage, type WorkerPast } from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { ServeWorker } from './serve-worker.ts';
@@ -13,11 +15,21 @@ const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() 
 vi.mock('./model-switch.ts', () => ({
   ModelSwitch: class {
     readonly started: Promise<void>;
-    constructor({ generator }: { generator: { useModel(model: LoadedModel): Promise<void> } }) {
-      this.started = loading.model.promise.then((model) => generator.useModel(model));
+    constructor({ generator, onStatus }: Pick<ModelSwitchOptions, 'generator' | 'onStatus'>) {
+      this.started = loading.model.promise.then((model) => {
+        onStatus({ state: 'ready' }, []);
+        return generator.useModel(model);
+      });
     }
   },
 }));
+
+const echo = defineDeployment({
+  name: 'echo',
+  checkInput: (input) => input,
+  batchOptions: { maxBatchSize: 8 },
+  handler: (inputs) => Promise.resolve(inputs),
+});
 
 /** A worker whose model can be broken, and its only tab. */
 async function createWorker(past: Partial<WorkerPast> = {}) {
@@ -27,7 +39,7 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
   const said: WorkerMessage[] = [];
   const host = createServeHost(past);
   const worker = new ServeWorker(
-    [],
+    [echo],
     { toAll: (message) => said.push(message), toClient: (_, message) => said.push(message) },
     host,
   );
@@ -36,22 +48,18 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
     worker.receive({ version: PROTOCOL_VERSION, clientId, ...message });
   send({ type: 'hello' });
   await worker.start('http://localhost/', 'auto');
+  const request = (name: string, deployment: string, options: object): void =>
+    send({ type: 'submit', requestId: requestId(name), deployment, input: 'ab', options, elapsedMs: 0 });
   const submit = (name: string, maxNewTokens: number): void =>
-    send({
-      type: 'submit',
-      requestId: requestId(name),
-      deployment: 'text-generator',
-      input: 'ab',
-      options: { maxNewTokens },
-      elapsedMs: 0,
-    });
+    request(name, 'text-generator', { maxNewTokens });
+  const submitEcho = (name: string): void => request(name, 'echo', {});
   const updatesOf = (name: string): RequestUpdate[] =>
     said
       .flatMap((message) => (message.type === 'updates' ? message.updates : []))
       .filter((update) => update.requestId === requestId(name));
   const typesOf = (name: string): string[] => updatesOf(name).map(({ type }) => type);
   const lastStatus = () => said.findLast((message) => message.type === 'status')?.status;
-  return { worker, backend, host, send, submit, updatesOf, typesOf, lastStatus };
+  return { worker, backend, host, send, submit, submitEcho, updatesOf, typesOf, lastStatus };
 }
 
 const work = () => vi.advanceTimersByTimeAsync(1000);
@@ -87,6 +95,33 @@ describe('a worker and the tab that made it', () => {
       ]);
     },
   );
+
+  it('tells of progress where a text ends before its first token', async () => {
+    const { backend, host, submit } = await createWorker();
+    // Whatever the prompt, the end token comes first.
+    const { eosTokenIds } = ScriptedBackend.config;
+    backend.sample = (_, rows) =>
+      Promise.resolve({
+        samples: rows.map(() => ({ tokenId: eosTokenIds[0] ?? 0, logprobs: undefined })),
+        readbackMs: 0,
+      });
+    submit('a', 2);
+    await work();
+    expect(host.told.slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+  });
+
+  it('tells of progress where a batch is answered, unless a prompt waits or runs', async () => {
+    const { backend, host, submit, submitEcho, send } = await createWorker();
+    backend.forward = () => new Promise<never>(() => {});
+    submit('a', 2);
+    submitEcho('b');
+    await work();
+    expect(host.told.slice(1)).toEqual([{ type: 'busy' }]);
+    send({ type: 'cancel', requestId: requestId('a') });
+    submitEcho('c');
+    await work();
+    expect(host.told.slice(2)).toContainEqual({ type: 'progress' });
+  });
 
   it('does not take the chunks of one long prompt for tokens', async () => {
     const recovery = { kind: 'worker-hang', message: '', attempt: 1 } as const;

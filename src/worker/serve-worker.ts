@@ -400,17 +400,28 @@ export class ServeWorker {
   }
 
   #recordTokens(updates: readonly RequestUpdate[]): void {
-    const chunks = updates.filter((update) => update.type === 'chunk' && update.tokenIds.length > 0);
-    const firsts = chunks.map(({ requestId }) => requestId).filter((id) => !this.#advanced.has(id));
+    const generated = updates.filter(hasGenerated).map(({ requestId }) => requestId);
+    const firsts = generated.filter((id) => !this.#advanced.has(id));
     for (const requestId of firsts) this.#advanced.add(requestId);
     // The step after a request's first one may have been announced before its token was there.
     if (firsts.some((id) => this.#announced.includes(id))) this.#announceStep(this.#announced);
-    if (firsts.length === 0 || this.#hasProgressed) return;
+    if (generated.length > 0) this.#recordProgress();
+  }
+
+  /** A batch says nothing of a model that prompts wait for, and that may bring down worker after worker. */
+  #recordAnswers(): void {
+    const { numRunning, numWaiting } = this.#textGenerator.gauges;
+    if (this.#status.state === 'ready' && numRunning + numWaiting === 0) this.#recordProgress();
+  }
+
+  #recordProgress(): void {
+    if (this.#hasProgressed) return;
     this.#hasProgressed = true;
     this.#host.tell({ type: 'progress' });
   }
 
   #postAnswers(answers: readonly Answer[]): void {
+    if (answers.length > 0) this.#recordAnswers();
     const updates = answers.map((answer): RequestUpdate => ({ type: 'answered', ...answer }));
     for (const [clientId, own] of this.#byOwner(updates)) this.#tellAnswers(clientId, own);
   }
@@ -466,6 +477,12 @@ export class ServeWorker {
   #postToAll(message: Unsigned<WorkerMessage>): void {
     this.#outbox.toAll({ version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
   }
+}
+
+/** Whether it has come further: an upstream need not tell its tokens, and a text may end before its first one. */
+function hasGenerated(update: RequestUpdate): boolean {
+  if (update.type === 'chunk') return update.tokenIds.length > 0 || update.text !== '';
+  return update.type === 'finished';
 }
 
 /** Knobs of a tab that has other deployments, or other limits, are none of this worker's. */
