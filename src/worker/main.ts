@@ -9,6 +9,9 @@ import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
 import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
 
+/** Undefined until the worker before this one is gone. */
+let serving: ServeWorker | undefined;
+
 // The runtime starts its threads here.
 allowOwnScripts();
 self.addEventListener('message', onInit);
@@ -23,14 +26,18 @@ function onInit({ data }: MessageEvent<unknown>): void {
 async function serve(init: WorkerInit): Promise<void> {
   // Not in the product: the tests' build alone can cause what may go wrong below.
   if (import.meta.env.MODE === 'faults') await (await import('./recovery/inject-faults.ts')).injectFaults();
+  answerPings();
   holdLifeLock(init);
   if (init.isShared) serveAllTabs(init);
   else serveOneTab(init);
 }
 
-/** Whoever made this worker queues for the lock: when it is free, the worker is gone. */
+/** Whoever made this worker queues for the lock: when it is free, the worker is gone. Without locks there is none. */
 function holdLifeLock({ lifeLock }: WorkerInit): void {
-  if (lifeLock === undefined) return;
+  if (lifeLock === undefined) {
+    tellHost({ type: 'alive' });
+    return;
+  }
   void navigator.locks.request(lifeLock, () => {
     tellHost({ type: 'alive' });
     return new Promise<never>(() => {});
@@ -44,7 +51,7 @@ function serveAllTabs(init: WorkerInit): void {
     const channels = new ChannelOutbox(shared);
     const outbox = new BridgedOutbox(channels);
     const worker = new ServeWorker(deployments, outbox, hostOf(init));
-    answerHost(worker);
+    answerFor(worker);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
         channels.open(clientId);
@@ -74,7 +81,7 @@ function serveAllTabs(init: WorkerInit): void {
 function serveOneTab(init: WorkerInit): void {
   const outbox = new BridgedOutbox(new PortOutbox(self));
   const worker = new ServeWorker(deployments, outbox, hostOf(init));
-  answerHost(worker);
+  answerFor(worker);
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
@@ -92,10 +99,16 @@ function tellHost(message: Unsigned<HostMessage>): void {
   self.postMessage({ version: PROTOCOL_VERSION, ...message });
 }
 
-function answerHost(worker: ServeWorker): void {
+/** Also while it waits for the worker before it to be gone: who waits does not hang. */
+function answerPings(): void {
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: worker.patienceMs });
+    if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: serving?.patienceMs ?? 0 });
   });
+}
+
+/** From now on it answers for this worker. */
+function answerFor(worker: ServeWorker): void {
+  serving = worker;
   // An uncaught error reaches the host by itself.
   self.addEventListener('unhandledrejection', ({ reason }) =>
     worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),

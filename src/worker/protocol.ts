@@ -505,11 +505,11 @@ export interface HostPing extends Versioned {
 
 /** From the worker to the tab that made it, over its own port. */
 export type HostMessage = Versioned &
-  /** It holds its lock. */
+  /** It runs, answers pings and holds its lock, where it has one. */
   (
     | { readonly type: 'alive' }
     | { readonly type: 'on-rung'; readonly rung: Rung }
-    /** The model serves. */
+    /** Its start has ended: the model serves, or is known not to. */
     | { readonly type: 'ready' }
     /** From the first request that waits or runs to the end of the last one. */
     | { readonly type: 'busy' }

@@ -96,6 +96,16 @@ describe('a worker and the tab that made it', () => {
     },
   );
 
+  it('tells that its start is over, where no model can be had', async () => {
+    const { worker, host, lastStatus } = await createWorker();
+    host.told.length = 0;
+    loading.model = Promise.withResolvers();
+    loading.model.reject(new Error('no model'));
+    await worker.start('http://localhost/', 'auto');
+    expect(lastStatus()).toMatchObject({ state: 'failed', error: { message: 'no model' } });
+    expect(host.told).toEqual([{ type: 'ready' }]);
+  });
+
   it('tells of progress where a text ends before its first token', async () => {
     const { backend, host, submit } = await createWorker();
     // Whatever the prompt, the end token comes first.

@@ -147,12 +147,12 @@ export class ServeWorker {
       await (upstream && backend === 'auto'
         ? this.#serveUpstream(upstream)
         : this.#serveModels(modelUrl, backend));
-      this.#host.tell({ type: 'ready' });
     } catch (cause) {
       const error = toWireError(cause);
       this.#changeStatus({ state: 'failed', error }, ['progress']);
       this.#textGenerator.fail(error);
     }
+    this.#host.tell({ type: 'ready' });
   }
 
   /** Tells all tabs which worker serves: those that do not know it yet say hello. */

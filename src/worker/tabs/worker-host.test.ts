@@ -209,6 +209,34 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(workers).toHaveLength(2);
   });
 
+  it('replaces one that is silent for five minutes while it starts, and not one that answers', () => {
+    const { host, workers, clock, tell, initOf } = createHost();
+    host.start();
+    tell({ type: 'alive' });
+    for (let answer = 0; answer < 5; answer++) {
+      clock.advance(295_000);
+      tell({ type: 'pong', patienceMs: 0 });
+    }
+    tell({ type: 'busy' });
+    clock.advance(300_000);
+    expect(workers).toHaveLength(1);
+    clock.advance(5000);
+    expect(workers).toHaveLength(2);
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang', attempt: 1 } } });
+  });
+
+  it('waits for one that is ready no longer than a minute, and for nothing while it is idle', () => {
+    const { host, workers, clock, tell } = createHost();
+    host.start();
+    tell({ type: 'alive' });
+    tell({ type: 'ready' });
+    clock.advance(1_000_000);
+    expect(workers).toHaveLength(1);
+    tell({ type: 'busy' });
+    clock.advance(65_000);
+    expect(workers).toHaveLength(2);
+  });
+
   it('asks nothing of one that has nothing to do, or has not come so far', () => {
     const { host, workers, clock, tell } = createHost();
     host.start();

@@ -12,6 +12,9 @@ import type { Locks } from './client-registry.ts';
 import { parseHostMessage } from './host-message.ts';
 import { createLifeName } from './names.ts';
 
+/** A large model that is converted, or runs its first pass on a loaded machine's CPU, keeps a worker from answering for long. */
+const PATIENCE_AT_START_MS = 300_000;
+
 /** What a worker is to the tab that makes it. */
 export interface WorkerPort {
   postMessage(message: unknown): void;
@@ -122,6 +125,7 @@ export class WorkerHost {
     switch (message.type) {
       case 'alive':
         this.#watchLife(hosted);
+        hosted.watch.start(PATIENCE_AT_START_MS);
         break;
       case 'on-rung':
         this.#plan.recordRung(message.rung);
@@ -133,7 +137,7 @@ export class WorkerHost {
       case 'busy':
       case 'idle':
         hosted.hasWork = message.type === 'busy';
-        this.#watchSilence(hosted);
+        if (hosted.state === 'ready') this.#watchSilence(hosted);
         break;
       case 'progress':
         this.#plan.recordProgress();
@@ -162,8 +166,8 @@ export class WorkerHost {
   }
 
   /** No timer runs while there is nothing to wait for. */
-  #watchSilence({ state, hasWork, watch }: HostedWorker): void {
-    if (state === 'ready' && hasWork) watch.start();
+  #watchSilence({ hasWork, watch }: HostedWorker): void {
+    if (hasWork) watch.start();
     else watch.stop();
   }
 
