@@ -103,6 +103,31 @@ describe('WorkerHost', () => {
     expect(host.isRunning).toBe(false);
   });
 
+  it('tries again where the script does not come, and serves once it does', () => {
+    const { host, workers, errors, clock, serve } = createHost();
+    host.start();
+    for (let failure = 0; failure < 9; failure++) {
+      workers.at(-1)?.fail();
+      clock.advance(10_000);
+    }
+    expect([workers.length, errors.length]).toEqual([10, 0]);
+    serve();
+    expect(workers.at(-1)?.isTerminated).toBe(false);
+  });
+
+  it('gives up where the script never comes, and says so', () => {
+    const { host, workers, errors, clock } = createHost();
+    host.start();
+    for (let failure = 0; failure < 10; failure++) {
+      workers.at(-1)?.fail();
+      clock.advance(10_000);
+    }
+    expect(workers).toHaveLength(10);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The worker failed (its script could not be loaded): reload the page.',
+    ]);
+  });
+
   it('forgives what failed before a worker brought a token', () => {
     const { host, workers, errors, tell, failLast } = createHost();
     host.start();

@@ -95,10 +95,11 @@ export class WorkerHost {
       if (message) this.#receive(hosted, message);
       else this.#options.onMessage(data);
     });
-    // The message is missing where the worker's script could not be loaded.
-    port.addEventListener('error', ({ message }) =>
-      this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded'),
-    );
+    port.addEventListener('error', ({ message }) => {
+      // The message is missing where the worker's script could not be loaded.
+      if (message === undefined) hosted.state = 'missing';
+      this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded');
+    });
     const { lifeLock } = hosted;
     const { past } = this.#plan;
     this.post({
@@ -180,9 +181,7 @@ export class WorkerHost {
   #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
-    const served = hosted.hasWork ? 'busy' : 'idle';
-    const phase = hosted.state === 'ready' ? served : 'start';
-    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase });
+    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase: phaseOf(hosted) });
     if (move.type === 'give-up') {
       this.#options.onGiveUp(failureOf(fault.message));
       return;
@@ -204,10 +203,17 @@ interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
   readonly watch: SilenceWatch;
-  state: 'starting' | 'ready';
+  /** `missing`: its script did not come. */
+  state: 'missing' | 'starting' | 'ready';
   hasWork: boolean;
   /** The last that it has announced, where it does so. */
   step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
+}
+
+function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
+  if (state === 'missing') return 'fetch';
+  if (state === 'starting') return 'start';
+  return hasWork ? 'busy' : 'idle';
 }
 
 /** What nobody has caught names no step. */
