@@ -476,7 +476,7 @@ export interface WorkerPast {
   readonly leftRungs: readonly LeftRung[];
   /** The rung has brought tokens, and somebody waits for more: the first steps need no rehearsal. */
   readonly isProven: boolean;
-  /** Sequences that may run together at first, where more were too many. */
+  /** Sequences, or items of a batch, that may run together at first, where more were too many. */
   readonly maxRows?: number;
   /** Requests that have ended one worker after another, alone: they fail. */
   readonly condemned: readonly RequestId[];

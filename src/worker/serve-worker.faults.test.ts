@@ -6,6 +6,8 @@ import { defineDeployment } from './deployments/deployment.ts';
 import type { ModelSwitchOptions } from './model-switch.ts';
 import { PROTOCOL_VERSION, type RequestUpdate, type WorkerMessage, type WorkerPast } from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import { RecoveryPlan } from './recovery/recovery-plan.ts';
+import { WasmAbortError } from './runtime/errors.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
 import { createScriptedModel, createServeHost } from './tabs/test-support.ts';
@@ -27,8 +29,11 @@ vi.mock('./model-switch.ts', () => ({
 const echo = defineDeployment({
   name: 'echo',
   checkInput: (input) => input,
-  batchOptions: { maxBatchSize: 8 },
-  handler: (inputs) => Promise.resolve(inputs),
+  batchOptions: { maxBatchSize: 8, batchWaitTimeoutMs: 10 },
+  handler: (inputs) =>
+    inputs.includes('abort')
+      ? Promise.reject(WasmAbortError.because(new Error('Aborted()')))
+      : Promise.resolve(inputs),
 });
 
 /** A worker whose model can be broken, and its only tab. */
@@ -48,11 +53,11 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
     worker.receive({ version: PROTOCOL_VERSION, clientId, ...message });
   send({ type: 'hello' });
   await worker.start('http://localhost/', 'auto');
-  const request = (name: string, deployment: string, options: object): void =>
-    send({ type: 'submit', requestId: requestId(name), deployment, input: 'ab', options, elapsedMs: 0 });
+  const request = (name: string, deployment: string, input: string, options: object): void =>
+    send({ type: 'submit', requestId: requestId(name), deployment, input, options, elapsedMs: 0 });
   const submit = (name: string, maxNewTokens: number): void =>
-    request(name, 'text-generator', { maxNewTokens });
-  const submitEcho = (name: string): void => request(name, 'echo', {});
+    request(name, 'text-generator', 'ab', { maxNewTokens });
+  const submitEcho = (name: string, input = 'ab'): void => request(name, 'echo', input, {});
   const updatesOf = (name: string): RequestUpdate[] =>
     said
       .flatMap((message) => (message.type === 'updates' ? message.updates : []))
@@ -218,6 +223,34 @@ describe('a worker that knows what came before it', () => {
       },
     ]);
     expect(updatesOf('good').at(-1)?.type).toBe('finished');
+  });
+
+  it('finds the item of a batch that ends every worker, fails it alone, and answers the others', async () => {
+    const plan = new RecoveryPlan('wasm');
+    const names = Array.from({ length: 8 }, (_, index) => `r${index}`);
+    const ends = new Map<string, string>();
+    for (let life = 0; life < 8 && ends.size < names.length; life++) {
+      const { host, submitEcho, typesOf } = await createWorker(plan.past);
+      plan.recordRung('wasm');
+      const waiting = names.filter((name) => !ends.has(name));
+      for (const name of waiting) submitEcho(name, name === 'r5' ? 'abort' : name);
+      await work();
+      for (const name of waiting) for (const type of typesOf(name)) ends.set(name, type);
+      for (const message of host.told) {
+        if (message.type === 'progress') plan.recordProgress();
+        if (message.type === 'fault') plan.recordEnd({ ...message, phase: 'busy' });
+      }
+    }
+    const expected = names.map((name) => [name, name === 'r5' ? 'failed' : 'answered'] as const);
+    expect(ends).toEqual(new Map(expected));
+  });
+
+  it('names for an item what helps an item', async () => {
+    const { submitEcho, updatesOf } = await createWorker({ condemned: [requestId('bad')] });
+    submitEcho('bad');
+    expect(updatesOf('bad')).toMatchObject([
+      { error: { message: expect.stringMatching(/: change its input\.$/) } },
+    ]);
   });
 
   it('runs fewer together where that was too much, and as many as the policy has after a while', async () => {

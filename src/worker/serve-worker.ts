@@ -4,7 +4,11 @@ import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../batching/metrics/registry.ts';
-import { BatchedDeployment, type Answer } from './deployments/batched-deployment.ts';
+import {
+  BatchedDeployment,
+  type Answer,
+  type BatchedDeploymentListener,
+} from './deployments/batched-deployment.ts';
 import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
@@ -238,7 +242,7 @@ export class ServeWorker {
   #serve(deployment: AnyDeployment): BatchedDeployment {
     let batchIndex = 0;
     const { name } = deployment;
-    const served: BatchedDeployment = new BatchedDeployment(deployment, systemClock, {
+    const listener: BatchedDeploymentListener = {
       onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
       onFailed: (requestId, cause) => {
         const error = toWireError(cause);
@@ -256,7 +260,9 @@ export class ServeWorker {
         batchIndex += 1;
         this.#postAnswers(answers);
       },
-    });
+    };
+    const { maxRows } = this.#host.past;
+    const served = new BatchedDeployment(deployment, systemClock, listener, maxRows);
     return served;
   }
 
@@ -272,7 +278,10 @@ export class ServeWorker {
     this.#activity.recordSubmitted(message, numResumedTokens);
     const batched = this.#batched.get(deployment);
     if (this.#condemned.has(requestId)) {
-      const error = toWireError(ModelRunError.ofEvery(this.#host.past.recovery?.message ?? ''));
+      const detail = this.#host.past.recovery?.message ?? '';
+      const remedy =
+        deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
+      const error = toWireError(ModelRunError.ofEvery(detail, remedy));
       this.#postUpdates([{ type: 'failed', requestId, error }]);
     } else if (deployment === TEXT_GENERATOR) {
       this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });
