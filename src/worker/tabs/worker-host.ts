@@ -50,10 +50,6 @@ export class WorkerHost {
     this.#plan = new RecoveryPlan(options.init.backend);
   }
 
-  get isRunning(): boolean {
-    return this.#hosted !== undefined || this.#cancelStart !== undefined;
-  }
-
   /** From the top of the ladder. */
   start(): void {
     this.#plan = new RecoveryPlan(this.#options.init.backend);
