@@ -57,6 +57,8 @@ for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
     test.skip(!IS_FULL, 'each takes a fresh worker on a software adapter: in the whole suite');
 
     test('changes no text', async ({ faulty, tab: calm }) => {
+      // A step that hangs is waited for as long as ten of the longest so far.
+      test.setTimeout(900_000);
       const random = seededRandom(runSeed());
       const gaps = await survive(faulty, { faults: [fault, fault], query: '?backend=webgpu', random, calm });
       console.log(`    twice ${fault}: ${describeGaps(gaps)}`);

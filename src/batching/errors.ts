@@ -150,10 +150,8 @@ export class ModelRunError extends Error {
   }
 
   /** @param detail Of the last run. */
-  static ofEvery(detail: string): ModelRunError {
-    return new ModelRunError(
-      `Every run of this request failed (${detail}): shorten the prompt, or change its options.`,
-    );
+  static ofEvery(detail: string, remedy: string): ModelRunError {
+    return new ModelRunError(`Every run of this request failed (${detail}): ${remedy}.`);
   }
 }
 

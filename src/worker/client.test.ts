@@ -14,9 +14,11 @@ import {
   type TabRole,
   type Unsigned,
   type WorkerMessage,
+  type WorkerStatus,
 } from './protocol.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { Link, LinkListener, Outgoing } from './tabs/link.ts';
-import { createKnobs, createWorkerStatus, workerId } from './tabs/test-support.ts';
+import { createKnobs, createScriptedModel, createWorkerStatus, workerId } from './tabs/test-support.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
@@ -104,6 +106,12 @@ class ScriptedLink implements Link {
   clear(): void {
     this.received.length = 0;
   }
+}
+
+/** Of a worker with this model. */
+function createModelStatus(id: string): Partial<WorkerStatus> {
+  const { modelInfo, backendInfo } = createScriptedModel(new ScriptedBackend());
+  return { state: 'warming-up', model: { ...modelInfo, id }, backend: backendInfo };
 }
 
 /** A tab that no worker has welcomed yet. */
@@ -541,6 +549,22 @@ describe('before a worker has welcomed this tab', () => {
     expect(link.types).toEqual(['hello']);
   });
 
+  it('a model load that its signal has ended is forgotten: the worker hears nothing of it', async () => {
+    const { link, serve } = createServe();
+    link.connect();
+    link.clear();
+    const controller = new AbortController();
+    const loaded = serve.loadModel('owner/model', { signal: controller.signal });
+    const other = serve.loadModel('owner/other');
+    await Promise.resolve();
+    controller.abort();
+    await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    link.welcome();
+    expect(link.received).toMatchObject([{ type: 'load-model', source: { id: 'owner/other' } }]);
+    serve.close();
+    await expect(other).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+
   it('what waits is a copy: what its caller changes afterwards is not sent', () => {
     const { link, serve } = createServe();
     const features = [1, 2];
@@ -633,6 +657,28 @@ describe('a new worker', () => {
     ]);
   });
 
+  it('gets the tokens with their model’s name, though one was lost in between that had none, or another', () => {
+    const { link, generator } = createServed();
+    const { requestId: id } = generator.remote('Hi');
+    const [first, second] = ['first', 'second'].map((name) => createModelStatus(name));
+    link.status(first ?? {});
+    link.update(started(id, 2), chunk(id, 'a', [3]));
+    for (const worker of ['B', 'C']) {
+      link.welcome(worker);
+      expect(link.submissions().at(-1)?.resumption).toMatchObject({
+        modelId: 'first',
+        choices: [{ tokenIds: [3] }],
+      });
+      link.status(second ?? {}, worker);
+    }
+    link.updateFrom('C', { type: 'restarted', requestId: id }, chunk(id, 'b', [4]));
+    link.welcome('D');
+    expect(link.submissions().at(-1)?.resumption).toMatchObject({
+      modelId: 'second',
+      choices: [{ tokenIds: [4] }],
+    });
+  });
+
   it('is told in the requests’ updates, for those that a worker had been asked for', () => {
     const { link, generator, updates } = createServed();
     const { requestId: id } = generator.remote('Hi');
@@ -701,6 +747,36 @@ describe('a new worker', () => {
     link.say({ type: 'call-refused', callId: 2, error: { code: 'INVALID_OPTION', message: 'no' } }, 'B');
     expect([await answered, await metrics]).toEqual(['before', 'after']);
     await expect(knobs).rejects.toBeInstanceOf(InvalidOptionError);
+  });
+
+  it('is not asked for a model whose load was ended while the lost one still seemed to listen', async () => {
+    const { link, serve } = createServed();
+    const controller = new AbortController();
+    const loaded = serve.loadModel('owner/model', { signal: controller.signal });
+    await Promise.resolve();
+    controller.abort();
+    expect(link.types).toEqual(['load-model', 'steer-load']);
+    link.welcome('B');
+    await expect(loaded).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    expect(link.types).toEqual(['load-model', 'steer-load']);
+  });
+
+  it('is asked once more for a model under which the lost one died, and none after it', async () => {
+    const { link, serve } = createServed();
+    const loaded = serve.loadModel('owner/huge');
+    await Promise.resolve();
+    const texts = serve.tokenTexts([1]);
+    link.welcome('B');
+    expect(link.types).toEqual(['load-model', 'token-texts', 'load-model', 'token-texts']);
+    link.clear();
+    link.welcome('C');
+    expect(link.types).toEqual(['token-texts']);
+    await expect(loaded).rejects.toMatchObject({
+      code: 'LOAD_ABANDONED',
+      message: expect.stringMatching(/2 workers were lost while owner\/huge .* smaller model/),
+    });
+    link.say({ type: 'call-answered', callId: 2, result: ['x'] }, 'C');
+    expect(await texts).toEqual(['x']);
   });
 
   it('hears in the hello how the knobs were last', () => {

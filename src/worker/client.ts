@@ -5,7 +5,8 @@ import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { BRIDGE_META } from './bridge/names.ts';
 import { createClientId, createRequestId } from './ids.ts';
-import { toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
+import { modelNameOf, toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
+import { LoadCancelledError } from './model/hub/errors.ts';
 import { Outcome } from './outcome.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
@@ -36,7 +37,7 @@ import { allowOwnScripts } from './own-scripts.ts';
 import { randomSeed } from './random-seed.ts';
 import { servedModelId } from './served-model-id.ts';
 import { BatchLog } from './tabs/batch-log.ts';
-import { VersionMismatchError } from './tabs/errors.ts';
+import { LoadAbandonedError, VersionMismatchError } from './tabs/errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
 import { MAX_NAME_LENGTH } from './tabs/names.ts';
@@ -123,7 +124,13 @@ type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number 
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
+  readonly signal: AbortSignal | undefined;
+  /** Workers that were asked. */
+  numWorkers: number;
 }
+
+/** A load that has cost so many their lives would cost the next one its own. */
+const MAX_WORKERS_OF_LOAD = 2;
 
 const INITIAL_STATUS: ServeStatus = {
   state: 'loading',
@@ -240,7 +247,8 @@ export class Serve implements LinkListener {
    *
    * Rejects with InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError,
    * HubRateLimitError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError,
-   * ModelTooLargeError, StorageQuotaError, ModelStoreError or LoadCancelledError; then the model before it serves on.
+   * ModelTooLargeError, StorageQuotaError, ModelStoreError, LoadCancelledError or, once two workers were lost under it,
+   * LoadAbandonedError; then the model before it serves on.
    *
    * @param onProgress What every tab sees as `status().load`.
    */
@@ -254,10 +262,14 @@ export class Serve implements LinkListener {
     // In a page alone, and up to the browser: it may delete what it was not asked to keep.
     if ('storage' in navigator) void navigator.storage.persist();
     const unsubscribe = this.subscribe('status', ({ load }) => load && onProgress?.(load));
-    const cancel = (): void => this.steerLoad('cancel');
+    const cancel = (): void => {
+      this.steerLoad('cancel');
+      // Without a worker nobody else answers; with one that is lost meanwhile, the next is not asked.
+      if (this.#workerId === undefined) this.#dropRefused();
+    };
     signal?.addEventListener('abort', cancel);
     try {
-      await this.#call({ type: 'load-model', source, dtype, whenBusy });
+      await this.#call({ type: 'load-model', source, dtype, whenBusy }, signal);
       return this.#status;
     } finally {
       unsubscribe();
@@ -418,19 +430,34 @@ export class Serve implements LinkListener {
     if (this.#workerId !== undefined) this.#link.post(request.takeMessage(systemClock.now()));
   }
 
-  #call(call: WorkerCall): Promise<unknown> {
+  #call(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
     const refusal = this.#end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
     if (refusal) return Promise.reject(refusal);
     const callId = ++this.#lastCallId;
     const resolvers = Promise.withResolvers<unknown>();
     try {
       const message: Outgoing = structuredClone({ ...call, callId });
-      if (this.#workerId !== undefined) this.#link.post(message);
-      this.#calls.set(callId, { ...resolvers, message });
+      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
+      if (this.#workerId !== undefined) this.#ask(pending);
+      this.#calls.set(callId, pending);
     } catch (error) {
       resolvers.reject(cannotBeSent(error));
     }
     return resolvers.promise;
+  }
+
+  /** @throws DataCloneError. */
+  #ask(call: PendingCall): void {
+    this.#link.post(call.message);
+    call.numWorkers += 1;
+  }
+
+  /** Of the calls that are not answered yet, those that no worker is to be asked any more. */
+  #dropRefused(): void {
+    for (const [callId, call] of this.#calls) {
+      const refusal = refusalOf(call);
+      if (refusal) this.#takeCall(callId)?.reject(refusal);
+    }
   }
 
   #cancel(requestId: RequestId, reason: unknown): void {
@@ -464,25 +491,23 @@ export class Serve implements LinkListener {
   #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
-    const { model, backend } = this.#workerStatus ?? {};
-    const modelId = model && backend && servedModelId(model, backend);
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
-    this.#resubmitAll(modelId);
+    this.#resubmitAll();
   }
 
-  /** @param modelId What the worker before this one served. */
-  #resubmitAll(modelId: string | undefined): void {
+  #resubmitAll(): void {
     const resubmitted: RequestUpdate[] = [];
     for (const [requestId, request] of this.#outstanding) {
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
-      this.#link.post(request.takeMessage(systemClock.now(), modelId));
+      this.#link.post(request.takeMessage(systemClock.now()));
     }
-    for (const { message } of this.#calls.values()) this.#link.post(message);
+    this.#dropRefused();
+    for (const call of this.#calls.values()) this.#ask(call);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);
   }
 
@@ -518,9 +543,11 @@ export class Serve implements LinkListener {
   }
 
   #applyUpdates(updates: readonly RequestUpdate[]): void {
+    const { model, backend } = this.#workerStatus ?? {};
+    const modelId = model && backend && servedModelId(model, backend);
     const known = updates.filter(({ requestId }) => this.#outstanding.has(requestId));
     for (const update of known) {
-      this.#outstanding.get(update.requestId)?.apply(update);
+      this.#outstanding.get(update.requestId)?.apply(update, modelId);
       if (END_TYPES.has(update.type)) this.#outstanding.delete(update.requestId);
     }
     if (known.length > 0) this.#publish('requests', known);
@@ -577,6 +604,14 @@ export class Serve implements LinkListener {
       }
     }
   }
+}
+
+/** Why the next worker is not to be asked as well. */
+function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
+  if (message.type !== 'load-model') return undefined;
+  const modelName = modelNameOf(message.source);
+  if (signal?.aborted) return LoadCancelledError.of(modelName, 'it was asked for');
+  return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }
 
 function withSeed(options: GenerationOptions): GenerationOptions {

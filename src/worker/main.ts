@@ -10,6 +10,9 @@ import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
 import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
 
+/** Undefined until the worker before this one is gone. */
+let serving: ServeWorker | undefined;
+
 // The runtime starts its threads here.
 allowOwnScripts();
 self.addEventListener('message', onInit);
@@ -25,14 +28,18 @@ async function serve(init: WorkerInit): Promise<void> {
   // Not in the product: the tests' build alone can cause what may go wrong below.
   if (import.meta.env.MODE === 'faults') await (await import('./recovery/inject-faults.ts')).injectFaults();
   if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
+  answerPings();
   holdLifeLock(init);
   if (init.isShared) serveAllTabs(init);
   else serveOneTab(init);
 }
 
-/** Whoever made this worker queues for the lock: when it is free, the worker is gone. */
+/** Whoever made this worker queues for the lock: when it is free, the worker is gone. Without locks there is none. */
 function holdLifeLock({ lifeLock }: WorkerInit): void {
-  if (lifeLock === undefined) return;
+  if (lifeLock === undefined) {
+    tellHost({ type: 'alive' });
+    return;
+  }
   void navigator.locks.request(lifeLock, () => {
     tellHost({ type: 'alive' });
     return new Promise<never>(() => {});
@@ -46,7 +53,7 @@ function serveAllTabs(init: WorkerInit): void {
     const channels = new ChannelOutbox(shared);
     const outbox = new BridgedOutbox(channels);
     const worker = new ServeWorker(deployments, outbox, hostOf(init));
-    answerHost(worker);
+    answerFor(worker);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
         channels.open(clientId);
@@ -76,7 +83,7 @@ function serveAllTabs(init: WorkerInit): void {
 function serveOneTab(init: WorkerInit): void {
   const outbox = new BridgedOutbox(new PortOutbox(self));
   const worker = new ServeWorker(deployments, outbox, hostOf(init));
-  answerHost(worker);
+  answerFor(worker);
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
@@ -94,10 +101,16 @@ function tellHost(message: Unsigned<HostMessage>): void {
   self.postMessage({ version: PROTOCOL_VERSION, ...message });
 }
 
-function answerHost(worker: ServeWorker): void {
+/** Also while it waits for the worker before it to be gone: who waits does not hang. */
+function answerPings(): void {
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
-    if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: worker.patienceMs });
+    if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: serving?.patienceMs ?? 0 });
   });
+}
+
+/** From now on it answers for this worker. */
+function answerFor(worker: ServeWorker): void {
+  serving = worker;
   // An uncaught error reaches the host by itself.
   self.addEventListener('unhandledrejection', ({ reason }) =>
     worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),
@@ -111,6 +124,10 @@ async function serveBridge(
   outbox: BridgedOutbox,
 ): Promise<void> {
   if (bridgeUrl === undefined) return;
-  const { keepBridged } = await import('./bridge/bridge-connection.ts');
-  await keepBridged(bridgeUrl, worker, outbox);
+  try {
+    const { keepBridged } = await import('./bridge/bridge-connection.ts');
+    await keepBridged(bridgeUrl, worker, outbox);
+  } catch {
+    // The tabs are served all the same; what asks the bridge is answered that no tab is open.
+  }
 }

@@ -38,6 +38,8 @@ export class OutstandingRequest {
   #choices: ReceivedChoice[] = [];
   #queueWaitMs: number | undefined;
   #ttftMs: number | undefined;
+  /** Whose tokens these are. A worker that is lost before it has made any may have had another one. */
+  #modelId: string | undefined;
   #isSent = false;
 
   constructor(submission: Submission, response: Response, submittedAtMs: number) {
@@ -56,12 +58,8 @@ export class OutstandingRequest {
     this.#submission = structuredClone(this.#submission);
   }
 
-  /**
-   * What to send to the worker that serves now.
-   *
-   * @param modelId The model of the worker before it.
-   */
-  takeMessage(nowMs: number, modelId?: string): Outgoing {
+  /** What to send to the worker that serves now. */
+  takeMessage(nowMs: number): Outgoing {
     const elapsedMs = nowMs - this.#submittedAtMs;
     const message: Outgoing = { type: 'submit', ...this.#submission, elapsedMs };
     if (!this.#isSent) {
@@ -70,15 +68,17 @@ export class OutstandingRequest {
     }
     const resumption: Resumption = {
       choices: this.#choices.map(resumedChoiceOf),
-      ...(modelId !== undefined && { modelId }),
+      ...(this.#modelId !== undefined && { modelId: this.#modelId }),
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
     };
     return { ...message, resumption };
   }
 
-  apply(update: RequestUpdate): void {
+  /** @param modelId What the worker serves that has sent the update. */
+  apply(update: RequestUpdate, modelId?: string): void {
     if (update.type === 'restarted') this.#forget();
+    else this.#modelId = modelId ?? this.#modelId;
     if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
     if (update.type === 'chunk') this.#receive(update);
     this.response.apply(update);
@@ -88,6 +88,7 @@ export class OutstandingRequest {
     this.#choices = [];
     this.#queueWaitMs = undefined;
     this.#ttftMs = undefined;
+    this.#modelId = undefined;
   }
 
   #receive({ index, tokenIds, logprobs = [], ttftMs, finishReason }: ChunkUpdate): void {

@@ -478,7 +478,7 @@ export interface WorkerPast {
   readonly leftRungs: readonly LeftRung[];
   /** The rung has brought tokens, and somebody waits for more: the first steps need no rehearsal. */
   readonly isProven: boolean;
-  /** Sequences that may run together at first, where more were too many. */
+  /** Sequences, or items of a batch, that may run together at first, where more were too many. */
   readonly maxRows?: number;
   /** Requests that have ended one worker after another, alone: they fail. */
   readonly condemned: readonly RequestId[];
@@ -507,19 +507,24 @@ export interface HostPing extends Versioned {
 
 /** From the worker to the tab that made it, over its own port. */
 export type HostMessage = Versioned &
-  /** It holds its lock. */
+  /** It runs, answers pings and holds its lock, where it has one. */
   (
     | { readonly type: 'alive' }
     | { readonly type: 'on-rung'; readonly rung: Rung }
-    /** The model serves. */
+    /** Its start has ended: the model serves, or is known not to. */
     | { readonly type: 'ready' }
     /** From the first request that waits or runs to the end of the last one. */
     | { readonly type: 'busy' }
     | { readonly type: 'idle' }
-    /** The first token of this worker. */
+    /** The first token of this worker, or the first answer of a deployment while no prompt waits or runs. */
     | { readonly type: 'progress' }
-    /** Told by a worker whose predecessor could not: whose step it is about to begin. */
-    | { readonly type: 'step'; readonly requestIds: readonly RequestId[] }
+    /** Told by a worker whose predecessor could not: whose step it is about to begin, or how far those have come since. */
+    | {
+        readonly type: 'step';
+        readonly requestIds: readonly RequestId[];
+        /** Of these, those that have no token of this worker. */
+        readonly stalledIds: readonly RequestId[];
+      }
     /** `patienceMs`: how long the longest step may take. */
     | { readonly type: 'pong'; readonly patienceMs: number }
     /** It can go on no more, and tells nobody of what it has half done. */

@@ -2,8 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { requestId } from '../batching/generation/test-support.ts';
 import { createClientId } from './ids.ts';
 import type { LoadedModel } from './load-model.ts';
+import { defineDeployment } from './deployments/deployment.ts';
+import type { ModelSwitchOptions } from './model-switch.ts';
 import { PROTOCOL_VERSION, type RequestUpdate, type WorkerMessage, type WorkerPast } from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import { RecoveryPlan } from './recovery/recovery-plan.ts';
+import { WasmAbortError } from './runtime/errors.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
 import { createScriptedModel, createServeHost } from './tabs/test-support.ts';
@@ -13,11 +17,24 @@ const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() 
 vi.mock('./model-switch.ts', () => ({
   ModelSwitch: class {
     readonly started: Promise<void>;
-    constructor({ generator }: { generator: { useModel(model: LoadedModel): Promise<void> } }) {
-      this.started = loading.model.promise.then((model) => generator.useModel(model));
+    constructor({ generator, onStatus }: Pick<ModelSwitchOptions, 'generator' | 'onStatus'>) {
+      this.started = loading.model.promise.then((model) => {
+        onStatus({ state: 'ready' }, []);
+        return generator.useModel(model);
+      });
     }
   },
 }));
+
+const echo = defineDeployment({
+  name: 'echo',
+  checkInput: (input) => input,
+  batchOptions: { maxBatchSize: 8, batchWaitTimeoutMs: 10 },
+  handler: (inputs) =>
+    inputs.includes('abort')
+      ? Promise.reject(WasmAbortError.because(new Error('Aborted()')))
+      : Promise.resolve(inputs),
+});
 
 /** A worker whose model can be broken, and its only tab. */
 async function createWorker(past: Partial<WorkerPast> = {}) {
@@ -27,7 +44,7 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
   const said: WorkerMessage[] = [];
   const host = createServeHost(past);
   const worker = new ServeWorker(
-    [],
+    [echo],
     { toAll: (message) => said.push(message), toClient: (_, message) => said.push(message) },
     host,
   );
@@ -36,22 +53,18 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
     worker.receive({ version: PROTOCOL_VERSION, clientId, ...message });
   send({ type: 'hello' });
   await worker.start('http://localhost/', 'auto');
+  const request = (name: string, deployment: string, input: string, options: object): void =>
+    send({ type: 'submit', requestId: requestId(name), deployment, input, options, elapsedMs: 0 });
   const submit = (name: string, maxNewTokens: number): void =>
-    send({
-      type: 'submit',
-      requestId: requestId(name),
-      deployment: 'text-generator',
-      input: 'ab',
-      options: { maxNewTokens },
-      elapsedMs: 0,
-    });
+    request(name, 'text-generator', 'ab', { maxNewTokens });
+  const submitEcho = (name: string, input = 'ab'): void => request(name, 'echo', input, {});
   const updatesOf = (name: string): RequestUpdate[] =>
     said
       .flatMap((message) => (message.type === 'updates' ? message.updates : []))
       .filter((update) => update.requestId === requestId(name));
   const typesOf = (name: string): string[] => updatesOf(name).map(({ type }) => type);
   const lastStatus = () => said.findLast((message) => message.type === 'status')?.status;
-  return { worker, backend, host, send, submit, updatesOf, typesOf, lastStatus };
+  return { worker, backend, host, send, submit, submitEcho, updatesOf, typesOf, lastStatus };
 }
 
 const work = () => vi.advanceTimersByTimeAsync(1000);
@@ -72,17 +85,69 @@ describe('a worker and the tab that made it', () => {
     expect(host.told.slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
   });
 
-  it('tells of each step before it begins where the worker before was silent about its own', async () => {
-    const recovery = { kind: 'worker-hang', message: '', attempt: 1 } as const;
-    const { host, submit } = await createWorker({ recovery });
+  it.each(['worker-error', 'worker-hang', 'worker-ended'] as const)(
+    'tells of each step before it begins, and who has no token, where the worker before could not: %s',
+    async (kind) => {
+      const { host, submit } = await createWorker({ recovery: { kind, message: '', attempt: 1 } });
+      submit('a', 2);
+      await work();
+      expect(host.told.slice(2)).toEqual([
+        { type: 'step', requestIds: ['a'], stalledIds: ['a'] },
+        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'progress' },
+        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'idle' },
+      ]);
+    },
+  );
+
+  it('tells that its start is over, where no model can be had', async () => {
+    const { worker, host, lastStatus } = await createWorker();
+    host.told.length = 0;
+    loading.model = Promise.withResolvers();
+    loading.model.reject(new Error('no model'));
+    await worker.start('http://localhost/', 'auto');
+    expect(lastStatus()).toMatchObject({ state: 'failed', error: { message: 'no model' } });
+    expect(host.told).toEqual([{ type: 'ready' }]);
+  });
+
+  it('tells of progress where a text ends before its first token', async () => {
+    const { backend, host, submit } = await createWorker();
+    // Whatever the prompt, the end token comes first.
+    const { eosTokenIds } = ScriptedBackend.config;
+    backend.sample = (_, rows) =>
+      Promise.resolve({
+        samples: rows.map(() => ({ tokenId: eosTokenIds[0] ?? 0, logprobs: undefined })),
+        readbackMs: 0,
+      });
     submit('a', 2);
     await work();
-    expect(host.told.slice(2)).toEqual([
-      { type: 'step', requestIds: ['a'] },
-      { type: 'progress' },
-      { type: 'step', requestIds: ['a'] },
-      { type: 'idle' },
-    ]);
+    expect(host.told.slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+  });
+
+  it('tells of progress where a batch is answered, unless a prompt waits or runs', async () => {
+    const { backend, host, submit, submitEcho, send } = await createWorker();
+    backend.forward = () => new Promise<never>(() => {});
+    submit('a', 2);
+    submitEcho('b');
+    await work();
+    expect(host.told.slice(1)).toEqual([{ type: 'busy' }]);
+    send({ type: 'cancel', requestId: requestId('a') });
+    submitEcho('c');
+    await work();
+    expect(host.told.slice(2)).toContainEqual({ type: 'progress' });
+  });
+
+  it('does not take the chunks of one long prompt for tokens', async () => {
+    const recovery = { kind: 'worker-hang', message: '', attempt: 1 } as const;
+    const { host, send, submit } = await createWorker({ recovery });
+    send({ type: 'configure', callId: 1, deployment: 'text-generator', knobs: { maxBatchedTokens: 1 } });
+    submit('long', 1);
+    await work();
+    const steps = host.told.filter(({ type }) => type === 'step');
+    expect(steps.slice(0, 2)).toEqual(
+      [0, 1].map(() => ({ type: 'step', requestIds: ['long'], stalledIds: ['long'] })),
+    );
   });
 });
 
@@ -115,7 +180,7 @@ describe('a worker whose model can run no more', () => {
     const { backend, host, submit } = await createWorker();
     backend.forward = () => new Promise<never>(() => {});
     submit('a', 2);
-    await vi.advanceTimersByTimeAsync(30_000);
+    await vi.advanceTimersByTimeAsync(61_000);
     expect(host.told.at(-1)).toEqual({ type: 'busy' });
     await vi.advanceTimersByTimeAsync(1000);
     expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
@@ -158,6 +223,34 @@ describe('a worker that knows what came before it', () => {
       },
     ]);
     expect(updatesOf('good').at(-1)?.type).toBe('finished');
+  });
+
+  it('finds the item of a batch that ends every worker, fails it alone, and answers the others', async () => {
+    const plan = new RecoveryPlan('wasm');
+    const names = Array.from({ length: 8 }, (_, index) => `r${index}`);
+    const ends = new Map<string, string>();
+    for (let life = 0; life < 8 && ends.size < names.length; life++) {
+      const { host, submitEcho, typesOf } = await createWorker(plan.past);
+      plan.recordRung('wasm');
+      const waiting = names.filter((name) => !ends.has(name));
+      for (const name of waiting) submitEcho(name, name === 'r5' ? 'abort' : name);
+      await work();
+      for (const name of waiting) for (const type of typesOf(name)) ends.set(name, type);
+      for (const message of host.told) {
+        if (message.type === 'progress') plan.recordProgress();
+        if (message.type === 'fault') plan.recordEnd({ ...message, phase: 'busy' });
+      }
+    }
+    const expected = names.map((name) => [name, name === 'r5' ? 'failed' : 'answered'] as const);
+    expect(ends).toEqual(new Map(expected));
+  });
+
+  it('names for an item what helps an item', async () => {
+    const { submitEcho, updatesOf } = await createWorker({ condemned: [requestId('bad')] });
+    submitEcho('bad');
+    expect(updatesOf('bad')).toMatchObject([
+      { error: { message: expect.stringMatching(/: change its input\.$/) } },
+    ]);
   });
 
   it('runs fewer together where that was too much, and as many as the policy has after a while', async () => {

@@ -4,7 +4,11 @@ import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../batching/metrics/registry.ts';
-import { BatchedDeployment, type Answer } from './deployments/batched-deployment.ts';
+import {
+  BatchedDeployment,
+  type Answer,
+  type BatchedDeploymentListener,
+} from './deployments/batched-deployment.ts';
 import type { AnyDeployment } from './deployments/deployment.ts';
 import { UnknownDeploymentError } from './deployments/errors.ts';
 import { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
@@ -57,8 +61,8 @@ export interface ServeWorkerHost {
   tell(message: Unsigned<HostMessage>): void;
 }
 
-/** Its host could not ask the worker before this one whose step ended it. */
-const SPEECHLESS: ReadonlySet<FaultKind> = new Set(['worker-hang', 'worker-ended']);
+/** The worker before this one did not say whose step had ended it. */
+const SPEECHLESS: ReadonlySet<FaultKind> = new Set(['worker-error', 'worker-hang', 'worker-ended']);
 
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
@@ -82,6 +86,8 @@ export class ServeWorker {
   #upstream: UpstreamInit | undefined;
   /** Requests that wait or run and have a token of this worker. */
   readonly #advanced = new Set<RequestId>();
+  /** Whose step the host was told of last, where it is told. */
+  #announced: readonly RequestId[] = [];
   #hasProgressed = false;
   #hasFailed = false;
   #knobsRevision = 0;
@@ -103,7 +109,7 @@ export class ServeWorker {
     const isAnnouncing = recovery !== undefined && SPEECHLESS.has(recovery.kind);
     this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates), {
       onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
-      ...(isAnnouncing && { onStepBegun: (requestIds) => this.#host.tell({ type: 'step', requestIds }) }),
+      ...(isAnnouncing && { onStepBegun: (requestIds) => this.#announceStep(requestIds) }),
       ...(maxRows !== undefined && { maxRows }),
     });
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
@@ -130,7 +136,7 @@ export class ServeWorker {
     this.#host.tell({
       type: 'fault',
       fault,
-      stalledIds: requestIds.filter((id) => !this.#advanced.has(id)),
+      stalledIds: this.#stalledOf(requestIds),
       numRunning: this.#textGenerator.gauges.numRunning,
     });
   }
@@ -145,12 +151,12 @@ export class ServeWorker {
       await (upstream && backend === 'auto'
         ? this.#serveUpstream(upstream)
         : this.#serveModels(modelUrl, backend));
-      this.#host.tell({ type: 'ready' });
     } catch (cause) {
       const error = toWireError(cause);
       this.#changeStatus({ state: 'failed', error }, ['progress']);
       this.#textGenerator.fail(error);
     }
+    this.#host.tell({ type: 'ready' });
   }
 
   /** Tells all tabs which worker serves: those that do not know it yet say hello. */
@@ -236,7 +242,7 @@ export class ServeWorker {
   #serve(deployment: AnyDeployment): BatchedDeployment {
     let batchIndex = 0;
     const { name } = deployment;
-    const served: BatchedDeployment = new BatchedDeployment(deployment, systemClock, {
+    const listener: BatchedDeploymentListener = {
       onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
       onFailed: (requestId, cause) => {
         const error = toWireError(cause);
@@ -254,7 +260,9 @@ export class ServeWorker {
         batchIndex += 1;
         this.#postAnswers(answers);
       },
-    });
+    };
+    const { maxRows } = this.#host.past;
+    const served = new BatchedDeployment(deployment, systemClock, listener, maxRows);
     return served;
   }
 
@@ -270,7 +278,10 @@ export class ServeWorker {
     this.#activity.recordSubmitted(message, numResumedTokens);
     const batched = this.#batched.get(deployment);
     if (this.#condemned.has(requestId)) {
-      const error = toWireError(ModelRunError.ofEvery(this.#host.past.recovery?.message ?? ''));
+      const detail = this.#host.past.recovery?.message ?? '';
+      const remedy =
+        deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
+      const error = toWireError(ModelRunError.ofEvery(detail, remedy));
       this.#postUpdates([{ type: 'failed', requestId, error }]);
     } else if (deployment === TEXT_GENERATOR) {
       this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });
@@ -383,20 +394,43 @@ export class ServeWorker {
 
   /** One message per tab, whatever the number of its requests. */
   #postUpdates(updates: readonly RequestUpdate[]): void {
-    for (const update of updates) {
-      if (update.type === 'chunk' && update.tokenIds.length > 0) this.#recordToken(update.requestId);
-    }
+    this.#recordTokens(updates);
     for (const [clientId, own] of this.#byOwner(updates)) this.#tell(clientId, own);
   }
 
-  #recordToken(requestId: RequestId): void {
-    this.#advanced.add(requestId);
+  /** Those that wait or run and have no token of this worker. */
+  #stalledOf(requestIds: readonly RequestId[]): readonly RequestId[] {
+    return requestIds.filter((id) => this.#ledger.ownerOf(id) !== undefined && !this.#advanced.has(id));
+  }
+
+  #announceStep(requestIds: readonly RequestId[]): void {
+    this.#announced = requestIds;
+    this.#host.tell({ type: 'step', requestIds, stalledIds: this.#stalledOf(requestIds) });
+  }
+
+  #recordTokens(updates: readonly RequestUpdate[]): void {
+    const generated = updates.filter(hasGenerated).map(({ requestId }) => requestId);
+    const firsts = generated.filter((id) => !this.#advanced.has(id));
+    for (const requestId of firsts) this.#advanced.add(requestId);
+    // The step after a request's first one may have been announced before its token was there.
+    if (firsts.some((id) => this.#announced.includes(id))) this.#announceStep(this.#announced);
+    if (generated.length > 0) this.#recordProgress();
+  }
+
+  /** A batch says nothing of a model that prompts wait for, and that may bring down worker after worker. */
+  #recordAnswers(): void {
+    const { numRunning, numWaiting } = this.#textGenerator.gauges;
+    if (this.#status.state === 'ready' && numRunning + numWaiting === 0) this.#recordProgress();
+  }
+
+  #recordProgress(): void {
     if (this.#hasProgressed) return;
     this.#hasProgressed = true;
     this.#host.tell({ type: 'progress' });
   }
 
   #postAnswers(answers: readonly Answer[]): void {
+    if (answers.length > 0) this.#recordAnswers();
     const updates = answers.map((answer): RequestUpdate => ({ type: 'answered', ...answer }));
     for (const [clientId, own] of this.#byOwner(updates)) this.#tellAnswers(clientId, own);
   }
@@ -452,6 +486,12 @@ export class ServeWorker {
   #postToAll(message: Unsigned<WorkerMessage>): void {
     this.#outbox.toAll({ version: PROTOCOL_VERSION, workerId: this.#workerId, ...message });
   }
+}
+
+/** Whether it has come further: an upstream need not tell its tokens, and a text may end before its first one. */
+function hasGenerated(update: RequestUpdate): boolean {
+  if (update.type === 'chunk') return update.tokenIds.length > 0 || update.text !== '';
+  return update.type === 'finished';
 }
 
 /** Knobs of a tab that has other deployments, or other limits, are none of this worker's. */

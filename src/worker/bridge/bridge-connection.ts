@@ -2,7 +2,7 @@ import { systemClock } from '../../batching/clock.ts';
 import type { ClientId, ClientMessage, WorkerMessage } from '../protocol.ts';
 import { parseClientMessage } from '../tabs/client-message.ts';
 import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
-import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_PATH } from './names.ts';
+import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from './names.ts';
 import { fromWireText, toWireText } from './wire-text.ts';
 
 /** What the bridge wants of that which all tabs hear: it draws no charts. */
@@ -40,17 +40,23 @@ async function openSocket(url: string): Promise<WebSocket | undefined> {
   const token = await fetchToken(url);
   if (token === undefined) return undefined;
   const address = new URL(SOCKET_PATH, url.replace(/^http/, 'ws'));
-  const socket = new WebSocket(address, [BRIDGE_SUBPROTOCOL, token]);
-  return new Promise((resolve) => {
-    socket.addEventListener('open', () => resolve(socket));
-    socket.addEventListener('close', () => resolve(undefined));
-  });
+  try {
+    const socket = new WebSocket(address, [BRIDGE_SUBPROTOCOL, token]);
+    return await new Promise((resolve) => {
+      socket.addEventListener('open', () => resolve(socket));
+      socket.addEventListener('close', () => resolve(undefined));
+    });
+  } catch {
+    // The page's policy, or the browser's, lets none out.
+    return undefined;
+  }
 }
 
 async function fetchToken(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(new URL(TOKEN_PATH, url), { cache: 'no-store' });
-    return response.ok ? await response.text() : undefined;
+    const token = response.ok ? await response.text() : '';
+    return TOKEN_FORM.test(token) ? token : undefined;
   } catch {
     return undefined;
   }

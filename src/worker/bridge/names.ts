@@ -11,6 +11,9 @@ export const BRIDGE_FOLDER = '/bridge/';
 /** Below the folder: the secret of this run of the bridge, for pages of its own origin. */
 export const TOKEN_PATH = 'token';
 
+/** 32 bytes in hex: another server may answer at that path as well. */
+export const TOKEN_FORM = /^[0-9a-f]{64}$/;
+
 /** Below the folder: the WebSocket of the worker that serves. */
 export const SOCKET_PATH = 'socket';
 

@@ -14,6 +14,7 @@ const WORK_MS = 200;
 function createDoubler(
   batchOptions: Deployment<number, number>['batchOptions'] = {},
   failureOf: (numbers: readonly number[]) => Error | undefined = () => undefined,
+  maxRows?: number,
 ) {
   const clock = new FakeClock();
   const events: string[] = [];
@@ -35,15 +36,21 @@ function createDoubler(
       return numbers.map((number) => (number < 0 ? new RangeError(`${number} is negative`) : number * 2));
     },
   });
-  const served = new BatchedDeployment(doubler, clock, {
-    onFault: (cause) => events.push(`fault: ${String(cause)}`),
-    onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
-    onBatch: (event, answers) => {
-      batches.push(event);
-      for (const { requestId, result } of answers) events.push(`${names.get(requestId)} = ${String(result)}`);
+  const served = new BatchedDeployment(
+    doubler,
+    clock,
+    {
+      onFault: (cause) => events.push(`fault: ${String(cause)}`),
+      onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
+      onBatch: (event, answers) => {
+        batches.push(event);
+        for (const { requestId, result } of answers)
+          events.push(`${names.get(requestId)} = ${String(result)}`);
+      },
+      onQueueWait: (queueWaitMs) => queueWaits.push(queueWaitMs),
     },
-    onQueueWait: (queueWaitMs) => queueWaits.push(queueWaitMs),
-  });
+    maxRows,
+  );
   const clients = new Map<string, ClientId>();
   const submit = (name: string, input: unknown, options: unknown = {}, tab = 'tab') => {
     const requestId = createRequestId();
@@ -220,6 +227,20 @@ describe('a deployment whose runtime is at an end', () => {
     submit('a', 1);
     await work();
     expect(events).toEqual(['run 1', 'fault: WasmAbortError: Aborted()']);
+  });
+
+  it('runs fewer together after a fault, whatever they measure, and as many as before after a while', async () => {
+    const { served, submit, work, batches } = createDoubler(
+      { maxBatchSize: 80, batchSizeFn: (numbers) => 10 * numbers.length, batchWaitTimeoutMs: 1 },
+      undefined,
+      2,
+    );
+    for (let number = 0; number < 140; number++) submit(`r${number}`, number);
+    for (let run = 0; run < 70; run++) await work();
+    const sizes = batches.map(({ batchSize }) => batchSize);
+    expect(sizes.slice(0, 64)).toEqual(Array.from({ length: 64 }, () => 2));
+    expect(Math.max(...sizes.slice(64))).toBe(8);
+    expect(served.knobs.maxBatchSize).toBe(80);
   });
 
   it('runs a batch that is too much for memory as two', async () => {

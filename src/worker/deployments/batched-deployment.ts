@@ -45,6 +45,9 @@ interface Arrival {
   readonly controller: AbortController;
 }
 
+/** With fewer items than the knob allows, after a fault that one of them may have caused. */
+const NUM_CAUTIOUS_BATCHES = 64;
+
 /** A request has no options of its own: its deployment's knobs are turned by `configure`. */
 const NO_OPTIONS: Validators<object> = {};
 
@@ -64,6 +67,7 @@ export class BatchedDeployment {
   readonly #listener: BatchedDeploymentListener;
   readonly #call: QueuedBatched<Arrival, unknown>;
   readonly #maxQueuedRequests: number;
+  readonly #maxRows: number;
   readonly #drainRate = new DrainRate();
   /** All that waits, whether held back or handed to `batch`: what the limit of the queue is about. */
   readonly #waiting = new RequestQueue<Arrival>();
@@ -72,13 +76,21 @@ export class BatchedDeployment {
   readonly #active = new Map<RequestId, Arrival>();
   /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
   #answers: Answer[] = [];
+  #numBatches = 0;
 
-  constructor(deployment: AnyDeployment, clock: Clock, listener: BatchedDeploymentListener) {
+  /** @param maxRows Items that may run together at first; after a while with so few, more are tried again. */
+  constructor(
+    deployment: AnyDeployment,
+    clock: Clock,
+    listener: BatchedDeploymentListener,
+    maxRows = Infinity,
+  ) {
     const { batchSizeFn, maxQueuedRequests = Infinity, ...options } = deployment.batchOptions ?? {};
     this.#deployment = deployment;
     this.#clock = clock;
     this.#listener = listener;
     this.#maxQueuedRequests = maxQueuedRequests;
+    this.#maxRows = maxRows;
     this.#call = batchBehindQueue<Arrival, unknown>(
       (arrivals, context) => {
         const nowMs = clock.now();
@@ -97,6 +109,7 @@ export class BatchedDeployment {
         onBatch: (event) => {
           const answers = this.#answers;
           this.#answers = [];
+          this.#numBatches += 1;
           listener.onBatch(event, answers);
           // Last: a throw in the deployment's own sink must not keep answers back.
           options.onBatch?.(event);
@@ -170,7 +183,8 @@ export class BatchedDeployment {
 
   /** Enough to fill the next batch, and no more: whoever comes later still gets its turn in the one after it. */
   #handOver(arriving?: Arrival): void {
-    while (this.#call.queueLength < this.#call.maxBatchSize) {
+    const maxRows = this.#numBatches < NUM_CAUTIOUS_BATCHES ? this.#maxRows : Infinity;
+    while (this.#call.queueLength < Math.min(this.#call.maxBatchSize, maxRows)) {
       const arrival = this.#held.take();
       if (!arrival) return;
       this.#active.set(arrival.id, arrival);

@@ -101,6 +101,24 @@ describe('RecoveryPlan', () => {
     expect(moves).toEqual(['restart', 'restart', 'give-up']);
   });
 
+  it('tries for half a minute where the script of a worker does not come, and gives up then', () => {
+    const { live } = createPlan();
+    const moves: NextMove[] = [];
+    while (moves.at(-1)?.type !== 'give-up') moves.push(live({ rung: undefined, phase: 'fetch' }));
+    const delaysMs = moves.map((move) => (move.type === 'restart' ? move.delayMs : 0));
+    const wholeMs = delaysMs.reduce((sum, delayMs) => sum + delayMs, 0);
+    expect(wholeMs).toBeGreaterThan(30_000);
+    expect(wholeMs).toBeLessThan(60_000);
+  });
+
+  it('holds no script that did not come against a rung', () => {
+    const { plan, live } = createPlan();
+    live();
+    for (let failure = 0; failure < 5; failure++) live({ rung: undefined, phase: 'fetch' });
+    live();
+    expect(plan.past.leftRungs).toMatchObject([{ reason: expect.stringContaining('2 failures in a row') }]);
+  });
+
   it('does not hold the loss of an idle device against its rung', () => {
     const { plan, live } = createPlan();
     for (let night = 0; night < 10; night++) live({ phase: 'idle' });

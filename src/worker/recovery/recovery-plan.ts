@@ -8,8 +8,8 @@ export interface EndedWorker {
   readonly stalledIds: readonly RequestId[];
   /** Sequences that ran; 0 where that is not known. */
   readonly numRunning: number;
-  /** `start`: it had not served yet. `idle`: nobody waited for anything. */
-  readonly phase: 'start' | 'idle' | 'busy';
+  /** `fetch`: its script did not come. `start`: it had not served yet. `idle`: nobody waited for anything. */
+  readonly phase: 'fetch' | 'start' | 'idle' | 'busy';
 }
 
 export type NextMove =
@@ -22,6 +22,8 @@ const MAX_FAILURES_ON_RUNG = 2;
 const MAX_LONE_MEMORY_FAULTS = 3;
 /** And where there is no other: so often a worker may end before it serves. */
 const MAX_STARTS_ON_LAST_RUNG = 5;
+/** With the longer and longer delays between them, more than half a minute: a network that has gone may be back by then. */
+const MAX_FETCHES = 10;
 /** Before its device is chosen, a worker depends on its script alone. */
 const MAX_STARTS_WITHOUT_RUNG = 3;
 /** Workers that a request may end, in a row and without a token of its own, before it is the one that fails. */
@@ -48,6 +50,8 @@ export class RecoveryPlan {
   #numFailures = 0;
   /** Of these, those that had nothing to do: their rung is not to blame. */
   #numIdleEnds = 0;
+  /** Workers in a row whose script did not come: no rung is to blame, and no request. */
+  #numFetchFailures = 0;
   #numLoneMemoryFaults = 0;
   /** Deaths in a row, without a token of its own, at which each request was there. */
   #numDeaths = new Map<RequestId, number>();
@@ -76,9 +80,10 @@ export class RecoveryPlan {
     const hadProgress = this.#hasProgressed;
     const rung = this.#rung;
     const isProven = phase === 'busy' && (hadProgress || this.#past.isProven);
+    this.#numFetchFailures = phase === 'fetch' ? this.#numFetchFailures + 1 : 0;
     if (phase === 'idle') this.#numIdleEnds += 1;
-    else this.#numFailures += 1;
-    const attempt = Math.max(1, this.#numFailures + this.#numIdleEnds);
+    else if (phase !== 'fetch') this.#numFailures += 1;
+    const attempt = Math.max(1, this.#numFailures + this.#numIdleEnds + this.#numFetchFailures);
     this.#hasProgressed = false;
     this.#rung = undefined;
     const isLoneMemoryFault = fault.kind === 'out-of-memory' && ended.numRunning === 1;
@@ -142,6 +147,7 @@ export class RecoveryPlan {
 
   /** A step that fails again and again ends with a request that is to blame; a start has nobody else. */
   #isHopeless(phase: EndedWorker['phase'], rung: Rung | undefined): boolean {
+    if (phase === 'fetch') return this.#numFetchFailures >= MAX_FETCHES;
     if (phase !== 'start') return false;
     if (rung === undefined) return this.#numFailures >= MAX_STARTS_WITHOUT_RUNG;
     return this.#isLast(rung) && this.#numFailures >= MAX_STARTS_ON_LAST_RUNG;

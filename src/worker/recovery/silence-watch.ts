@@ -18,13 +18,15 @@ export class SilenceWatch {
   readonly #options: SilenceWatchOptions;
   #cancelTimer: (() => void) | undefined;
   #numSilentTicks = 0;
-  #patienceMs = LEAST_PATIENCE_MS;
+  #leastPatienceMs = LEAST_PATIENCE_MS;
+  #stepPatienceMs = 0;
 
   constructor(options: SilenceWatchOptions) {
     this.#options = options;
   }
 
-  start(): void {
+  start(leastPatienceMs = LEAST_PATIENCE_MS): void {
+    this.#leastPatienceMs = leastPatienceMs;
     this.#numSilentTicks = 0;
     if (!this.#cancelTimer) this.#setTimer();
   }
@@ -37,7 +39,7 @@ export class SilenceWatch {
   /** @param stepPatienceMs How long the longest step may take. */
   hear(stepPatienceMs: number): void {
     this.#numSilentTicks = 0;
-    this.#patienceMs = Math.max(LEAST_PATIENCE_MS, stepPatienceMs);
+    this.#stepPatienceMs = stepPatienceMs;
   }
 
   #setTimer(): void {
@@ -45,7 +47,7 @@ export class SilenceWatch {
     this.#cancelTimer = this.#options.clock.setTimer(INTERVAL_MS, () => {
       this.#numSilentTicks += 1;
       const silentMs = this.#numSilentTicks * INTERVAL_MS;
-      if (silentMs <= this.#patienceMs) {
+      if (silentMs <= Math.max(this.#leastPatienceMs, this.#stepPatienceMs)) {
         this.#setTimer();
         return;
       }

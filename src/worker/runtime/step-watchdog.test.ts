@@ -19,10 +19,10 @@ describe('StepWatchdog', () => {
   it('tells once of a step that does not end', () => {
     const { clock, hangs, watchdog } = createWatchdog();
     watchdog.begin();
-    clock.advance(30_000);
+    clock.advance(60_000);
     expect(hangs).toEqual([]);
     clock.advance(1000);
-    expect(hangs.map(({ message }) => message)).toEqual(['A step has not ended within 30 s.']);
+    expect(hangs.map(({ message }) => message)).toEqual(['A step has not ended within 60 s.']);
     clock.advance(1_000_000);
     expect(hangs).toHaveLength(1);
   });
@@ -39,7 +39,7 @@ describe('StepWatchdog', () => {
 
   it('is as patient as the steps so far are long', () => {
     const { clock, hangs, watchdog, runStep } = createWatchdog();
-    for (let step = 0; step < 20; step++) runStep(2000);
+    for (let step = 0; step < 20; step++) runStep(10_000);
     expect(watchdog.patienceMs).toBe(100_000);
     watchdog.begin();
     clock.advance(100_000);
@@ -48,12 +48,19 @@ describe('StepWatchdog', () => {
     expect(hangs).toHaveLength(1);
   });
 
+  it('waits ten times what the first step has taken, not for the shaders that it compiled to be forgotten', () => {
+    const { watchdog, runStep } = createWatchdog();
+    runStep(9000);
+    for (let step = 0; step < 3; step++) runStep(100);
+    expect(watchdog.patienceMs).toBeLessThanOrEqual(90_000);
+  });
+
   it('counts anew whenever one of two steps in flight ends', () => {
     const { clock, hangs, watchdog } = createWatchdog();
     let end = watchdog.begin();
     for (let step = 0; step < 10; step++) {
       const next = watchdog.begin();
-      clock.advance(29_000);
+      clock.advance(59_000);
       end();
       end = next;
     }

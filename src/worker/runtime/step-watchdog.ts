@@ -3,10 +3,10 @@ import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
 import { StepHangError } from './errors.ts';
 
 const TICK_MS = 1000;
-/** A shader that is compiled for the first time takes seconds, and on a loaded machine many. */
-const LEAST_PATIENCE_MS = 30_000;
-/** Times what nearly all steps have taken so far. */
-const PATIENCE = 50;
+/** A shader that is compiled for the first time takes seconds, and on a loaded machine many; a long prompt on the CPU, a minute. */
+const LEAST_PATIENCE_MS = 60_000;
+/** Times what nearly all steps have taken so far: of the first few, the longest. */
+const PATIENCE = 10;
 
 /**
  * Tells of a step that does not end. Its timer runs only while a step does, and it counts ticks in which nothing ended

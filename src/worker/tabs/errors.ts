@@ -12,3 +12,16 @@ export class VersionMismatchError extends Error {
     );
   }
 }
+
+/** One worker after another was lost while a model was loaded; it is not asked of the next one. */
+export class LoadAbandonedError extends Error {
+  override readonly name = 'LoadAbandonedError';
+  readonly code = 'LOAD_ABANDONED';
+
+  static of(modelName: string, numWorkers: number): LoadAbandonedError {
+    return new LoadAbandonedError(
+      `${numWorkers} workers were lost while ${modelName} was loaded, so no other is asked for it: ` +
+        'choose a smaller model or dtype, or load it again to go on where it stopped.',
+    );
+  }
+}

@@ -9,7 +9,12 @@ const hostMessage: v.GenericSchema<unknown, HostMessage> = v.variant('type', [
   v.object({ version, type: v.literal('busy') }),
   v.object({ version, type: v.literal('idle') }),
   v.object({ version, type: v.literal('progress') }),
-  v.object({ version, type: v.literal('step'), requestIds: v.array(requestId) }),
+  v.object({
+    version,
+    type: v.literal('step'),
+    requestIds: v.array(requestId),
+    stalledIds: v.array(requestId),
+  }),
   v.object({ version, type: v.literal('pong'), patienceMs: duration }),
   v.object({
     version,

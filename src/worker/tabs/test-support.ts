@@ -120,10 +120,10 @@ export class FakeWorkerPort implements WorkerPort {
     this.received.push(structuredClone(message));
   }
 
-  addEventListener(type: string, listener: (event: { data: unknown; message: string }) => void): void {
+  addEventListener(type: string, listener: (event: { data: unknown; message?: string }) => void): void {
     this.#events.addEventListener(type, (event) => {
       const detail: unknown = event instanceof CustomEvent ? event.detail : undefined;
-      listener({ data: detail, message: String(detail) });
+      listener({ data: detail, ...(typeof detail === 'string' && { message: detail }) });
     });
   }
 
@@ -135,7 +135,8 @@ export class FakeWorkerPort implements WorkerPort {
     this.#events.dispatchEvent(new CustomEvent('message', { detail: data }));
   }
 
-  fail(message: string): void {
+  /** @param message None where its script could not be loaded. */
+  fail(message?: string): void {
     this.#events.dispatchEvent(new CustomEvent('error', { detail: message }));
   }
 }

@@ -100,7 +100,32 @@ describe('WorkerHost', () => {
     for (let failure = 0; failure < 3; failure++) failLast(`failure ${failure}`);
     expect(workers).toHaveLength(3);
     expect(errors.map(({ message }) => message)).toEqual(['The worker failed (failure 2): reload the page.']);
-    expect(host.isRunning).toBe(false);
+    expect(workers.at(-1)?.isTerminated).toBe(true);
+  });
+
+  it('tries again where the script does not come, and serves once it does', () => {
+    const { host, workers, errors, clock, serve } = createHost();
+    host.start();
+    for (let failure = 0; failure < 9; failure++) {
+      workers.at(-1)?.fail();
+      clock.advance(10_000);
+    }
+    expect([workers.length, errors.length]).toEqual([10, 0]);
+    serve();
+    expect(workers.at(-1)?.isTerminated).toBe(false);
+  });
+
+  it('gives up where the script never comes, and says so', () => {
+    const { host, workers, errors, clock } = createHost();
+    host.start();
+    for (let failure = 0; failure < 10; failure++) {
+      workers.at(-1)?.fail();
+      clock.advance(10_000);
+    }
+    expect(workers).toHaveLength(10);
+    expect(errors.map(({ message }) => message)).toEqual([
+      'The worker failed (its script could not be loaded): reload the page.',
+    ]);
   });
 
   it('forgives what failed before a worker brought a token', () => {
@@ -133,11 +158,10 @@ describe('WorkerHost', () => {
     const { host, workers } = createHost();
     host.post('too early');
     host.start();
-    expect(host.isRunning).toBe(true);
+    expect(workers[0]?.isTerminated).toBe(false);
     host.stop();
     host.stop();
     host.post('too late');
-    expect(host.isRunning).toBe(false);
     expect(workers).toHaveLength(1);
     expect(workers[0]?.isTerminated).toBe(true);
     expect(workers[0]?.received).toHaveLength(1);
@@ -147,10 +171,9 @@ describe('WorkerHost', () => {
     const { host, workers, clock } = createHost();
     host.start();
     for (const worker of [0, 1]) workers[worker]?.fail('once more');
-    expect([workers.length, host.isRunning]).toEqual([2, true]);
     host.stop();
     clock.advance(10_000);
-    expect([workers.length, host.isRunning]).toEqual([2, false]);
+    expect(workers).toHaveLength(2);
   });
 });
 
@@ -209,6 +232,34 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(workers).toHaveLength(2);
   });
 
+  it('replaces one that is silent for five minutes while it starts, and not one that answers', () => {
+    const { host, workers, clock, tell, initOf } = createHost();
+    host.start();
+    tell({ type: 'alive' });
+    for (let answer = 0; answer < 5; answer++) {
+      clock.advance(295_000);
+      tell({ type: 'pong', patienceMs: 0 });
+    }
+    tell({ type: 'busy' });
+    clock.advance(300_000);
+    expect(workers).toHaveLength(1);
+    clock.advance(5000);
+    expect(workers).toHaveLength(2);
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang', attempt: 1 } } });
+  });
+
+  it('waits for one that is ready no longer than a minute, and for nothing while it is idle', () => {
+    const { host, workers, clock, tell } = createHost();
+    host.start();
+    tell({ type: 'alive' });
+    tell({ type: 'ready' });
+    clock.advance(1_000_000);
+    expect(workers).toHaveLength(1);
+    tell({ type: 'busy' });
+    clock.advance(65_000);
+    expect(workers).toHaveLength(2);
+  });
+
   it('asks nothing of one that has nothing to do, or has not come so far', () => {
     const { host, workers, clock, tell } = createHost();
     host.start();
@@ -221,18 +272,60 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(workers[0]?.received).toHaveLength(1);
   });
 
-  it('blames the requests of the last step that it has announced, without those that have come further', () => {
+  it('blames those of the last step that it has announced who had no token', () => {
     const { host, clock, tell, serve, workers, initOf } = createHost();
+    const [good, bad] = [requestId('good'), requestId('bad')];
     host.start();
     for (let death = 0; death < 3; death++) {
       serve();
-      tell({ type: 'step', requestIds: [requestId('good')] });
+      // A prompt of several chunks: step after step, and no token.
+      tell({ type: 'step', requestIds: [good, bad], stalledIds: [good, bad] });
       tell({ type: 'progress' });
-      tell({ type: 'step', requestIds: [requestId('good'), requestId('bad')] });
+      tell({ type: 'step', requestIds: [good, bad], stalledIds: [bad] });
       workers.at(-1)?.fail('hung');
       clock.advance(10_000);
     }
     expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
+  });
+});
+
+describe('WorkerHost, of a worker that something uncaught has ended', () => {
+  it('blames those of the last step that it has announced who had no token', () => {
+    const { host, clock, tell, serve, initOf } = createHost();
+    const bad = requestId('bad');
+    host.start();
+    for (let death = 0; death < 3; death++) {
+      serve();
+      tell({ type: 'progress' });
+      tell({ type: 'step', requestIds: [bad], stalledIds: [bad] });
+      tell({
+        type: 'fault',
+        fault: { kind: 'worker-error', message: 'Aborted()' },
+        stalledIds: [],
+        numRunning: 1,
+      });
+      clock.advance(10_000);
+    }
+    expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
+  });
+
+  it('blames nobody for a fault that came between two steps', () => {
+    const { host, clock, tell, serve, initOf } = createHost();
+    const good = requestId('good');
+    host.start();
+    for (let death = 0; death < 3; death++) {
+      serve();
+      tell({ type: 'progress' });
+      tell({ type: 'step', requestIds: [good], stalledIds: [good] });
+      tell({
+        type: 'fault',
+        fault: { kind: 'device-lost', message: 'gone' },
+        stalledIds: [],
+        numRunning: 0,
+      });
+      clock.advance(10_000);
+    }
+    expect(initOf(3)).toMatchObject({ past: { condemned: [] } });
   });
 });
 

@@ -4,7 +4,6 @@ import {
   type FaultKind,
   type HostMessage,
   type HostPing,
-  type RequestId,
   type WorkerInit,
 } from '../protocol.ts';
 import { RecoveryPlan, type EndedWorker } from '../recovery/recovery-plan.ts';
@@ -12,6 +11,9 @@ import { SilenceWatch } from '../recovery/silence-watch.ts';
 import type { Locks } from './client-registry.ts';
 import { parseHostMessage } from './host-message.ts';
 import { createLifeName } from './names.ts';
+
+/** A large model that is converted, or runs its first pass on a loaded machine's CPU, keeps a worker from answering for long. */
+const PATIENCE_AT_START_MS = 300_000;
 
 /** What a worker is to the tab that makes it. */
 export interface WorkerPort {
@@ -46,10 +48,6 @@ export class WorkerHost {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#plan = new RecoveryPlan(options.init.backend);
-  }
-
-  get isRunning(): boolean {
-    return this.#hosted !== undefined || this.#cancelStart !== undefined;
   }
 
   /** From the top of the ladder. */
@@ -93,10 +91,11 @@ export class WorkerHost {
       if (message) this.#receive(hosted, message);
       else this.#options.onMessage(data);
     });
-    // The message is missing where the worker's script could not be loaded.
-    port.addEventListener('error', ({ message }) =>
-      this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded'),
-    );
+    port.addEventListener('error', ({ message }) => {
+      // The message is missing where the worker's script could not be loaded.
+      if (message === undefined) hosted.state = 'missing';
+      this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded');
+    });
     const { lifeLock } = hosted;
     const { past } = this.#plan;
     this.post({
@@ -123,6 +122,7 @@ export class WorkerHost {
     switch (message.type) {
       case 'alive':
         this.#watchLife(hosted);
+        hosted.watch.start(PATIENCE_AT_START_MS);
         break;
       case 'on-rung':
         this.#plan.recordRung(message.rung);
@@ -134,19 +134,19 @@ export class WorkerHost {
       case 'busy':
       case 'idle':
         hosted.hasWork = message.type === 'busy';
-        this.#watchSilence(hosted);
+        if (hosted.state === 'ready') this.#watchSilence(hosted);
         break;
       case 'progress':
         this.#plan.recordProgress();
         break;
       case 'step':
-        hosted.step = nextStep(hosted.step, message.requestIds);
+        hosted.step = message;
         break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
         break;
       case 'fault':
-        this.#end(hosted, message);
+        this.#end(hosted, message.fault.kind === 'worker-error' ? withAnnounced(hosted, message) : message);
         break;
       default:
         message satisfies never;
@@ -163,8 +163,8 @@ export class WorkerHost {
   }
 
   /** No timer runs while there is nothing to wait for. */
-  #watchSilence({ state, hasWork, watch }: HostedWorker): void {
-    if (state === 'ready' && hasWork) watch.start();
+  #watchSilence({ hasWork, watch }: HostedWorker): void {
+    if (hasWork) watch.start();
     else watch.stop();
   }
 
@@ -177,9 +177,7 @@ export class WorkerHost {
   #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
-    const served = hosted.hasWork ? 'busy' : 'idle';
-    const phase = hosted.state === 'ready' ? served : 'start';
-    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase });
+    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase: phaseOf(hosted) });
     if (move.type === 'give-up') {
       this.#options.onGiveUp(failureOf(fault.message));
       return;
@@ -195,26 +193,28 @@ export class WorkerHost {
   }
 }
 
+type FaultMessage = Extract<HostMessage, { type: 'fault' }>;
+
 interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
   readonly watch: SilenceWatch;
-  state: 'starting' | 'ready';
+  /** `missing`: its script did not come. */
+  state: 'missing' | 'starting' | 'ready';
   hasWork: boolean;
-  step: AnnouncedStep | undefined;
+  /** The last that it has announced, where it does so. */
+  step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
 }
 
-/** Of a worker that tells of its steps before it begins them. */
-interface AnnouncedStep {
-  readonly requestIds: readonly RequestId[];
-  /** Those that no earlier step was for. */
-  readonly stalledIds: readonly RequestId[];
-  readonly advancedIds: ReadonlySet<RequestId>;
+function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
+  if (state === 'missing') return 'fetch';
+  if (state === 'starting') return 'start';
+  return hasWork ? 'busy' : 'idle';
 }
 
-function nextStep(before: AnnouncedStep | undefined, requestIds: readonly RequestId[]): AnnouncedStep {
-  const advancedIds = new Set([...(before?.advancedIds ?? []), ...(before?.requestIds ?? [])]);
-  return { requestIds, advancedIds, stalledIds: requestIds.filter((id) => !advancedIds.has(id)) };
+/** What nobody has caught names no step. */
+function withAnnounced({ step }: HostedWorker, fault: FaultMessage): FaultMessage {
+  return { ...fault, stalledIds: step?.stalledIds ?? [] };
 }
 
 function failureOf(detail: string): Error {
