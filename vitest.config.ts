@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['{src,bridge,tools}/**/*.test.ts'],
+    // Property tests take seconds, and on a loaded machine many.
+    testTimeout: 30_000,
     restoreMocks: true,
     unstubGlobals: true,
     coverage: {

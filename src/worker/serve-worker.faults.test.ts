@@ -180,7 +180,7 @@ describe('a worker whose model can run no more', () => {
     const { backend, host, submit } = await createWorker();
     backend.forward = () => new Promise<never>(() => {});
     submit('a', 2);
-    await vi.advanceTimersByTimeAsync(61_000);
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(host.told.at(-1)).toEqual({ type: 'busy' });
     await vi.advanceTimersByTimeAsync(1000);
     expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });

@@ -1,10 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
-import {
-  REJECTIONS,
-  type FaultPlan,
-  type InjectedFault,
-} from '../../src/worker/recovery/inject-faults.ts';
+import { REJECTIONS, type FaultPlan, type InjectedFault } from '../../src/worker/recovery/inject-faults.ts';
 import { sampleMemory, slopeOf, type MemorySample } from './memory.ts';
 import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from './page-load.ts';
 
@@ -94,7 +90,8 @@ export async function runSoak({ browser, url, backend, minutes, seed }: SoakOpti
 }
 
 export function describeReport(report: SoakReport): readonly string[] {
-  const { finished, cancelled, answered, refused, complaints, faults, numReloads, consoleErrors, samples } = report;
+  const { finished, cancelled, answered, refused, complaints, faults, numReloads, consoleErrors, samples } =
+    report;
   const numFaults = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const kinds = Object.entries(faults).map(([kind, count]) => `${count} ${kind}`);
   const slopes = (['heap', 'renderers', 'gpu'] as const).map((name) => {

@@ -48,11 +48,11 @@ describe('StepWatchdog', () => {
     expect(hangs).toHaveLength(1);
   });
 
-  it('waits ten times what the first step has taken, not for the shaders that it compiled to be forgotten', () => {
+  it('waits ten times as long as the first steps have taken at most', () => {
     const { watchdog, runStep } = createWatchdog();
     runStep(9000);
     for (let step = 0; step < 3; step++) runStep(100);
-    expect(watchdog.patienceMs).toBeLessThanOrEqual(90_000);
+    expect(watchdog.patienceMs).toBe(90_000);
   });
 
   it('counts anew whenever one of two steps in flight ends', () => {
