@@ -6,6 +6,7 @@ import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { describeBar, describeOwner } from './describe-bar.ts';
+import { keyOfStep } from './key-of-step.ts';
 import { slotSettings } from './slot-settings.ts';
 import type { TabColors } from './tab-colors.ts';
 import './trace-dialog.css';
@@ -130,7 +131,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
         </thead>
         <tbody>
           {shown.map((step) => (
-            <TraceRow key={step.stepIndex} step={step} startedAtMs={startedAtMs} />
+            <TraceRow key={keyOfStep(step)} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import { keyOfStep } from '../slots/key-of-step.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
 
@@ -136,6 +137,21 @@ describe('the history of slots', () => {
       { stepIndex: 3, slots: [0, 1], ownSlots: [1] },
       { stepIndex: 5, slots: [0, 1], ownSlots: [0] },
     ]);
+  });
+
+  it('gives each step of a resubmitted request a key of its own, though two have one index', () => {
+    const history = new SlotHistory();
+    for (const receivedAtMs of [1000, 90_000])
+      history.record(
+        {
+          steps: [createStep(3, [1]), createStep(4, [1], 0)],
+          slotStays: [createStay({ end: 'error', endedAgoMs: 0 })],
+        },
+        receivedAtMs,
+      );
+    const steps = history.stepsOf(id('a'));
+    expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([3, 4, 3, 4]);
+    expect(new Set(steps.map(keyOfStep)).size).toBe(4);
   });
 
   it('tells steps of another worker apart, though they count from 0 again', () => {
