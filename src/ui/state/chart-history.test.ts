@@ -67,7 +67,7 @@ describe('samples', () => {
     expect(itl).toEqual([null, null, null, null, null]);
   });
 
-  it('have the tokens per second since the sample before, and none after idle time', () => {
+  it('have the tokens per second since the sample before, and none after idle time or from one worker to the next', () => {
     const history = new ChartHistory();
     const at = (receivedAtMs: number, promptTokens: number, outputTokens: number): void =>
       history.record(
@@ -82,9 +82,12 @@ describe('samples', () => {
     at(600, 25, 130);
     at(1000, 30, 150);
     at(9000, 40, 250);
+    // Another worker.
+    at(10_000, 10, 50);
+    at(10_500, 10, 100);
     const [tokensIn, tokensOut] = history.samples.read(['tokensInPerSecond', 'tokensOutPerSecond']);
-    expect(tokensIn).toEqual([null, 20, 20, null, null]);
-    expect(tokensOut).toEqual([null, 200, 100, null, null]);
+    expect(tokensIn).toEqual([null, 20, 20, null, null, null, 0]);
+    expect(tokensOut).toEqual([null, 200, 100, null, null, null, 100]);
   });
 
   it('have the worker’s own rate where they have nothing to count from, once there was a step', () => {

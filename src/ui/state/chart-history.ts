@@ -80,8 +80,11 @@ export class ChartHistory {
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.samples.push([(last.atMs + 1) / 1000]);
     const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
+    // Another worker begins its totals at 0.
     const rate = (total: 'promptTokens' | 'outputTokens'): Cell =>
-      last && !isAfterGap ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs : null;
+      last && !isAfterGap && totals[total] >= last.totals[total]
+        ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs
+        : null;
     this.samples.push([
       receivedAtMs / 1000,
       ...[ttftMs, itlMs, queueWaitMs, e2eMs].flatMap(percentiles),
