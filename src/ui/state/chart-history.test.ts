@@ -20,7 +20,7 @@ function createStats(change: Partial<ServeStats> = {}): ServeStats {
   return {
     steps: [],
     slotStays: [],
-    numRunning: 0,
+    numRunning: 1,
     numWaiting: 0,
     kvCache: { usedBytes: 0, reservedBytes: 0 },
     tokensPerSecond: 0,
@@ -88,6 +88,27 @@ describe('samples', () => {
     const [tokensIn, tokensOut] = history.samples.read(['tokensInPerSecond', 'tokensOutPerSecond']);
     expect(tokensIn).toEqual([null, 20, 20, null, null, null, 0]);
     expect(tokensOut).toEqual([null, 200, 100, null, null, null, 100]);
+  });
+
+  it('have the last word of a spell, however soon it comes', () => {
+    const history = new ChartHistory();
+    const at = (receivedAtMs: number, numRunning: number, outputTokens: number): void =>
+      history.record(
+        createStats({ numRunning, tokensPerSecond: 70, totals: { ...NO_TOTALS, outputTokens } }),
+        receivedAtMs,
+        8,
+      );
+    at(0, 1, 0);
+    at(1000, 1, 100);
+    at(1100, 1, 110);
+    at(1190, 0, 119);
+    expect(history.samples.read(['seconds', 'tokensOutPerSecond'])).toEqual([
+      [0, 1, 1.19],
+      [null, 100, 100],
+    ]);
+    // Held up, and delivered at once with the one before it.
+    at(1191, 0, 129);
+    expect(history.samples.last('tokensOutPerSecond')).toBeNull();
   });
 
   it('have the worker’s own rate where they have nothing to count from, once there was a step', () => {

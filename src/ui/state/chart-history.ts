@@ -5,6 +5,8 @@ import { SlotHistory } from './slot-history.ts';
 
 const MAX_STEPS = 600;
 const SAMPLE_INTERVAL_MS = 200;
+/** Messages that were held up come together: the time between them says nothing of a rate. */
+const MIN_RATE_INTERVAL_MS = 50;
 /** Of the longest window that the charts can show, s. */
 export const MAX_WINDOW_SECONDS = 300;
 const BYTES_PER_MIB = 2 ** 20;
@@ -38,7 +40,7 @@ export type SampleColumn = (typeof SAMPLE_COLUMNS)[number];
 export class ChartHistory {
   /** One row for each forward pass. */
   readonly steps = new RingColumns(STEP_COLUMNS, MAX_STEPS);
-  /** One row for each interval with work in it. */
+  /** One row for each interval with work in it, and one for its end. */
   readonly samples = new RingColumns(SAMPLE_COLUMNS, (MAX_WINDOW_SECONDS * 1000) / SAMPLE_INTERVAL_MS);
   readonly slots = new SlotHistory();
   /** Added to a step's index: another engine counts from 0 again, and a chart's x must ascend. */
@@ -76,13 +78,16 @@ export class ChartHistory {
   #sample(stats: ServeStats, receivedAtMs: number): void {
     const last = this.#last;
     const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
-    if (elapsedMs < SAMPLE_INTERVAL_MS) return;
+    // After the message that finds the engine at rest there may come none for long.
+    const isAtRest = stats.numRunning + stats.numWaiting === 0;
+    if (elapsedMs < SAMPLE_INTERVAL_MS && !isAtRest) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.samples.push([(last.atMs + 1) / 1000]);
     const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
+    const isRateKnown = elapsedMs >= MIN_RATE_INTERVAL_MS && !isAfterGap;
     // Another worker begins its totals at 0.
     const rate = (total: 'promptTokens' | 'outputTokens'): Cell =>
-      last && !isAfterGap && totals[total] >= last.totals[total]
+      last && isRateKnown && totals[total] >= last.totals[total]
         ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs
         : null;
     this.samples.push([
