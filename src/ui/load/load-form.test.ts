@@ -44,6 +44,33 @@ describe('the load form', () => {
     expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, numUsers: 'none' }).errors).toEqual({});
   });
 
+  it.each([
+    { outputLengths: 'fixed', outputMin: '', outputMax: '4' },
+    { promptLengths: 'fixed', promptMin: '9', promptMax: '2' },
+    {
+      arrivals: 'replay',
+      durationSeconds: 'long',
+      promptMin: '',
+      promptMax: '0',
+      outputMin: '9',
+      outputMax: '2',
+    },
+    { arrivals: 'replay', rate: '1000', durationSeconds: '600' },
+  ] as const)('does not judge fields that it does not show (%j)', (change) => {
+    expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, ...change }).errors).toEqual({});
+  });
+
+  it('makes one length of what is all alike, whatever its hidden field holds', () => {
+    const form = { ...DEFAULT_LOAD_FORM, outputLengths: 'fixed', outputMin: 'none', outputMax: '4' } as const;
+    expect(parseLoadForm(form).scenario.outputTokens).toEqual({ type: 'fixed', min: 4, max: 4 });
+  });
+
+  it('judges a ramp by its mean rate', () => {
+    const ramp = { ...DEFAULT_LOAD_FORM, arrivals: 'ramp', fromRate: '0', durationSeconds: '600' } as const;
+    expect(parseLoadForm({ ...ramp, toRate: '10' }).errors).toEqual({});
+    expect(parseLoadForm({ ...ramp, toRate: '20' }).errors.durationSeconds).toContain('got about 6000');
+  });
+
   it('refuses more requests than a page can hold', () => {
     const { errors } = parseLoadForm({ ...DEFAULT_LOAD_FORM, rate: '100', durationSeconds: '60' });
     expect(errors.durationSeconds).toContain('got about 6000');

@@ -139,12 +139,12 @@ export interface ParsedLoad {
   readonly latencyLimitMs: number;
 }
 
-/** Checks what is typed, field by field; those without a meaning for the chosen arrivals may hold anything. */
+/** Checks what is typed, field by field; those that the form does not show, as it is set, may hold anything. */
 export function parseLoadForm(form: LoadForm): ParsedLoad {
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
   for (const name of NUMBER_FIELDS) {
-    const { min, max, isInteger, arrivals } = NUMBER_RULES[name];
-    if (arrivals !== undefined && arrivals !== form.arrivals) continue;
+    if (!hasMeaning(name, form)) continue;
+    const { min, max, isInteger } = NUMBER_RULES[name];
     const text = form[name].trim();
     const value = text === '' ? Number.NaN : Number(text);
     const isRight = value >= min && value <= max && (!isInteger || Number.isInteger(value));
@@ -156,12 +156,17 @@ export function parseLoadForm(form: LoadForm): ParsedLoad {
     ['promptMin', 'promptMax'],
     ['outputMin', 'outputMax'],
   ] as const) {
-    if (numbers(min) > numbers(max))
+    if (hasMeaning(min, form) && numbers(min) > numbers(max))
       errors[max] ??= `Expected ${max} to be at least ${min}, got “${form[max]}”.`;
   }
+  const lengths = (type: Lengths['type'], min: NumberFieldName, max: NumberFieldName): Lengths => ({
+    type,
+    min: numbers(type === 'fixed' ? max : min),
+    max: numbers(max),
+  });
   const arrivals = arrivalsOf(form, numbers);
   const durationSeconds = numbers('durationSeconds');
-  const numExpected = maxRateOf(arrivals) * durationSeconds;
+  const numExpected = hasMeaning('durationSeconds', form) ? meanRateOf(arrivals) * durationSeconds : 0;
   if (numExpected > MAX_REQUESTS && Object.keys(errors).length === 0) {
     errors.durationSeconds = `Expected at most ${MAX_REQUESTS} requests, got about ${Math.round(numExpected)}: shorten it or lower the rate.`;
   }
@@ -172,10 +177,29 @@ export function parseLoadForm(form: LoadForm): ParsedLoad {
       arrivals,
       durationSeconds,
       seed: numbers('seed'),
-      promptWords: { type: form.promptLengths, min: numbers('promptMin'), max: numbers('promptMax') },
-      outputTokens: { type: form.outputLengths, min: numbers('outputMin'), max: numbers('outputMax') },
+      promptWords: lengths(form.promptLengths, 'promptMin', 'promptMax'),
+      outputTokens: lengths(form.outputLengths, 'outputMin', 'outputMax'),
     },
   };
+}
+
+/** What says how requests are drawn: a trace brings its own. */
+const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
+  'durationSeconds',
+  'promptMin',
+  'promptMax',
+  'outputMin',
+  'outputMax',
+]);
+
+/** Whether the form, as it is set, asks for this. */
+function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
+  const { arrivals } = NUMBER_RULES[name];
+  if (arrivals !== undefined) return arrivals === form.arrivals;
+  if (form.arrivals === 'replay' && DRAWING_FIELDS.has(name)) return false;
+  // What is all alike has one length.
+  if (name === 'promptMin') return form.promptLengths !== 'fixed';
+  return name !== 'outputMin' || form.outputLengths !== 'fixed';
 }
 
 function arrivalsOf(form: LoadForm, numbers: (name: NumberFieldName) => number): Arrivals {
@@ -195,7 +219,7 @@ function arrivalsOf(form: LoadForm, numbers: (name: NumberFieldName) => number):
   }
 }
 
-function maxRateOf(arrivals: Arrivals): number {
+function meanRateOf(arrivals: Arrivals): number {
   switch (arrivals.type) {
     case 'closed-loop':
       return 0;
@@ -204,7 +228,7 @@ function maxRateOf(arrivals: Arrivals): number {
     case 'burst':
       return arrivals.burstSize / arrivals.everySeconds;
     case 'ramp':
-      return Math.max(arrivals.fromPerSecond, arrivals.toPerSecond);
+      return (arrivals.fromPerSecond + arrivals.toPerSecond) / 2;
     default:
       return arrivals satisfies never;
   }
