@@ -78,16 +78,21 @@ export function sweepRates(
 const BATCH_SIZES: readonly number[] = [1, 2, 4, 8, 16];
 const BATCH_WAITS_MS: readonly number[] = [5, 20, 50];
 
-/** Looks for the batch size that serves a trace best, then for the wait that serves it best at that size. */
+/**
+ * Looks for the batch size that serves a trace best, then for the wait that serves it best at that size. Where batching is off,
+ * neither would change anything: then under `continuous`.
+ */
 export async function sweepKnobs(
   serve: Serve,
   trace: Trace,
   options: ExperimentOptions,
 ): Promise<readonly Trial[]> {
+  const before = serve.status().policy.policy;
+  const policy = before === 'off' ? 'continuous' : before;
   const planOf = (maxBatchSize: number, batchWaitTimeoutMs: number): Plan => ({
     label: `${maxBatchSize} / ${batchWaitTimeoutMs} ms`,
     trace,
-    knobs: { maxBatchSize, batchWaitTimeoutMs },
+    knobs: { policy, maxBatchSize, batchWaitTimeoutMs },
   });
   const sizes = await runAll(
     serve,
@@ -106,9 +111,10 @@ export async function sweepKnobs(
 
 /**
  * Of the trials whose p95 keeps the limit, the one with the most goodput; where none does, the one that comes closest. Of equals the
- * first, which has the smaller batch or the shorter wait.
+ * first, which has the smaller batch or the shorter wait. None where requests were stopped: the others were served without them.
  */
 export function suggest(trials: readonly Trial[], latencyLimitMs: number): Trial | undefined {
+  if (trials.some(({ summary }) => summary.numCancelled > 0)) return undefined;
   const p95 = ({ summary }: Trial): number => summary.e2eMs?.p95 ?? Infinity;
   const keeping = trials.filter((trial) => p95(trial) <= latencyLimitMs);
   if (keeping.length === 0) return trials.toSorted((a, b) => p95(a) - p95(b))[0];

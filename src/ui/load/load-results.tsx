@@ -74,7 +74,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
       {(mode === 'sweep' || mode === 'suggest') && trials.length > 1 && (
         <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />
       )}
-      {mode === 'suggest' && !isRunning && <Suggestion trials={trials} latencyLimitMs={latencyLimitMs} />}
+      {mode === 'suggest' && !isRunning && <Suggestion results={results} />}
       <div className="actions">
         <button type="button" onClick={save}>
           Export JSON
@@ -122,23 +122,22 @@ function ResultRow({ trial, trials, mode }: ResultRowProps) {
 }
 
 interface SuggestionProps {
-  readonly trials: readonly Trial[];
-  readonly latencyLimitMs: number;
+  readonly results: LoadResults;
 }
 
-function Suggestion({ trials, latencyLimitMs }: SuggestionProps) {
+function Suggestion({ results: { trials, latencyLimitMs, isWhole } }: SuggestionProps) {
   const { serve, store } = useServe();
   const [error, setError] = useState<WireError>();
   const [isApplied, setIsApplied] = useState(false);
-  const best = suggest(trials, latencyLimitMs);
-  if (!best) return null;
-  const { maxBatchSize, batchWaitTimeoutMs } = best.policy;
+  const best = isWhole ? suggest(trials, latencyLimitMs) : undefined;
+  if (!best) return <p>Nothing is suggested: the load test, or a request of it, did not come to its end.</p>;
+  const { policy, maxBatchSize, batchWaitTimeoutMs } = best.policy;
   const p95 = best.summary.e2eMs?.p95;
   const isKept = p95 !== undefined && p95 <= latencyLimitMs;
 
   const apply = async (): Promise<void> => {
     try {
-      await configurePolicy(serve, store, { maxBatchSize, batchWaitTimeoutMs });
+      await configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs });
       setIsApplied(true);
     } catch (caught) {
       setError(toWireError(caught));
@@ -151,6 +150,7 @@ function Suggestion({ trials, latencyLimitMs }: SuggestionProps) {
         <strong>
           Max batch size {maxBatchSize}, batch wait timeout {batchWaitTimeoutMs} ms
         </strong>{' '}
+        under {policy}{' '}
         {isKept
           ? `serves the most within ${formatMs(latencyLimitMs)}: ${formatNumber(best.summary.goodputPerSecond)} requests/s in time, p95 ${formatMs(p95)}.`
           : `comes closest: no setting kept ${formatMs(latencyLimitMs)} for 95 % of the requests; its p95 is ${formatMs(p95)}.`}

@@ -24,6 +24,8 @@ export interface LoadResults {
   readonly scenario: Scenario;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
+  /** It came to its end: neither stopped nor failed. */
+  readonly isWhole: boolean;
 }
 
 export interface LoadView {
@@ -98,17 +100,19 @@ export class LoadSession {
     this.store.setState({ errors, error });
     if (isRunning || error || Object.keys(errors).length > 0) return;
     const trace = isReplay && loadedTrace ? loadedTrace.trace : createTrace(scenario);
-    this.#abort = new AbortController();
+    const abort = new AbortController();
+    this.#abort = abort;
     const { mode } = form;
-    const results = { mode, scenario, latencyLimitMs, trials: [] };
+    const results = { mode, scenario, latencyLimitMs, trials: [], isWhole: false };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
       await this.#runExperiment(mode, scenario, trace, {
-        signal: this.#abort.signal,
+        signal: abort.signal,
         latencyLimitMs,
         onProgress: (label, progress) => this.#tell(label, progress),
         onTrial: (trial) => this.#add(trial),
       });
+      this.#changeResults(() => ({ isWhole: !abort.signal.aborted }));
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
@@ -148,9 +152,11 @@ export class LoadSession {
   }
 
   #add(trial: Trial): void {
-    this.store.setState(({ results }) => ({
-      results: results && { ...results, trials: [...results.trials, trial] },
-    }));
+    this.#changeResults(({ trials }) => ({ trials: [...trials, trial] }));
+  }
+
+  #changeResults(change: (results: LoadResults) => Partial<LoadResults>): void {
+    this.store.setState(({ results }) => ({ results: results && { ...results, ...change(results) } }));
   }
 }
 

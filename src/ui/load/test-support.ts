@@ -1,0 +1,65 @@
+import type { Serve } from '../../worker/client.ts';
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import type { Trial } from './experiments.ts';
+
+const POLICY: BatchingPolicy = {
+  policy: 'continuous',
+  maxBatchSize: 8,
+  batchWaitTimeoutMs: 0,
+  maxBatchedTokens: 256,
+  maxQueuedRequests: 1000,
+  prefixCaching: true,
+  kvCacheMemoryBytes: Infinity,
+};
+
+/** Finishes each request at once, with one token; remembers what it was told. */
+export function createFakeServe(policyName: PolicyName) {
+  let policy: BatchingPolicy = { ...POLICY, policy: policyName };
+  const configured: BatchingPolicy[] = [];
+  const prompts: string[] = [];
+  const timings = { queueWaitMs: 1, ttftMs: 2, tpotMs: 0, e2eMs: 3 };
+  const result = { tokenIds: [1], finishReason: 'stop', usage: { numPromptTokens: 1 }, timings };
+  const fake = {
+    status: () => ({ policy }),
+    configure: (_name: string, knobs: Partial<BatchingPolicy>) => {
+      policy = { ...policy, ...knobs };
+      configured.push(policy);
+      return Promise.resolve(policy);
+    },
+    getHandle: () => ({
+      remote: (prompt: string) => {
+        prompts.push(prompt);
+        return { result: () => Promise.resolve(result) };
+      },
+    }),
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a class with private fields has no other stand-in
+  return { serve: fake as unknown as Serve, configured, prompts };
+}
+
+export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {
+  return {
+    label,
+    policy: POLICY,
+    trace: { requests: [] },
+    run: { outcomes: [], durationMs: 1000 },
+    summary: {
+      numSent: 10,
+      numFinished: 10,
+      numRejected: 0,
+      numFailed: 0,
+      numCancelled: 0,
+      numPromptTokens: 30,
+      numOutputTokens: 100,
+      durationMs: 1000,
+      tokensPerSecond: 100,
+      requestsPerSecond: 10,
+      goodputPerSecond: 10,
+      ttftMs: undefined,
+      tpotMs: undefined,
+      queueWaitMs: undefined,
+      e2eMs: undefined,
+      ...change,
+    },
+  };
+}
