@@ -1,9 +1,9 @@
 import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
-import { createTrace } from './create-trace.ts';
+import type { RateSweep } from './rate-sweep.ts';
 import { runLoad } from './run-load.ts';
 import type { LoadProgress, LoadRun } from './run-load.ts';
-import type { Scenario, Trace } from './scenario.ts';
+import type { Trace } from './scenario.ts';
 import { summarize } from './summarize.ts';
 import type { LoadSummary } from './summarize.ts';
 
@@ -52,25 +52,18 @@ export function comparePolicies(
   return runAll(serve, plans, options);
 }
 
-/** Of the scenario's own rate. */
+/** Of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
-/** Poisson arrivals at rates around the given one: how far throughput goes, and what latency pays for it. */
+/** The same load at rates around its own: how far throughput goes, and what latency pays for it. */
 export function sweepRates(
   serve: Serve,
-  scenario: Scenario,
-  baseRate: number,
+  { baseRate, traceAt }: RateSweep,
   options: ExperimentOptions,
 ): Promise<readonly Trial[]> {
   const plans = RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
-    const arrivals = { type: 'poisson', ratePerSecond: rate } as const;
-    return {
-      label: `${Number(rate.toPrecision(3))}/s`,
-      rate,
-      trace: createTrace({ ...scenario, arrivals }),
-      knobs: {},
-    };
+    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: traceAt(factor), knobs: {} };
   });
   return runAll(serve, plans, options);
 }

@@ -24,7 +24,8 @@ const MODE_TITLES: Readonly<Record<Mode, string>> = {
 
 const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
   run: 'Sends the requests under the policy in force, and measures what comes of them.',
-  sweep: 'Runs at six rates around the given one: the latency that throughput costs, as a curve.',
+  sweep:
+    'Runs at six rates around the given one, or the trace’s own: the latency that throughput costs, as a curve.',
   compare: 'Sends the very same requests under off, static and continuous, one after another.',
   suggest:
     'Tries batch sizes and batch waits, and proposes those that serve the most within the latency limit.',

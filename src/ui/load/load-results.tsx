@@ -9,6 +9,7 @@ import { useServe } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { suggest } from './experiments.ts';
 import type { Trial } from './experiments.ts';
+import { exportLoad } from './export-load.ts';
 import { LatencyCurve } from './latency-curve.tsx';
 import type { LoadResults } from './load-session.ts';
 import type { LoadSummary, Percentiles } from './summarize.ts';
@@ -25,21 +26,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   if (trials.length === 0) return null;
 
   const save = (): void => {
-    const { model, backend, policy } = store.getState().status;
-    const [first] = trials;
-    const plain = trials.map(({ trace: _trace, ...trial }) => trial);
-    const { scenario } = results;
-    const exported = {
-      mode,
-      scenario,
-      latencyLimitMs,
-      model,
-      backend,
-      policy,
-      trace: first?.trace,
-      trials: plain,
-    };
-    saveJson('tabserve-load.json', exported);
+    saveJson('tabserve-load.json', exportLoad(results, store.getState().status));
   };
 
   return (

@@ -1,10 +1,25 @@
 import { describe, expect, it } from 'vitest';
 
+import { exportLoad } from './export-load.ts';
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { LoadSession } from './load-session.ts';
+import type { Trace } from './scenario.ts';
 import { createFakeServe } from './test-support.ts';
+import { parseTraceFile } from './trace-file.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '2', durationSeconds: '0.5' } as const;
+
+const TRACE = {
+  requests: [5, 20, 40].map((atMs, seed) => ({ atMs, prompt: `no ${seed}`, maxNewTokens: seed + 1, seed })),
+};
+
+async function replay(mode: 'sweep' | 'compare', trace: Trace) {
+  const { serve, prompts } = createFakeServe('continuous');
+  const session = new LoadSession(serve, { ...FORM, arrivals: 'replay', mode });
+  await session.loadTraceFile(new File([JSON.stringify(trace)], 'trace.json'));
+  await session.start();
+  return { ...session.store.getState(), prompts };
+}
 
 describe('the results of a load test', () => {
   it('are whole once all of it has run', async () => {
@@ -24,5 +39,62 @@ describe('the results of a load test', () => {
     const { results } = session.store.getState();
     expect(results?.trials.map(({ summary }) => summary.numCancelled)).toEqual([0, 0, 0, 0, 0]);
     expect(results?.isWhole).toBe(false);
+  });
+});
+
+describe('a replay', () => {
+  it('is swept at rates around its own, with its own requests', async () => {
+    const { results, prompts } = await replay('sweep', TRACE);
+    expect(results?.trials.map(({ label }) => label)).toEqual([
+      '18.8/s',
+      '37.5/s',
+      '75/s',
+      '113/s',
+      '150/s',
+      '225/s',
+    ]);
+    expect(results?.trials.map(({ trace }) => trace.requests.map(({ atMs }) => atMs))).toEqual([
+      [20, 80, 160],
+      [10, 40, 80],
+      [5, 20, 40],
+      [5 / 1.5, 20 / 1.5, 40 / 1.5],
+      [2.5, 10, 20],
+      [5 / 3, 20 / 3, 40 / 3],
+    ]);
+    expect(prompts).toEqual(Array.from({ length: 6 }, () => ['no 0', 'no 1', 'no 2']).flat());
+  });
+
+  it.each([
+    ['all at once', { requests: TRACE.requests.map((request) => ({ ...request, atMs: 0 })) }],
+    ['in a closed loop', { ...TRACE, closedLoop: { numUsers: 2, durationSeconds: 0.01 } }],
+  ])('of requests %s is not swept, and says why', async (_, trace) => {
+    const { results, error } = await replay('sweep', trace);
+    expect(error?.code).toBe('NO_ARRIVAL_TIMES');
+    expect(results).toBeUndefined();
+  });
+
+  it('is exported without the scenario of a form that had no part in it', async () => {
+    const { results } = await replay('compare', TRACE);
+    if (!results) throw new Error('No results');
+    const { serve } = createFakeServe('continuous');
+    const text = JSON.stringify(exportLoad(results, serve.status()));
+    expect(JSON.parse(text)).not.toHaveProperty('scenario');
+    expect(parseTraceFile(text)).toEqual(TRACE);
+  });
+});
+
+describe('the file of a load test', () => {
+  it('has the trace of each run that did not send the first one’s', async () => {
+    const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'sweep' });
+    await session.start();
+    const { results } = session.store.getState();
+    if (!results) throw new Error('No results');
+    const { serve } = createFakeServe('continuous');
+    const { scenario, trace, trials } = exportLoad(results, serve.status());
+    expect(scenario).toEqual(results.scenario);
+    expect(trials.map((trial) => ('trace' in trial ? trial.trace : trace))).toEqual(
+      results.trials.map((trial) => trial.trace),
+    );
+    expect(trials[0]).not.toHaveProperty('trace');
   });
 });

@@ -9,6 +9,7 @@ import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.
 import type { ExperimentOptions, Trial } from './experiments.ts';
 import { parseLoadForm } from './load-form.ts';
 import type { LoadErrors, LoadForm, Mode } from './load-form.ts';
+import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { parseTraceFile } from './trace-file.ts';
@@ -21,7 +22,8 @@ interface LoadedTrace {
 /** What came of the last experiment, or has come so far. */
 export interface LoadResults {
   readonly mode: Mode;
-  readonly scenario: Scenario;
+  /** Undefined for a replay: its trace says all. */
+  readonly scenario: Scenario | undefined;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
   /** It came to its end: neither stopped nor failed. */
@@ -42,6 +44,11 @@ export interface LoadView {
 const NO_TRACE: WireError = {
   code: 'NO_TRACE',
   message: 'Nothing to replay: choose a file that was exported here.',
+};
+
+const NO_ARRIVAL_TIMES: WireError = {
+  code: 'NO_ARRIVAL_TIMES',
+  message: 'The requests of this trace have no times to scale: it can be run, not swept.',
 };
 
 /** How often progress is shown, ms. */
@@ -94,15 +101,17 @@ export class LoadSession {
   /** Resolves when it is over, one way or another. */
   async start(): Promise<void> {
     const { form, loadedTrace, isRunning } = this.store.getState();
-    const { errors, scenario, latencyLimitMs } = parseLoadForm(form);
-    const isReplay = form.arrivals === 'replay';
-    const error = isReplay && !loadedTrace ? NO_TRACE : undefined;
+    const { mode, arrivals } = form;
+    const parsed = parseLoadForm(form);
+    const { errors, latencyLimitMs } = parsed;
+    const replayed = arrivals === 'replay' ? loadedTrace?.trace : undefined;
+    const error = arrivals === 'replay' ? refusalOf(mode, replayed) : undefined;
     this.store.setState({ errors, error });
     if (isRunning || error || Object.keys(errors).length > 0) return;
-    const trace = isReplay && loadedTrace ? loadedTrace.trace : createTrace(scenario);
+    const scenario = replayed ? undefined : parsed.scenario;
+    const trace = replayed ?? createTrace(parsed.scenario);
     const abort = new AbortController();
     this.#abort = abort;
-    const { mode } = form;
     const results = { mode, scenario, latencyLimitMs, trials: [], isWhole: false };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
@@ -122,7 +131,7 @@ export class LoadSession {
 
   async #runExperiment(
     mode: Mode,
-    scenario: Scenario,
+    scenario: Scenario | undefined,
     trace: Trace,
     options: ExperimentOptions,
   ): Promise<void> {
@@ -131,7 +140,11 @@ export class LoadSession {
         await runOnce(this.#serve, trace, options);
         break;
       case 'sweep':
-        await sweepRates(this.#serve, scenario, meanRateOf(trace, scenario), options);
+        await sweepRates(
+          this.#serve,
+          scenario ? sweepScenario(scenario, trace) : sweepReplay(trace),
+          options,
+        );
         break;
       case 'compare':
         await comparePolicies(this.#serve, trace, options);
@@ -160,7 +173,8 @@ export class LoadSession {
   }
 }
 
-/** The rate that a sweep goes around: of a closed loop, as many requests as it has users. */
-function meanRateOf({ requests, closedLoop }: Trace, { durationSeconds }: Scenario): number {
-  return closedLoop ? closedLoop.numUsers : Math.max(0.1, requests.length / durationSeconds);
+/** Why a replay cannot be had. */
+function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined {
+  if (!trace) return NO_TRACE;
+  return mode === 'sweep' && rateOf(trace) === 0 ? NO_ARRIVAL_TIMES : undefined;
 }

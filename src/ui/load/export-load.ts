@@ -1,0 +1,20 @@
+import type { ServeStatus } from '../../worker/protocol.ts';
+import type { LoadResults } from './load-session.ts';
+
+/** What the file of a load test holds. A run without a trace of its own sent the one that stands above all of them. */
+export function exportLoad(
+  { mode, scenario, latencyLimitMs, trials }: LoadResults,
+  { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,
+) {
+  const trace = trials[0]?.trace;
+  return {
+    mode,
+    scenario,
+    latencyLimitMs,
+    model,
+    backend,
+    policy,
+    trace,
+    trials: trials.map(({ trace: own, ...trial }) => (own === trace ? trial : { ...trial, trace: own })),
+  };
+}

@@ -1,0 +1,37 @@
+import { createTrace } from './create-trace.ts';
+import type { Scenario, Trace } from './scenario.ts';
+
+/** One load, to be sent slower and faster. */
+export interface RateSweep {
+  /** Requests per second; what the others are multiples of. */
+  readonly baseRate: number;
+  readonly traceAt: (factor: number) => Trace;
+}
+
+/** Poisson arrivals around the mean rate of a scenario and its trace, or around as many per second as a closed loop has users. */
+export function sweepScenario(scenario: Scenario, { requests, closedLoop }: Trace): RateSweep {
+  const baseRate = closedLoop
+    ? closedLoop.numUsers
+    : Math.max(0.1, requests.length / scenario.durationSeconds);
+  return {
+    baseRate,
+    traceAt: (factor) =>
+      createTrace({ ...scenario, arrivals: { type: 'poisson', ratePerSecond: baseRate * factor } }),
+  };
+}
+
+/** The requests of a trace, with the pauses between them made shorter or longer; of a trace that has a rate. */
+export function sweepReplay(trace: Trace): RateSweep {
+  return {
+    baseRate: rateOf(trace),
+    traceAt: (factor) => ({
+      requests: trace.requests.map((request) => ({ ...request, atMs: request.atMs / factor })),
+    }),
+  };
+}
+
+/** Requests per second until the last one; 0 where they all come at once, or each after another one's end. */
+export function rateOf({ requests, closedLoop }: Trace): number {
+  const lastAtMs = requests.at(-1)?.atMs ?? 0;
+  return closedLoop || lastAtMs === 0 ? 0 : (requests.length * 1000) / lastAtMs;
+}
