@@ -7,6 +7,8 @@ import { saveJson } from '../share/save-file.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';
+import { CompareChart } from './compare-chart.tsx';
+import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import { suggest } from './experiments.ts';
 import type { Trial } from './experiments.ts';
 import { exportLoad } from './export-load.ts';
@@ -41,7 +43,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
               <th scope="col">Tokens/s</th>
               {mode === 'compare' && <th scope="col">× off</th>}
               <th scope="col">Requests/s</th>
-              <th scope="col">Goodput/s</th>
+              <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
               <th scope="col">Finished</th>
               <th scope="col">Rejected</th>
               <th scope="col">TTFT p50 / p95 / p99</th>
@@ -58,6 +60,9 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
           </tbody>
         </table>
       </section>
+      {mode === 'compare' && trials.length > 1 && (
+        <CompareChart trials={trials} latencyLimitMs={latencyLimitMs} />
+      )}
       {(mode === 'sweep' || mode === 'suggest') && trials.length > 1 && (
         <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />
       )}
@@ -92,7 +97,7 @@ function ResultRow({ trial, trials, mode }: ResultRowProps) {
       >
         {formatNumber(summary.tokensPerSecond)}
       </td>
-      {mode === 'compare' && <td>{formatRatio(summary, first?.summary)}</td>}
+      {mode === 'compare' && <td>{formatRatio(summary.tokensPerSecond, first?.summary.tokensPerSecond)}</td>}
       <td>{formatNumber(summary.requestsPerSecond)}</td>
       <td>{formatNumber(summary.goodputPerSecond)}</td>
       <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
@@ -157,11 +162,6 @@ function describeFinished({ numFinished, numSent, numFailed, numCancelled }: Loa
   ];
   const finished = `${formatCount(numFinished)} of ${formatCount(numSent)}`;
   return others.length > 0 ? `${finished}, ${others.join(', ')}` : finished;
-}
-
-function formatRatio(summary: LoadSummary, base: LoadSummary | undefined): string {
-  if (!base || base.tokensPerSecond === 0) return NO_VALUE;
-  return `${(summary.tokensPerSecond / base.tokensPerSecond).toFixed(2)}×`;
 }
 
 function formatPercentiles(percentiles: Percentiles | undefined): string {
