@@ -10,6 +10,8 @@ const PIXELS_PER_STEP = 5;
 /** A batch of one should look small. */
 const MIN_BATCH_RANGE = 4;
 
+const COLORS = ['--series-decode', '--series-prefill', '--series-queue'] as const;
+
 export const BATCH_SIZE_CHART: ChartSpec = {
   testId: 'batch-size-chart',
   title: 'Batch size per step',
@@ -21,8 +23,9 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     'prefill batch size [sequences]',
     'waiting [requests]',
   ],
+  lineStyles: COLORS.map((name) => ({ color: name })),
   createOptions: (paths) => ({
-    legend: createLegend(['--series-decode', '--series-prefill', '--series-queue']),
+    legend: createLegend(COLORS),
     cursor: READ_ONLY_CURSOR,
     scales: {
       x: { time: false, range: (chart, _min, max) => visibleSteps(chart, max) },

@@ -19,6 +19,8 @@ export interface ChartSpec {
   readonly read: (view: ServeView) => Cell[][];
   /** Their names and units, for the export. */
   readonly columnNames: readonly string[];
+  /** How each column but x is drawn, for the same. */
+  readonly lineStyles: readonly LineStyle[];
   readonly isEmpty: (view: ServeView) => boolean;
   /** The current values in words, for those who do not see the chart. */
   readonly describe: (view: ServeView) => string;
@@ -27,6 +29,11 @@ export interface ChartSpec {
     readonly toX: (view: ServeView, seconds: number) => number | undefined;
     readonly toSeconds: (view: ServeView, x: number) => number | undefined;
   };
+}
+
+export interface LineStyle {
+  readonly color: ChartColor;
+  readonly dash?: number[];
 }
 
 export type ChartColor =

@@ -1,7 +1,9 @@
 import { saveFile } from '../share/save-file.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { color } from './chart-spec.ts';
-import type { ChartSpec } from './chart-spec.ts';
+import type { ChartSpec, LineStyle } from './chart-spec.ts';
+import { placeHead, SAMPLE_WIDTH } from './picture-head.ts';
+import type { PictureHead } from './picture-head.ts';
 
 /** All that is kept, not only what is in the window. */
 function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
@@ -15,23 +17,53 @@ export function saveCsv(spec: ChartSpec, view: ServeView): void {
 }
 
 const MARGIN = 12;
-const TITLE_HEIGHT = 30;
+const HEAD_GAP = 8;
+const SAMPLE_THICKNESS = 3;
 
-/** As it is drawn now, with its title on the page's ground. */
-export async function savePng({ testId, title, subtitle }: ChartSpec, host: HTMLElement): Promise<void> {
+/** As it is drawn now, on the page's ground, with what the page says beside it. */
+export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void> {
   const chart = host.querySelector('canvas');
   if (!chart) return;
   const scale = devicePixelRatio;
-  const [margin, titleHeight] = [MARGIN * scale, TITLE_HEIGHT * scale];
-  const canvas = new OffscreenCanvas(chart.width + 2 * margin, chart.height + titleHeight + 2 * margin);
+  const [width, height] = [chart.width / scale, chart.height / scale];
+  const canvas = new OffscreenCanvas(chart.width + 2 * MARGIN * scale, chart.height);
   const context = canvas.getContext('2d');
   if (!context) return;
+  const head = placeHead(spec, width, (text, font) => {
+    context.font = font;
+    return context.measureText(text).width;
+  });
+  // A canvas that takes another size forgets all else: nothing is drawn before.
+  canvas.height = Math.ceil((head.height + HEAD_GAP + height + 2 * MARGIN) * scale);
+  context.scale(scale, scale);
   context.fillStyle = color('--surface')();
-  context.fillRect(0, 0, canvas.width, canvas.height);
+  context.fillRect(0, 0, width + 2 * MARGIN, canvas.height / scale);
+  context.translate(MARGIN, MARGIN);
+  drawHead(context, head, spec.lineStyles);
+  context.drawImage(chart, 0, head.height + HEAD_GAP, width, height);
+  saveFile(`${spec.testId}.png`, await canvas.convertToBlob());
+}
+
+function drawHead(
+  context: OffscreenCanvasRenderingContext2D,
+  { texts, samples }: PictureHead,
+  lineStyles: readonly LineStyle[],
+): void {
   context.fillStyle = color('--ink')();
-  context.font = `600 ${14 * scale}px system-ui, sans-serif`;
   context.textBaseline = 'top';
-  context.fillText(`${title}: ${subtitle}`, margin, margin);
-  context.drawImage(chart, margin, margin + titleHeight);
-  saveFile(`${testId}.png`, await canvas.convertToBlob());
+  for (const { text, font, x, y } of texts) {
+    context.font = font;
+    context.fillText(text, x, y);
+  }
+  context.lineWidth = SAMPLE_THICKNESS;
+  for (const [index, { x, y }] of samples.entries()) {
+    const style = lineStyles[index];
+    if (!style) continue;
+    context.strokeStyle = color(style.color)();
+    context.setLineDash(style.dash ?? []);
+    context.beginPath();
+    context.moveTo(x, y - 2);
+    context.lineTo(x + SAMPLE_WIDTH, y - 2);
+    context.stroke();
+  }
 }

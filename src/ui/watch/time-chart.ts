@@ -5,14 +5,12 @@ import { formatMs, NO_VALUE } from '../format.ts';
 import type { SampleColumn } from '../state/chart-history.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR } from './chart-spec.ts';
-import type { ChartColor, ChartSpec } from './chart-spec.ts';
+import type { ChartColor, ChartSpec, LineStyle } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
-export interface LineSpec {
+export interface LineSpec extends LineStyle {
   readonly label: string;
   readonly column: SampleColumn;
-  readonly color: ChartColor;
-  readonly dash?: number[];
 }
 
 interface TimeChartSpec extends Pick<ChartSpec, 'testId' | 'title' | 'subtitle' | 'emptyText' | 'describe'> {
@@ -52,6 +50,7 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
   return {
     ...spec,
     columnNames: ['time [s]', ...lines.map(({ label }) => `${label} [${unit}]`)],
+    lineStyles: lines,
     createOptions: () => ({
       legend: createLegend(lines.map((line) => line.color)),
       cursor: READ_ONLY_CURSOR,
