@@ -95,7 +95,9 @@ test('the same Poisson arrivals under each policy come to the same texts and to 
   expect(sum('numOutputTokens')).toBe(after.outputTokens - before.outputTokens);
   expect(sum('numPromptTokens')).toBe(after.promptTokens - before.promptTokens);
   expect(sum('numFinished')).toBe(after.finished - before.finished);
-  await expect(resultOf(page, 'continuous')).toContainText(`${(continuousRate / offRate).toFixed(2)}×`);
+  const ratio = `${(continuousRate / offRate).toFixed(2)}×`;
+  await expect(resultOf(page, 'continuous')).toContainText(ratio);
+  await expect(page.getByTestId('compare-chart').locator('dl').first()).toContainText(ratio);
   expect((await tab.status()).policy.policy, 'as it was before').toBe('continuous');
 
   // The seed alone makes the trace.
