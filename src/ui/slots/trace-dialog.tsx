@@ -7,6 +7,7 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { describeBar, describeOwner } from './describe-bar.ts';
+import { keyOfStep } from './key-of-step.ts';
 import { slotSettings } from './slot-settings.ts';
 import type { TabColors } from './tab-colors.ts';
 import './trace-dialog.css';

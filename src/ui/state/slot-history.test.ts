@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import { keyOfStep } from '../slots/key-of-step.ts';
 import type { RequestView } from './request-view.ts';
 import { keyOfStep, SlotHistory } from './slot-history.ts';
 
