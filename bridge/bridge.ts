@@ -10,6 +10,7 @@ import { DisconnectedError, Exchange } from './http/exchange.ts';
 import { Guard, isNavigation } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
+import { refuseConnection } from './http/refuse-connection.ts';
 import { findRoute, type Handle, type Route, type RouteMatch } from './http/router.ts';
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
@@ -105,7 +106,7 @@ export class Bridge {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
-    else refuseUpgrade(socket, 403);
+    else refuseConnection(socket, 403);
     return true;
   }
 
@@ -225,11 +226,6 @@ function handleOf({ methods }: Route, method: string | undefined): Handle {
   if (method === 'POST' && methods.POST) return methods.POST;
   if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
   throw HttpError.methodNotAllowed(Object.keys(methods));
-}
-
-export function refuseUpgrade(socket: Duplex, status: 400 | 403): void {
-  const text = status === 400 ? 'Bad Request' : 'Forbidden';
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
 }
 
 /** In the log alone; an error without a code is a fault of the bridge, and its stack tells where. */

@@ -1,4 +1,5 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -102,6 +103,37 @@ describe('startServer', () => {
     expect((await fetch(`${server.url}/models/none/config.json`)).status).toBe(404);
     expect((await fetch(server.url, { method: 'POST' })).status).toBe(405);
   });
+
+  it.each([
+    ['no request', 'nonsense\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    [
+      'a foreign WebSocket',
+      'GET /bridge/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 403 Forbidden',
+    ],
+    [
+      'a WebSocket for nobody',
+      'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
+    ],
+  ])(
+    'closes the connection that it refuses as %s, also where the client does not',
+    async (_, sent, status) => {
+      const bridge = new Bridge({ host: 'localhost', url: () => '' });
+      const other = await startServer({ port: 0, host: '127.0.0.1', root, bridge });
+      const client = connect({ port: other.port, host: '127.0.0.1', allowHalfOpen: true });
+      let answer = '';
+      client.on('data', (data) => (answer += String(data)));
+      // Writing on is how a client learns that nobody is there any more.
+      const writeOn = (): void => void client.write('more', (error) => error ?? setImmediate(writeOn));
+      client.on('end', writeOn);
+      client.on('error', () => undefined);
+      client.write(sent);
+      await new Promise((resolve) => void client.once('close', resolve));
+      expect(answer).toContain(status);
+      await other.close();
+    },
+  );
 
   it('tells the page of an upstream, which answers nobody of another site', async () => {
     const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };

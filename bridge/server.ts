@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { refuseUpgrade, type Bridge } from './bridge.ts';
+import type { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
+import { refuseConnection, type RefusalStatus } from './http/refuse-connection.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 export interface ServerOptions {
@@ -95,7 +96,7 @@ async function listen(
   const server = createServer(LIMITS, handler);
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', (request, socket, head) => {
-    if (!bridge?.upgrade(request, socket, head)) refuseUpgrade(socket, 400);
+    if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
   });
   server.on('clientError', refuseClient);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -116,24 +117,16 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const [status, text, refusal] = refusalOf(error.code);
-  const body = JSON.stringify(refusal);
-  socket.end(
-    `HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const [status, refusal] = refusalOf(error.code);
+  refuseConnection(socket, status, JSON.stringify(refusal));
 }
 
-function refusalOf(code: string | undefined): readonly [number, string, HttpError] {
+function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return [408, 'Request Timeout', new HttpError(408, 'The request took too long to arrive.', { code })];
+    return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
   if (code === 'HPE_HEADER_OVERFLOW')
-    return [
-      431,
-      'Request Header Fields Too Large',
-      new HttpError(431, 'The headers are too large.', { code }),
-    ];
-  return [400, 'Bad Request', new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
+    return [431, new HttpError(431, 'The headers are too large.', { code })];
+  return [400, new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
 function portOf(server: Server): number {
