@@ -130,7 +130,7 @@ export class Bridge {
   #mayServe(request: IncomingMessage): boolean {
     try {
       this.#guard.checkHost(request);
-      this.#guard.checkOwnOrigin(request);
+      this.#guard.checkOwnPage(request);
       return request.headers.origin !== undefined && this.#sockets.isAuthorised(request);
     } catch {
       return false;
@@ -172,7 +172,7 @@ export class Bridge {
   async #serveRoute(exchange: Exchange, url: URL | undefined, route: Route | undefined): Promise<void> {
     const { request } = exchange;
     this.#guard.checkHost(request);
-    if (route?.isOwnOriginOnly) this.#guard.checkOwnOrigin(request);
+    if (route?.isPageOnly) this.#guard.checkOwnPage(request);
     else this.#guard.checkOrigin(request);
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
@@ -202,7 +202,7 @@ export class Bridge {
   #tokenRoute(): Route {
     return {
       path: BRIDGE_FOLDER + TOKEN_PATH,
-      isOwnOriginOnly: true,
+      isPageOnly: true,
       methods: {
         GET: (exchange) => {
           exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
+import { BlockList, isIP } from 'node:net';
 
 import { HttpError } from './http-error.ts';
 
@@ -9,6 +9,11 @@ export interface GuardOptions {
   /** Other origins whose pages may ask. */
   readonly allowedOrigins: readonly string[];
 }
+
+/** A peer of IPv4 on a socket of IPv6 is looked up as what it is. */
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Who may ask: whoever addresses this server by a name that is its own, and no page of another origin. */
 export class Guard {
@@ -44,8 +49,17 @@ export class Guard {
     throw HttpError.forbidden(message, 'FOREIGN_ORIGIN');
   }
 
-  /** As `checkOrigin`, whatever is allowed. @throws HttpError 403. */
-  checkOwnOrigin(request: IncomingMessage): void {
+  /**
+   * For the page that serves: what it sends could be written by hand, so nobody on another machine may ask, and no page of
+   * another origin, whatever is allowed.
+   *
+   * @throws HttpError 403.
+   */
+  checkOwnPage(request: IncomingMessage): void {
+    if (!isOfThisMachine(request)) {
+      const message = 'This is for the page alone, on the machine of the server: open it there.';
+      throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
+    }
     if (!isForeign(request)) return;
     throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
   }
@@ -65,6 +79,12 @@ export class Guard {
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
+  );
+}
+
+function isOfThisMachine({ socket: { remoteAddress = '' } }: IncomingMessage): boolean {
+  return (
+    isIP(remoteAddress) !== 0 && LOOPBACK.check(remoteAddress, isIP(remoteAddress) === 6 ? 'ipv6' : 'ipv4')
   );
 }
 

@@ -23,7 +23,7 @@ export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
     { path: '/v1/*', methods: { GET: ask, POST: ask } },
     {
       path: '/upstream/lanes/*',
-      isOwnOriginOnly: true,
+      isPageOnly: true,
       methods: {
         GET: (exchange) => lanes.open(exchange),
         POST: (exchange) => lanes.begin(exchange),

@@ -1,0 +1,30 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+
+import { Guard } from './guard.ts';
+
+const guard = new Guard({ host: 'localhost', allowedOrigins: [] });
+
+/** What came from `remoteAddress`, with these headers. */
+function createRequest(remoteAddress: string | undefined, headers: IncomingMessage['headers'] = {}) {
+  const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+  return Object.assign(new IncomingMessage(socket), { headers: { host: 'localhost:8000', ...headers } });
+}
+
+describe('what is for the page alone', () => {
+  it.each(['127.0.0.1', '127.8.9.10', '::1', '::ffff:127.0.0.1'])('is given to %s', (address) => {
+    expect(() => guard.checkOwnPage(createRequest(address))).not.toThrow();
+  });
+
+  it.each(['192.168.1.7', '10.0.0.1', 'fe80::1', '::ffff:192.168.1.7', '::', undefined])(
+    'is refused to %s, whatever it says of itself',
+    (address) => {
+      const request = createRequest(address, {
+        origin: 'http://localhost:8000',
+        'sec-fetch-site': 'same-origin',
+      });
+      expect(() => guard.checkOwnPage(request)).toThrow(expect.objectContaining({ code: 'FOREIGN_MACHINE' }));
+    },
+  );
+});
