@@ -3,9 +3,9 @@ import type { Duplex } from 'node:stream';
 
 import type { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
-import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
 import { refuseConnection, type RefusalStatus } from './http/refuse-connection.ts';
+import { STALL_TIMEOUT_MS } from './http/stall.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 export interface ServerOptions {

@@ -3,15 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
 import { HttpError } from './http-error.ts';
+import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
 
 /** What a client may make its own requests be known by. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 const LONGEST_TIMEOUT_SECONDS = 3600;
-
-/** A client that takes nothing of its answer for so long is cut. */
-export const STALL_TIMEOUT_MS = 30_000;
 
 /** The client has gone: there is nobody to answer. */
 export class DisconnectedError extends Error {
@@ -79,7 +77,7 @@ export class Exchange {
     const { response } = this;
     response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
     response.end(body);
-    if (!response.writableFinished) response.socket?.setTimeout(STALL_TIMEOUT_MS);
+    watchStall(response);
   }
 
   sendError(reason: unknown): void {
