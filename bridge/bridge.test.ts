@@ -115,6 +115,17 @@ describe('a request over the bridge', () => {
     expect(metrics).toContain('serve_requests_cancelled_total{deployment="gated"} 2\n');
   });
 
+  it('ends with its time, also where the worker does not answer what cannot be cancelled', async () => {
+    const { url } = await start();
+    stubWebSocket(url);
+    const token = await (await fetch(`${url}/bridge/token`)).text();
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/bridge/socket`, [BRIDGE_SUBPROTOCOL, token]);
+    await until(() => expect(socket.readyState).toBe(WebSocket.OPEN));
+    const late = await fetch(`${url}/metrics`, { headers: { 'X-Request-Timeout-Seconds': '0.05' } });
+    expect(late.status).toBe(408);
+    expect(await late.json()).toMatchObject({ error: { code: 'REQUEST_TIMEOUT' } });
+  });
+
   it('is refused when there are too many, and not held', async () => {
     const { url } = await start({ graceMs: 60_000 });
     const controller = new AbortController();

@@ -186,14 +186,15 @@ export class Bridge {
       return;
     }
     const handle = handleOf(route, request.method);
-    await (route.isWork ? this.#work(exchange, handle) : handle(exchange));
+    const answer = (): Promise<void> => exchange.untilAborted(handle(exchange));
+    await (route.isWork ? this.#work(answer) : answer());
   }
 
-  async #work(exchange: Exchange, handle: Handle): Promise<void> {
+  async #work(answer: () => Promise<void>): Promise<void> {
     if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
     this.#numOngoing += 1;
     try {
-      await handle(exchange);
+      await answer();
     } finally {
       this.#numOngoing -= 1;
     }

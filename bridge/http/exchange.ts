@@ -69,6 +69,15 @@ export class Exchange {
     }
   }
 
+  /** What `answering` does, or the signal's reason once it aborts: whether what is asked of a worker ends then or not. */
+  async untilAborted<Result>(answering: Promise<Result>): Promise<Result> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(this.signal.reason);
+    if (this.signal.aborted) onAbort();
+    this.signal.addEventListener('abort', onAbort, { once: true });
+    return Promise.race([answering, aborted]);
+  }
+
   sendJson(status: number, value: unknown): void {
     this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value)}\n`);
   }
