@@ -41,8 +41,8 @@ async function main(args: readonly string[]): Promise<void> {
   url = pageUrl(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (upstream) console.log(`The text generator is ${upstream.url}`);
+  if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
   if (options.isHeadless) await serveHeadless(url, bridge, server);
-  else if (options.openBrowser) openBrowser(url);
 }
 
 function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {

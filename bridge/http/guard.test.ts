@@ -28,3 +28,9 @@ describe('what is for the page alone', () => {
     },
   );
 });
+
+it('knows its own name however it was written', () => {
+  const named = new Guard({ host: 'MyBox', allowedOrigins: [] });
+  expect(() => named.checkHost(createRequest('192.168.1.7', { host: 'mybox:8000' }))).not.toThrow();
+  expect(() => named.checkHost(createRequest('192.168.1.7', { host: 'yourbox:8000' }))).toThrow('--host');
+});

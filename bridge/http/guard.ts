@@ -21,7 +21,8 @@ export class Guard {
   readonly #allowedOrigins: ReadonlySet<string>;
 
   constructor({ host, allowedOrigins }: GuardOptions) {
-    this.#host = host;
+    // As browsers write it.
+    this.#host = host.toLowerCase();
     this.#allowedOrigins = new Set(allowedOrigins);
   }
 
