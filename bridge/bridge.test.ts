@@ -141,6 +141,19 @@ describe('a request over the bridge', () => {
     await Promise.allSettled(waiting);
   });
 
+  it('leaves nothing of its body in the log, also where that is what is wrong with it', async () => {
+    const { url } = await start();
+    const headers = { 'Content-Type': 'application/json' };
+    const refused = await fetch(`${url}/v1/completions`, {
+      method: 'POST',
+      headers,
+      body: 'a secret prompt',
+    });
+    expect(refused.status).toBe(400);
+    await until(() => expect(log).toMatchObject([{ status: 400, error: 'INVALID_JSON' }]));
+    expect(JSON.stringify(log)).not.toContain('secret');
+  });
+
   it('carries the id that its client gave it, or one of its own', async () => {
     const { url } = await start();
     const idOf = async (headers: Readonly<Record<string, string>>): Promise<string | null> =>

@@ -6,7 +6,7 @@ import type { Serve } from '../src/worker/client.ts';
 import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
-import { DisconnectedError, Exchange } from './http/exchange.ts';
+import { Exchange } from './http/exchange.ts';
 import { Guard, isNavigation } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
@@ -16,6 +16,7 @@ import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
+import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
@@ -149,10 +150,9 @@ export class Bridge {
     this.#metrics.begin();
     let reason: unknown;
     response.once('close', () => {
-      const isCut = reason instanceof DisconnectedError || !response.writableFinished;
       const { requestId } = exchange;
       const { method = '' } = request;
-      const status = isCut ? 499 : response.statusCode;
+      const status = statusOf(response, reason);
       const durationMs = systemClock.now() - startedAtMs;
       const route = match?.route.path ?? 'none';
       this.#metrics.end({ route, method, status, durationMs });
@@ -163,7 +163,7 @@ export class Bridge {
         path: exchange.url.pathname,
         status,
         durationMs: Math.round(durationMs),
-        ...(reason instanceof Error && { error: describe(reason) }),
+        ...(reason instanceof Error && { error: describeInLog(reason) }),
       });
     });
     reason = await exchange.run((given) => this.#serveRoute(given, url, match?.route));
@@ -229,12 +229,10 @@ function handleOf({ methods }: Route, method: string | undefined): Handle {
   throw HttpError.methodNotAllowed(Object.keys(methods));
 }
 
-/** In the log alone; an error without a code is a fault of the bridge, and its stack tells where. */
-function describe(error: Error): string {
-  const code = 'code' in error ? String(error.code) : undefined;
-  return code === undefined && !(error instanceof DisconnectedError)
-    ? (error.stack ?? error.message)
-    : `${code ?? error.name}: ${error.message}`;
+/** 499, as nginx has it, where nothing failed and the client had gone, or took nothing of its answer. */
+function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unknown): number {
+  if (writableFinished) return statusCode;
+  return reason === undefined ? 499 : toHttpError(reason).status;
 }
 
 function tooLong(): HttpError {

@@ -12,7 +12,7 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 const LONGEST_TIMEOUT_SECONDS = 3600;
 
 /** The client has gone: there is nobody to answer. */
-export class DisconnectedError extends Error {
+class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
 

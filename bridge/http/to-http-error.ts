@@ -48,6 +48,14 @@ export function toHttpError(error: unknown): HttpError {
   return new HttpError(status, message, { code, param, headers: retryHeaders(error) });
 }
 
+/**
+ * What is said of an error in the log. Whoever asked has the message, which may quote what was asked; a fault of the bridge is
+ * told in the log alone.
+ */
+export function describeInLog(error: Error): string {
+  return error instanceof HttpError || isOfWorker(error) ? error.code : (error.stack ?? error.message);
+}
+
 function isOfWorker(error: unknown): error is Error & { readonly code: string } {
   if (error instanceof ServeError) return true;
   if (!(error instanceof Error && 'code' in error)) return false;

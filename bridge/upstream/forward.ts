@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readBody } from '../http/read-body.ts';
 import { watchStall } from '../http/stall.ts';
-import { fetchUpstream, forwardedHeaders } from './upstream-client.ts';
+import { fetchUpstream, forwardedHeaders, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** A prompt of the longest contexts there are is a few MB. */
@@ -45,10 +45,14 @@ async function passOn(answer: Response, { response, signal }: Exchange): Promise
   response.writeHead(answer.status >= 300 && answer.status < 400 ? 502 : answer.status);
   // The first token may be long in coming.
   response.flushHeaders();
-  for await (const piece of answer.body ?? []) {
-    if (response.write(piece)) continue;
-    watchStall(response);
-    await once(response, 'drain', { signal });
+  try {
+    for await (const piece of answer.body ?? []) {
+      if (response.write(piece)) continue;
+      watchStall(response);
+      await once(response, 'drain', { signal });
+    }
+  } catch (error) {
+    throw signal.aborted ? error : unreachable(error);
   }
   response.end();
   watchStall(response);

@@ -9,6 +9,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Bridge } from '../bridge.ts';
+import type { LogEntry } from '../http/access-log.ts';
 import { upstreamRoutes } from './upstream-routes.ts';
 
 type Answer = Parameters<typeof createServer>[1];
@@ -153,6 +154,24 @@ describe('what an upstream answers through the bridge', () => {
     response.socket?.emit('timeout');
     await vi.waitFor(() => expect(response.destroyed).toBe(true));
     socket.destroy();
+  });
+
+  it('is told in the log as what has failed where it breaks off, not as a caller that left', async () => {
+    const log: LogEntry[] = [];
+    const mounted = new Bridge({
+      host: 'localhost',
+      url: () => '',
+      upstream: { url: upstreamUrl },
+      log: (entry) => log.push(entry),
+    });
+    bridges.push(mounted);
+    const url = await listen((request, response) => mounted.handle(request, response, () => undefined));
+    answer = (_, response) => {
+      response.writeHead(200, STREAM).write('data: 1\n\n', () => response.destroy());
+    };
+    const response = await fetch(`${url}/v1/completions`, { method: 'POST', body: '{}' });
+    await expect(response.text()).rejects.toThrow('terminated');
+    await vi.waitFor(() => expect(log).toMatchObject([{ status: 502, error: 'UPSTREAM_UNREACHABLE' }]));
   });
 
   it('is no redirect: the key is for this server alone', async () => {
