@@ -4,6 +4,7 @@ import { fromWireError } from '../../src/worker/wire-errors.ts';
 import type { ServeStatus } from '../../src/worker/protocol.ts';
 import { NoTabError } from '../tabs/no-tab-error.ts';
 import { TabLink } from '../tabs/tab-link.ts';
+import { createModel } from '../test-support.ts';
 import { servedModel } from './served-model.ts';
 
 /** What a bridge knows that has lost its tab, and of its last status what is given. */
@@ -15,25 +16,7 @@ function createServer(change: Partial<ServeStatus>) {
   return { serve: { status: () => status, ready: () => ready.promise }, status, ready };
 }
 
-const model = {
-  id: 'storyteller',
-  numParameters: 1,
-  numLayers: 1,
-  contextLength: 8,
-  vocabSize: 8,
-  generationDefaults: {
-    maxNewTokens: 1,
-    temperature: 0,
-    topK: 0,
-    topP: 1,
-    minP: 0,
-    repetitionPenalty: 1,
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: 1,
-    stop: [],
-  },
-};
+const model = createModel('storyteller');
 
 it('is the one of the status while it is ready', async () => {
   const { serve } = createServer({ state: 'ready', model });
