@@ -174,6 +174,7 @@ export class Bridge {
     this.#guard.checkHost(request);
     if (route?.isPageOnly) this.#guard.checkOwnPage(request);
     else this.#guard.checkOrigin(request);
+    this.#guard.checkReferrer(request);
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url)

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
+import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './open-browser.ts';
 import { parseOptions, USAGE, type BridgeOptions } from './options.ts';
 import { startServer, type RunningServer } from './server.ts';
@@ -40,6 +41,8 @@ async function main(args: readonly string[]): Promise<void> {
   closeOnSignal(() => void server.close());
   url = pageUrl(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
+  if (!isLoopbackHost(options.host))
+    console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
   if (upstream) console.log(`The text generator is ${upstream.url}`);
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
   if (options.isHeadless) await serveHeadless(url, bridge, server);

@@ -8,7 +8,7 @@ import { parseUpstreamUrl } from './upstream/upstream-options.ts';
 export interface BridgeOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
-  /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
+  /** Listened on beside loopback, if it is none; `localhost` stands for both of its addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   readonly openBrowser: 'never' | WhenToOpen;
   /** Whether a browser is started without a window, to be the tab that serves. */
@@ -27,7 +27,7 @@ const DEFAULT_PORT = 8000;
 
 export const USAGE = `Usage: npm start -- [options]
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
-  --host NAME           address to listen on (default localhost: 127.0.0.1 and ::1)
+  --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this
   --open                open the page in your browser, also beside --headless (default where there is a screen and no --headless)
   --no-open             do not open a browser

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -18,6 +18,14 @@ const FILES = {
 async function policyOf(url: string): Promise<string> {
   const { headers } = await fetch(`${url}/assets/main-abc123.js`);
   return headers.get('content-security-policy') ?? '';
+}
+
+/** Of this machine, on whatever networks it is. */
+function externalAddresses(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((given) => given ?? []);
+  return addresses.flatMap(({ address, family, internal }) =>
+    family === 'IPv4' && !internal ? [address] : [],
+  );
 }
 
 async function createRoot(): Promise<string> {
@@ -49,6 +57,19 @@ describe('startServer', () => {
     expect(await viaName.text()).toBe(FILES['index.html']);
     expect(viaAddress.status).toBe(200);
   });
+
+  it.each(['0.0.0.0', ...externalAddresses()])(
+    'has the page on loopback as well, which browsers trust, when it listens on %s',
+    async (host) => {
+      const other = await startServer({ port: 0, host, root });
+      expect(other.url).toBe(`http://localhost:${other.port}`);
+      expect((await fetch(other.url)).status).toBe(200);
+      expect((await fetch(`http://127.0.0.1:${other.port}`)).status).toBe(200);
+      expect((await fetch(`http://${host}:${other.port}`)).status).toBe(200);
+      await other.close();
+      await expect(fetch(`http://127.0.0.1:${other.port}`)).rejects.toThrow('fetch failed');
+    },
+  );
 
   it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
     expect(await policyOf(server.url)).toContain("connect-src 'self' https://huggingface.co ");

@@ -29,6 +29,22 @@ describe('what is for the page alone', () => {
   );
 });
 
+const from = (headers: IncomingMessage['headers']) => () =>
+  guard.checkReferrer(createRequest('192.168.1.7', headers));
+
+describe('what comes without an origin', () => {
+  it('is refused where an image of another page asks for it', () => {
+    expect(from({ referer: 'http://foe.example/' })).toThrow('other origins');
+    expect(from({ referer: 'http://localhost:3000/' })).toThrow('other origins');
+  });
+
+  it('is answered where the page itself asks, or nobody says who does', () => {
+    expect(from({ referer: 'http://localhost:8000/?backend=wasm' })).not.toThrow();
+    expect(from({})).not.toThrow();
+    expect(from({ referer: 'http://foe.example/', 'sec-fetch-site': 'none' })).not.toThrow();
+  });
+});
+
 it('knows its own name however it was written', () => {
   const named = new Guard({ host: 'MyBox', allowedOrigins: [] });
   expect(() => named.checkHost(createRequest('192.168.1.7', { host: 'mybox:8000' }))).not.toThrow();

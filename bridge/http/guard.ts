@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP } from 'node:net';
+import { isIP } from 'node:net';
 
 import { HttpError } from './http-error.ts';
+import { isLoopbackAddress } from './loopback.ts';
 
 export interface GuardOptions {
   /** What the server listens on: `localhost`, a name or an address. */
@@ -9,11 +10,6 @@ export interface GuardOptions {
   /** Other origins whose pages may ask. */
   readonly allowedOrigins: readonly string[];
 }
-
-/** A peer of IPv4 on a socket of IPv6 is looked up as what it is. */
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
 
 /** Who may ask: whoever addresses this server by a name that is its own, and no page of another origin. */
 export class Guard {
@@ -51,13 +47,25 @@ export class Guard {
   }
 
   /**
+   * Of what carries neither: a browser says nothing but its Referer to a server that it has no secure connection to, which is
+   * any but those on loopback. A page can keep that to itself.
+   *
+   * @throws HttpError 403.
+   */
+  checkReferrer({ headers: { origin, referer, host, 'sec-fetch-site': site } }: IncomingMessage): void {
+    if (origin !== undefined || site !== undefined || referer === undefined) return;
+    if (hostOf(referer) === host?.toLowerCase()) return;
+    throw HttpError.forbidden('Pages of other origins may not ask.', 'FOREIGN_ORIGIN');
+  }
+
+  /**
    * For the page that serves: what it sends could be written by hand, so nobody on another machine may ask, and no page of
    * another origin, whatever is allowed.
    *
    * @throws HttpError 403.
    */
   checkOwnPage(request: IncomingMessage): void {
-    if (!isOfThisMachine(request)) {
+    if (!isLoopbackAddress(request.socket.remoteAddress ?? '')) {
       const message = 'This is for the page alone, on the machine of the server: open it there.';
       throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
     }
@@ -80,12 +88,6 @@ export class Guard {
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
-  );
-}
-
-function isOfThisMachine({ socket: { remoteAddress = '' } }: IncomingMessage): boolean {
-  return (
-    isIP(remoteAddress) !== 0 && LOOPBACK.check(remoteAddress, isIP(remoteAddress) === 6 ? 'ipv6' : 'ipv4')
   );
 }
 
