@@ -1,8 +1,8 @@
-import { chromium } from 'playwright';
+import { chromium, type Browser } from 'playwright';
 
 import { findBrowser } from '../tools/browser/find-browser.ts';
-import { WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
-import { BridgeError } from './errors.ts';
+import { SERVING_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { BridgeError, reasonOf } from './errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 
 /**
@@ -14,16 +14,15 @@ export async function keepHeadlessTab(url: string, options: KeepTabOptions): Pro
   const { path } = await findBrowser().catch((error: unknown) => {
     throw BridgeError.noHeadlessTab(error);
   });
-  await keepTab(() => openTab(path, url), options);
+  await keepTab(() => openTab(path, url, options.tell), options);
 }
 
-async function openTab(executablePath: string, url: string): Promise<HeadlessTab> {
-  const browser = await chromium.launch({
-    executablePath,
-    args: [...WEBGPU_ARGUMENTS],
-    handleSIGINT: false,
-    handleSIGTERM: false,
-  });
+async function openTab(
+  executablePath: string,
+  url: string,
+  tell: (line: string) => void,
+): Promise<HeadlessTab> {
+  const browser = await launch(executablePath, tell);
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   browser.once('disconnected', () => end('the browser has ended.'));
   try {
@@ -35,4 +34,23 @@ async function openTab(executablePath: string, url: string): Promise<HeadlessTab
     throw error;
   }
   return { ended, close: () => browser.close() };
+}
+
+/** Chromium has no sandbox for root, and none where the system keeps user namespaces from it. */
+async function launch(executablePath: string, tell: (line: string) => void): Promise<Browser> {
+  const start = (chromiumSandbox: boolean): Promise<Browser> =>
+    chromium.launch({
+      executablePath,
+      chromiumSandbox,
+      args: [...SERVING_ARGUMENTS],
+      handleSIGINT: false,
+      handleSIGTERM: false,
+    });
+  try {
+    return await start(true);
+  } catch (error) {
+    if (!reasonOf(error).includes('sandboxing failed')) throw error;
+    tell('Chromium has no sandbox for this user on this machine: it runs without.');
+    return start(false);
+  }
 }
