@@ -115,6 +115,17 @@ describe('a request over the bridge', () => {
     expect(metrics).toContain('serve_requests_cancelled_total{deployment="gated"} 2\n');
   });
 
+  it('ends with its time, also where the worker does not answer what cannot be cancelled', async () => {
+    const { url } = await start();
+    stubWebSocket(url);
+    const token = await (await fetch(`${url}/bridge/token`)).text();
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/bridge/socket`, [BRIDGE_SUBPROTOCOL, token]);
+    await until(() => expect(socket.readyState).toBe(WebSocket.OPEN));
+    const late = await fetch(`${url}/metrics`, { headers: { 'X-Request-Timeout-Seconds': '0.05' } });
+    expect(late.status).toBe(408);
+    expect(await late.json()).toMatchObject({ error: { code: 'REQUEST_TIMEOUT' } });
+  });
+
   it('is refused when there are too many, and not held', async () => {
     const { url } = await start({ graceMs: 60_000 });
     const controller = new AbortController();
@@ -128,6 +139,19 @@ describe('a request over the bridge', () => {
     expect(refused.headers.get('retry-after')).toBe('1');
     controller.abort();
     await Promise.allSettled(waiting);
+  });
+
+  it('leaves nothing of its body in the log, also where that is what is wrong with it', async () => {
+    const { url } = await start();
+    const headers = { 'Content-Type': 'application/json' };
+    const refused = await fetch(`${url}/v1/completions`, {
+      method: 'POST',
+      headers,
+      body: 'a secret prompt',
+    });
+    expect(refused.status).toBe(400);
+    await until(() => expect(log).toMatchObject([{ status: 400, error: 'INVALID_JSON' }]));
+    expect(JSON.stringify(log)).not.toContain('secret');
   });
 
   it('carries the id that its client gave it, or one of its own', async () => {

@@ -6,15 +6,17 @@ import type { Serve } from '../src/worker/client.ts';
 import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
-import { DisconnectedError, Exchange } from './http/exchange.ts';
+import { Exchange } from './http/exchange.ts';
 import { Guard, isNavigation } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
+import { refuseConnection } from './http/refuse-connection.ts';
 import { findRoute, type Handle, type Route, type RouteMatch } from './http/router.ts';
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
+import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
@@ -105,7 +107,7 @@ export class Bridge {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
-    else refuseUpgrade(socket, 403);
+    else refuseConnection(socket, 403);
     return true;
   }
 
@@ -129,7 +131,7 @@ export class Bridge {
   #mayServe(request: IncomingMessage): boolean {
     try {
       this.#guard.checkHost(request);
-      this.#guard.checkOwnOrigin(request);
+      this.#guard.checkOwnPage(request);
       return request.headers.origin !== undefined && this.#sockets.isAuthorised(request);
     } catch {
       return false;
@@ -148,10 +150,9 @@ export class Bridge {
     this.#metrics.begin();
     let reason: unknown;
     response.once('close', () => {
-      const isCut = reason instanceof DisconnectedError || !response.writableFinished;
       const { requestId } = exchange;
       const { method = '' } = request;
-      const status = isCut ? 499 : response.statusCode;
+      const status = statusOf(response, reason);
       const durationMs = systemClock.now() - startedAtMs;
       const route = match?.route.path ?? 'none';
       this.#metrics.end({ route, method, status, durationMs });
@@ -162,7 +163,7 @@ export class Bridge {
         path: exchange.url.pathname,
         status,
         durationMs: Math.round(durationMs),
-        ...(reason instanceof Error && { error: describe(reason) }),
+        ...(reason instanceof Error && { error: describeInLog(reason) }),
       });
     });
     reason = await exchange.run((given) => this.#serveRoute(given, url, match?.route));
@@ -171,8 +172,9 @@ export class Bridge {
   async #serveRoute(exchange: Exchange, url: URL | undefined, route: Route | undefined): Promise<void> {
     const { request } = exchange;
     this.#guard.checkHost(request);
-    if (route?.isOwnOriginOnly) this.#guard.checkOwnOrigin(request);
+    if (route?.isPageOnly) this.#guard.checkOwnPage(request);
     else this.#guard.checkOrigin(request);
+    this.#guard.checkReferrer(request);
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url)
@@ -185,14 +187,15 @@ export class Bridge {
       return;
     }
     const handle = handleOf(route, request.method);
-    await (route.isWork ? this.#work(exchange, handle) : handle(exchange));
+    const answer = (): Promise<void> => exchange.untilAborted(handle(exchange));
+    await (route.isWork ? this.#work(answer) : answer());
   }
 
-  async #work(exchange: Exchange, handle: Handle): Promise<void> {
+  async #work(answer: () => Promise<void>): Promise<void> {
     if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
     this.#numOngoing += 1;
     try {
-      await handle(exchange);
+      await answer();
     } finally {
       this.#numOngoing -= 1;
     }
@@ -201,7 +204,7 @@ export class Bridge {
   #tokenRoute(): Route {
     return {
       path: BRIDGE_FOLDER + TOKEN_PATH,
-      isOwnOriginOnly: true,
+      isPageOnly: true,
       methods: {
         GET: (exchange) => {
           exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);
@@ -227,17 +230,10 @@ function handleOf({ methods }: Route, method: string | undefined): Handle {
   throw HttpError.methodNotAllowed(Object.keys(methods));
 }
 
-export function refuseUpgrade(socket: Duplex, status: 400 | 403): void {
-  const text = status === 400 ? 'Bad Request' : 'Forbidden';
-  socket.end(`HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-}
-
-/** In the log alone; an error without a code is a fault of the bridge, and its stack tells where. */
-function describe(error: Error): string {
-  const code = 'code' in error ? String(error.code) : undefined;
-  return code === undefined && !(error instanceof DisconnectedError)
-    ? (error.stack ?? error.message)
-    : `${code ?? error.name}: ${error.message}`;
+/** 499, as nginx has it, where nothing failed and the client had gone, or took nothing of its answer. */
+function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unknown): number {
+  if (writableFinished) return statusCode;
+  return reason === undefined ? 499 : toHttpError(reason).status;
 }
 
 function tooLong(): HttpError {

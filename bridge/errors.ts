@@ -1,4 +1,4 @@
-export type BridgeErrorCode = 'INVALID_ARGUMENT' | 'PORT_IN_USE' | 'PAGE_NOT_BUILT';
+export type BridgeErrorCode = 'INVALID_ARGUMENT' | 'PORT_IN_USE' | 'PAGE_NOT_BUILT' | 'NO_HEADLESS_TAB';
 
 /** A reason why the server cannot start; the message names the remedy. */
 export class BridgeError extends Error {
@@ -21,4 +21,14 @@ export class BridgeError extends Error {
       `There is no index.html in ${root}: run \`npm run build\` first.`,
     );
   }
+
+  static noHeadlessTab(cause: unknown): BridgeError {
+    const message = `No browser without a window can be kept open: ${reasonOf(cause)}\nWithout --headless this uses yours.`;
+    return new BridgeError('NO_HEADLESS_TAB', message, cause);
+  }
+}
+
+/** What is said of a failure in a line. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

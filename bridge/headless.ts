@@ -1,27 +1,56 @@
-import { chromium } from 'playwright';
+import { chromium, type Browser } from 'playwright';
 
 import { findBrowser } from '../tools/browser/find-browser.ts';
-import { WEBGPU_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { SERVING_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
+import { BridgeError, reasonOf } from './errors.ts';
+import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 
-export interface HeadlessTab {
-  close(): Promise<void>;
+/**
+ * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. It ends by itself with the process.
+ *
+ * @throws BridgeError where no browser can be had, or it fails again and again.
+ */
+export async function keepHeadlessTab(url: string, options: KeepTabOptions): Promise<void> {
+  const { path } = await findBrowser().catch((error: unknown) => {
+    throw BridgeError.noHeadlessTab(error);
+  });
+  await keepTab(() => openTab(path, url, options.tell), options);
 }
 
-/** Opens the page in a browser without a window, with WebGPU. It ends by itself with the process. */
-export async function openHeadlessTab(url: string): Promise<HeadlessTab> {
-  const { path } = await findBrowser();
-  const browser = await chromium.launch({
-    executablePath: path,
-    args: [...WEBGPU_ARGUMENTS],
-    handleSIGINT: false,
-    handleSIGTERM: false,
-  });
-  const open = async (): Promise<void> => {
+async function openTab(
+  executablePath: string,
+  url: string,
+  tell: (line: string) => void,
+): Promise<HeadlessTab> {
+  const browser = await launch(executablePath, tell);
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  browser.once('disconnected', () => end('the browser has ended.'));
+  try {
     const page = await browser.newPage();
-    // A tab that has crashed leaves its requests to the one that comes after it.
-    page.on('crash', () => void page.close().then(open));
+    page.once('crash', () => end('the page has crashed.'));
     await page.goto(url);
-  };
-  await open();
-  return { close: () => browser.close() };
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+  return { ended, close: () => browser.close() };
+}
+
+/** Chromium has no sandbox for root, and none where the system keeps user namespaces from it. */
+async function launch(executablePath: string, tell: (line: string) => void): Promise<Browser> {
+  const start = (chromiumSandbox: boolean): Promise<Browser> =>
+    chromium.launch({
+      executablePath,
+      chromiumSandbox,
+      args: [...SERVING_ARGUMENTS],
+      handleSIGINT: false,
+      handleSIGTERM: false,
+    });
+  try {
+    return await start(true);
+  } catch (error) {
+    if (!reasonOf(error).includes('sandboxing failed')) throw error;
+    tell('Chromium has no sandbox for this user on this machine: it runs without.');
+    return start(false);
+  }
 }

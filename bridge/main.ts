@@ -3,9 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
+import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './open-browser.ts';
 import { parseOptions, USAGE, type BridgeOptions } from './options.ts';
-import { startServer } from './server.ts';
+import { startServer, type RunningServer } from './server.ts';
+import { tellState } from './tell-state.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -36,33 +38,36 @@ async function main(args: readonly string[]): Promise<void> {
     bridge.close();
     throw error;
   });
-  closeOnSignal(() => server.close());
+  closeOnSignal(() => void server.close());
   url = pageUrl(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
+  if (!isLoopbackHost(options.host))
+    console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
   if (upstream) console.log(`The text generator is ${upstream.url}`);
-  if (options.isHeadless) await serveHeadless(url, bridge);
-  else if (options.openBrowser) openBrowser(url);
+  if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
+  if (options.isHeadless) await serveHeadless(url, bridge, server);
 }
 
 function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {
   return hub === undefined ? origin : `${origin}/?hub=${encodeURIComponent(hub)}`;
 }
 
-async function serveHeadless(url: string, { serve }: Bridge): Promise<void> {
+/** Resolves when a signal has ended it, and the server with it. */
+async function serveHeadless(url: string, { serve }: Bridge, server: RunningServer): Promise<void> {
+  const controller = new AbortController();
+  closeOnSignal(() => controller.abort());
+  tellState(serve, url, (line) => console.log(line));
   // What starts browsers is large, and only this needs it.
-  const { openHeadlessTab } = await import('./headless.ts');
-  const tab = await openHeadlessTab(url);
-  closeOnSignal(() => tab.close());
-  const { model, backend } = await serve.ready();
-  const example = `curl "${new URL(url).origin}/?text=Once+upon+a+time"`;
-  console.log(
-    `${model?.id} is ready on ${backend?.name} ${backend?.precision}, ${backend?.adapter}. Try: ${example}`,
-  );
+  const { keepHeadlessTab } = await import('./headless.ts');
+  try {
+    await keepHeadlessTab(url, { signal: controller.signal, tell: (line) => console.error(line) });
+  } finally {
+    await server.close();
+  }
 }
 
 /** The process ends by itself once nothing listens; a second signal ends it at once. */
-function closeOnSignal(close: () => Promise<void>): void {
-  const onSignal = (): void => void close();
-  process.once('SIGINT', onSignal);
-  process.once('SIGTERM', onSignal);
+function closeOnSignal(close: () => void): void {
+  process.once('SIGINT', close);
+  process.once('SIGTERM', close);
 }

@@ -7,7 +7,7 @@ describe('parseOptions', () => {
     expect(parseOptions([])).toEqual({
       port: 8000,
       host: 'localhost',
-      openBrowser: true,
+      openBrowser: 'with-screen',
       isHeadless: false,
       allowedOrigins: [],
       logLevel: 'all',
@@ -18,7 +18,7 @@ describe('parseOptions', () => {
 
   it('takes a port, a host and --no-open', () => {
     const args = ['--port', '0', '--host=127.0.0.1', '--no-open'];
-    expect(parseOptions(args)).toMatchObject({ port: 0, host: '127.0.0.1', openBrowser: false });
+    expect(parseOptions(args)).toMatchObject({ port: 0, host: '127.0.0.1', openBrowser: 'never' });
   });
 
   it('takes the origins of a hub', () => {
@@ -68,8 +68,17 @@ describe('parseOptions', () => {
   });
 
   it('opens no browser beside the one without a window', () => {
-    expect(parseOptions(['--headless'])).toMatchObject({ isHeadless: true, openBrowser: false });
-    expect(parseOptions(['--open'])).toMatchObject({ isHeadless: false, openBrowser: true });
+    expect(parseOptions(['--headless'])).toMatchObject({ isHeadless: true, openBrowser: 'never' });
+  });
+
+  it('opens one where it is told to, whatever is there, unless it is told not to as well', () => {
+    expect(parseOptions(['--open'])).toMatchObject({ isHeadless: false, openBrowser: 'always' });
+    expect(parseOptions(['--open', '--headless'])).toMatchObject({ isHeadless: true, openBrowser: 'always' });
+    expect(parseOptions(['--open', '--no-open']).openBrowser).toBe('never');
+  });
+
+  it('rejects an empty host, which would be every interface', () => {
+    expect(() => parseOptions(['--host='])).toThrow('`--host` to be a name or an address');
   });
 
   it.each(['70000', '-1', '80.5', '0x50', 'http', ''])(

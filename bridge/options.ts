@@ -2,14 +2,15 @@ import { parseArgs } from 'node:util';
 
 import { BridgeError } from './errors.ts';
 import { LOG_LEVELS, type LogLevel } from './http/access-log.ts';
+import type { WhenToOpen } from './open-browser.ts';
 import { parseUpstreamUrl } from './upstream/upstream-options.ts';
 
 export interface BridgeOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
-  /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
+  /** Listened on beside loopback, if it is none; `localhost` stands for both of its addresses, 127.0.0.1 and ::1. */
   readonly host: string;
-  readonly openBrowser: boolean;
+  readonly openBrowser: 'never' | WhenToOpen;
   /** Whether a browser is started without a window, to be the tab that serves. */
   readonly isHeadless: boolean;
   /** Origins of other pages that may ask. */
@@ -26,9 +27,9 @@ const DEFAULT_PORT = 8000;
 
 export const USAGE = `Usage: npm start -- [options]
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
-  --host NAME           address to listen on (default localhost: 127.0.0.1 and ::1)
+  --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this
-  --open                open the page in your browser (default, where there is a screen and no --headless)
+  --open                open the page in your browser, also beside --headless (default where there is a screen and no --headless)
   --no-open             do not open a browser
   --allow-origin URL    let pages of this origin ask; again for each
   --hub URL             fetch models from this hub instead of huggingface.co; again for each host that it redirects to
@@ -43,8 +44,8 @@ export function parseOptions(args: readonly string[]): BridgeOptions {
   const { values } = parseStrictly(args);
   return {
     port: parsePort(values.port),
-    host: values.host,
-    openBrowser: values.open && !values['no-open'] && !values.headless,
+    host: parseHost(values.host),
+    openBrowser: parseOpen(values),
     isHeadless: values.headless,
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
     logLevel: parseLogLevel(values.log),
@@ -67,7 +68,7 @@ function parseStrictly(args: readonly string[]) {
         upstream: { type: 'string' },
         'upstream-model': { type: 'string' },
         headless: { type: 'boolean', default: false },
-        open: { type: 'boolean', default: true },
+        open: { type: 'boolean', default: false },
         'no-open': { type: 'boolean', default: false },
         'allow-origin': { type: 'string', multiple: true, default: [] },
         log: { type: 'string', default: 'all' },
@@ -85,6 +86,22 @@ function parsePort(text: string): number {
   if (port <= 65_535) return port;
   const message = `Expected \`--port\` to be an integer from 0 to 65535, got \`${text}\` (string)`;
   throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
+/** An empty name would stand for all interfaces. */
+function parseHost(text: string): string {
+  if (text !== '') return text;
+  throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
+}
+
+function parseOpen({
+  open,
+  'no-open': noOpen,
+  headless,
+}: Readonly<Record<'open' | 'no-open' | 'headless', boolean>>): BridgeOptions['openBrowser'] {
+  if (noOpen) return 'never';
+  if (open) return 'always';
+  return headless ? 'never' : 'with-screen';
 }
 
 function parseUpstream(text: string | undefined, model: string | undefined): Pick<BridgeOptions, 'upstream'> {

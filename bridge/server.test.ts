@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { connect } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -17,6 +18,14 @@ const FILES = {
 async function policyOf(url: string): Promise<string> {
   const { headers } = await fetch(`${url}/assets/main-abc123.js`);
   return headers.get('content-security-policy') ?? '';
+}
+
+/** Of this machine, on whatever networks it is. */
+function externalAddresses(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((given) => given ?? []);
+  return addresses.flatMap(({ address, family, internal }) =>
+    family === 'IPv4' && !internal ? [address] : [],
+  );
 }
 
 async function createRoot(): Promise<string> {
@@ -48,6 +57,19 @@ describe('startServer', () => {
     expect(await viaName.text()).toBe(FILES['index.html']);
     expect(viaAddress.status).toBe(200);
   });
+
+  it.each(['0.0.0.0', ...externalAddresses()])(
+    'has the page on loopback as well, which browsers trust, when it listens on %s',
+    async (host) => {
+      const other = await startServer({ port: 0, host, root });
+      expect(other.url).toBe(`http://localhost:${other.port}`);
+      expect((await fetch(other.url)).status).toBe(200);
+      expect((await fetch(`http://127.0.0.1:${other.port}`)).status).toBe(200);
+      expect((await fetch(`http://${host}:${other.port}`)).status).toBe(200);
+      await other.close();
+      await expect(fetch(`http://127.0.0.1:${other.port}`)).rejects.toThrow('fetch failed');
+    },
+  );
 
   it('lets every file load from its own origin and from the hub alone, and run no text as script', async () => {
     expect(await policyOf(server.url)).toContain("connect-src 'self' https://huggingface.co ");
@@ -102,6 +124,37 @@ describe('startServer', () => {
     expect((await fetch(`${server.url}/models/none/config.json`)).status).toBe(404);
     expect((await fetch(server.url, { method: 'POST' })).status).toBe(405);
   });
+
+  it.each([
+    ['no request', 'nonsense\r\n\r\n', 'HTTP/1.1 400 Bad Request'],
+    [
+      'a foreign WebSocket',
+      'GET /bridge/socket HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 403 Forbidden',
+    ],
+    [
+      'a WebSocket for nobody',
+      'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
+    ],
+  ])(
+    'closes the connection that it refuses as %s, also where the client does not',
+    async (_, sent, status) => {
+      const bridge = new Bridge({ host: 'localhost', url: () => '' });
+      const other = await startServer({ port: 0, host: '127.0.0.1', root, bridge });
+      const client = connect({ port: other.port, host: '127.0.0.1', allowHalfOpen: true });
+      let answer = '';
+      client.on('data', (data) => (answer += String(data)));
+      // Writing on is how a client learns that nobody is there any more.
+      const writeOn = (): void => void client.write('more', (error) => error ?? setImmediate(writeOn));
+      client.on('end', writeOn);
+      client.on('error', () => undefined);
+      client.write(sent);
+      await new Promise((resolve) => void client.once('close', resolve));
+      expect(answer).toContain(status);
+      await other.close();
+    },
+  );
 
   it('tells the page of an upstream, which answers nobody of another site', async () => {
     const upstream = { url: 'http://127.0.0.1:1', apiKey: 'secret' };

@@ -1,16 +1,19 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import { refuseUpgrade, type Bridge } from './bridge.ts';
+import type { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
-import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
+import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
+import { refuseConnection, type RefusalStatus } from './http/refuse-connection.ts';
+import { STALL_TIMEOUT_MS } from './http/stall.ts';
 import { serveStaticFiles } from './static-files.ts';
 
 export interface ServerOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
-  /** `localhost` stands for both loopback addresses, 127.0.0.1 and ::1. */
+  /** Beside loopback, if it is none; `localhost` stands for both of its addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   /** Folder of the built page. */
   readonly root: string;
@@ -23,6 +26,7 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
+  /** Where the page works: on loopback, whatever else is listened on, since browsers let pages of insecure origins do little. */
   readonly url: string;
   readonly port: number;
   /** Idempotent; open connections are cut. */
@@ -59,12 +63,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   const servers = await listenOnAll(options.host, options.port, handler, bridge);
   const port = portOf(servers[0]);
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+  const host = isLoopbackHost(options.host) ? options.host : 'localhost';
   const closeBoth = async (): Promise<void> => {
     bridge?.close();
     await closeAll(servers);
   };
-  return { url: `http://${host}:${port}`, port, close: closeBoth };
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close: closeBoth };
 }
 
 /** A machine may have no ::1; then 127.0.0.1 alone is what `localhost` means there. */
@@ -74,16 +78,28 @@ async function listenOnAll(
   handler: RequestListener,
   bridge: Bridge | undefined,
 ): Promise<readonly [Server, ...Server[]]> {
-  if (host !== 'localhost') return [await listen(host, port, handler, bridge)];
-  const first = await listen('127.0.0.1', port, handler, bridge);
+  const first = await listen(host === 'localhost' ? '127.0.0.1' : host, port, handler, bridge);
+  const servers: [Server, ...Server[]] = [first];
   try {
-    const second = await listen('::1', portOf(first), handler, bridge);
-    return [first, second];
+    for (const address of loopbackBeside(host, first)) {
+      const other = await listen(address, portOf(first), handler, bridge).catch((error: unknown) => {
+        if (!isErrno(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) throw error;
+      });
+      if (other) servers.push(other);
+    }
+    return servers;
   } catch (error) {
-    if (isErrno(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) return [first];
-    await closeAll([first]);
+    await closeAll(servers);
     throw error;
   }
+}
+
+/** What to listen on beside `host`, so that the page has an address on loopback. */
+function loopbackBeside(host: string, first: Server): readonly string[] {
+  if (host === 'localhost') return ['::1'];
+  const { address } = addressOf(first);
+  const hasLoopback = isLoopbackAddress(address) || address === '0.0.0.0' || address === '::';
+  return hasLoopback ? [] : ['127.0.0.1', '::1'];
 }
 
 async function listen(
@@ -95,7 +111,7 @@ async function listen(
   const server = createServer(LIMITS, handler);
   server.maxConnections = MAX_CONNECTIONS;
   server.on('upgrade', (request, socket, head) => {
-    if (!bridge?.upgrade(request, socket, head)) refuseUpgrade(socket, 400);
+    if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
   });
   server.on('clientError', refuseClient);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -116,30 +132,26 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const [status, text, refusal] = refusalOf(error.code);
-  const body = JSON.stringify(refusal);
-  socket.end(
-    `HTTP/1.1 ${status} ${text}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const [status, refusal] = refusalOf(error.code);
+  refuseConnection(socket, status, JSON.stringify(refusal));
 }
 
-function refusalOf(code: string | undefined): readonly [number, string, HttpError] {
+function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return [408, 'Request Timeout', new HttpError(408, 'The request took too long to arrive.', { code })];
+    return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
   if (code === 'HPE_HEADER_OVERFLOW')
-    return [
-      431,
-      'Request Header Fields Too Large',
-      new HttpError(431, 'The headers are too large.', { code }),
-    ];
-  return [400, 'Bad Request', new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
+    return [431, new HttpError(431, 'The headers are too large.', { code })];
+  return [400, new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
 function portOf(server: Server): number {
+  return addressOf(server).port;
+}
+
+function addressOf(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('The server listens on no port');
-  return address.port;
+  return address;
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {

@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/worker/deployments/deployment.ts';
+import type { ModelInfo } from '../src/worker/protocol.ts';
 import { NO_PAST } from '../src/worker/recovery/ladder.ts';
 import { ServeWorker } from '../src/worker/serve-worker.ts';
 
@@ -48,4 +49,21 @@ export function ask(url: string, input: unknown, init: RequestInit = {}): Promis
     body: JSON.stringify({ input }),
     ...init,
   });
+}
+
+/** A model as a worker tells of it. */
+export function createModel(id: string): ModelInfo {
+  const generationDefaults = {
+    maxNewTokens: 1,
+    temperature: 0,
+    topK: 0,
+    topP: 1,
+    minP: 0,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    n: 1,
+    stop: [],
+  };
+  return { id, numParameters: 1, numLayers: 1, contextLength: 8, vocabSize: 8, generationDefaults };
 }

@@ -4,7 +4,7 @@ export interface LogEntry {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
-  /** 499 where the client had gone before it was answered. */
+  /** 499 where the client had gone before it was answered; of an answer that broke off, the status of its error. */
   readonly status: number;
   readonly durationMs: number;
   /** Why it was not answered as asked. */

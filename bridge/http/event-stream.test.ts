@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
@@ -65,4 +65,35 @@ it('cuts a client that reads nothing of it', async () => {
   }, false);
   expect(reason).toMatchObject({ name: 'DisconnectedError' });
   expect(numSent).toBeLessThan(1000);
+});
+
+it('gives a client that has stopped reading its time once, however much more there is for it', async () => {
+  const { reason } = await stream(async (events, { response }) => {
+    const isStalled = () => response.writableLength > 2 ** 18;
+    while (!isStalled()) {
+      events.send('x'.repeat(1024));
+      await new Promise((resolve) => void setImmediate(resolve));
+    }
+    const { socket } = response;
+    if (!socket) throw new Error('The client has gone');
+    expect(socket.timeout).toBe(30_000);
+    const setTimeout = vi.spyOn(socket, 'setTimeout');
+    const numListeners = response.listenerCount('drain');
+    for (let numSent = 0; numSent < 100; numSent += 1) events.send('x'.repeat(1024));
+    events.end();
+    expect(setTimeout).not.toHaveBeenCalled();
+    expect(response.listenerCount('drain')).toBe(numListeners);
+  }, false);
+  expect(reason).toBeUndefined();
+});
+
+it('gives a client time for the end as well', async () => {
+  const { reason } = await stream((events, { response: { socket } }) => {
+    events.send({ a: 1 });
+    expect(socket?.timeout).toBeFalsy();
+    events.end();
+    expect(socket?.timeout).toBe(30_000);
+    return Promise.resolve();
+  });
+  expect(reason).toBeUndefined();
 });

@@ -1,4 +1,5 @@
-import { STALL_TIMEOUT_MS, type Exchange } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { watchStall } from './stall.ts';
 
 /** What a client has not read yet of its stream may be this much. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
@@ -19,8 +20,13 @@ export class EventStream {
   }
 
   end(): void {
-    this.#write('[DONE]');
+    this.#finish('[DONE]');
+  }
+
+  #finish(data: string): void {
+    this.#write(data);
     this.#exchange.response.end();
+    watchStall(this.#exchange.response);
   }
 
   #write(data: string): void {
@@ -31,8 +37,7 @@ export class EventStream {
       response.destroy();
       return;
     }
-    response.socket?.setTimeout(STALL_TIMEOUT_MS);
-    response.once('drain', () => response.socket?.setTimeout(0));
+    watchStall(response);
   }
 
   #begin(): void {
@@ -42,9 +47,6 @@ export class EventStream {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'X-Accel-Buffering': 'no',
     });
-    this.#exchange.tellLate = (error) => {
-      this.send(error);
-      response.end();
-    };
+    this.#exchange.tellLate = (error) => this.#finish(JSON.stringify(error));
   }
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
 import { HttpError } from './http-error.ts';
+import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
 
 /** What a client may make its own requests be known by. */
@@ -10,11 +11,8 @@ const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 const LONGEST_TIMEOUT_SECONDS = 3600;
 
-/** A client that takes nothing of its answer for so long is cut. */
-export const STALL_TIMEOUT_MS = 30_000;
-
 /** The client has gone: there is nobody to answer. */
-export class DisconnectedError extends Error {
+class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
 
@@ -71,6 +69,15 @@ export class Exchange {
     }
   }
 
+  /** What `answering` does, or the signal's reason once it aborts: whether what is asked of a worker ends then or not. */
+  async untilAborted<Result>(answering: Promise<Result>): Promise<Result> {
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(this.signal.reason);
+    if (this.signal.aborted) onAbort();
+    this.signal.addEventListener('abort', onAbort, { once: true });
+    return Promise.race([answering, aborted]);
+  }
+
   sendJson(status: number, value: unknown): void {
     this.send(status, 'application/json; charset=utf-8', `${JSON.stringify(value)}\n`);
   }
@@ -79,7 +86,7 @@ export class Exchange {
     const { response } = this;
     response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
     response.end(body);
-    if (!response.writableFinished) response.socket?.setTimeout(STALL_TIMEOUT_MS);
+    watchStall(response);
   }
 
   sendError(reason: unknown): void {

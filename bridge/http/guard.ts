@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
 import { HttpError } from './http-error.ts';
+import { isLoopbackAddress } from './loopback.ts';
 
 export interface GuardOptions {
   /** What the server listens on: `localhost`, a name or an address. */
@@ -16,7 +17,8 @@ export class Guard {
   readonly #allowedOrigins: ReadonlySet<string>;
 
   constructor({ host, allowedOrigins }: GuardOptions) {
-    this.#host = host;
+    // As browsers write it.
+    this.#host = host.toLowerCase();
     this.#allowedOrigins = new Set(allowedOrigins);
   }
 
@@ -44,8 +46,29 @@ export class Guard {
     throw HttpError.forbidden(message, 'FOREIGN_ORIGIN');
   }
 
-  /** As `checkOrigin`, whatever is allowed. @throws HttpError 403. */
-  checkOwnOrigin(request: IncomingMessage): void {
+  /**
+   * Of what carries neither: a browser says nothing but its Referer to a server that it has no secure connection to, which is
+   * any but those on loopback. A page can keep that to itself.
+   *
+   * @throws HttpError 403.
+   */
+  checkReferrer({ headers: { origin, referer, host, 'sec-fetch-site': site } }: IncomingMessage): void {
+    if (origin !== undefined || site !== undefined || referer === undefined) return;
+    if (hostOf(referer) === host?.toLowerCase()) return;
+    throw HttpError.forbidden('Pages of other origins may not ask.', 'FOREIGN_ORIGIN');
+  }
+
+  /**
+   * For the page that serves: what it sends could be written by hand, so nobody on another machine may ask, and no page of
+   * another origin, whatever is allowed.
+   *
+   * @throws HttpError 403.
+   */
+  checkOwnPage(request: IncomingMessage): void {
+    if (!isLoopbackAddress(request.socket.remoteAddress ?? '')) {
+      const message = 'This is for the page alone, on the machine of the server: open it there.';
+      throw HttpError.forbidden(message, 'FOREIGN_MACHINE');
+    }
     if (!isForeign(request)) return;
     throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
   }

@@ -10,8 +10,8 @@ export interface Route {
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>>;
   /** Whether it asks the model for work: of such requests only so many are taken at a time. */
   readonly isWork?: boolean;
-  /** For pages of the bridge's own origin, whichever others may ask for the rest. */
-  readonly isOwnOriginOnly?: boolean;
+  /** For pages of the bridge's own origin on this machine, whoever may ask for the rest. */
+  readonly isPageOnly?: boolean;
   /** Whether a request to this path is for the route, and not for the page. */
   readonly isFor?: (request: IncomingMessage, url: URL) => boolean;
 }

@@ -27,3 +27,16 @@ it("tells a deployment's own failure, and nothing of the bridge's", () => {
     expect(JSON.stringify(toHttpError(error))).not.toContain('secret');
   }
 });
+
+it.each([
+  ['UPSTREAM_REFUSED', 400],
+  ['UPSTREAM_SERVES', 400],
+  ['UPSTREAM_ACCESS_DENIED', 502],
+  ['UPSTREAM_BAD_ANSWER', 502],
+  ['UPSTREAM_UNREACHABLE', 502],
+  ['UPSTREAM_UNAVAILABLE', 503],
+  ['PAGE_OUTDATED', 503],
+])('tells what is no fault of the bridge, with its remedy: %s', (code, status) => {
+  const error = toHttpError(fromWireError({ code, message: 'start it with a key' }));
+  expect(error).toMatchObject({ status, code, message: 'start it with a key' });
+});

@@ -9,10 +9,15 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   KV_BUDGET: 400,
   PROMPT_TOO_LONG: 400,
   UNKNOWN_OPTION: 400,
+  UPSTREAM_REFUSED: 400,
+  UPSTREAM_SERVES: 400,
   UNKNOWN_DEPLOYMENT: 404,
   REQUEST_TIMEOUT: 408,
   BACK_PRESSURE: 429,
   MODEL_RUN_FAILED: 500,
+  UPSTREAM_ACCESS_DENIED: 502,
+  UPSTREAM_BAD_ANSWER: 502,
+  UPSTREAM_UNREACHABLE: 502,
   // The tab is there, or was, and cannot serve: its page says why, and the message here does.
   CLOSED: 503,
   DEVICE_LOST: 503,
@@ -21,8 +26,10 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   MODEL_TOO_LARGE: 503,
   NO_TAB: 503,
   NO_WEBGPU_ADAPTER: 503,
+  PAGE_OUTDATED: 503,
   UNSUPPORTED_DTYPE: 503,
   UNSUPPORTED_MODEL: 503,
+  UPSTREAM_UNAVAILABLE: 503,
   VERSION_MISMATCH: 503,
 };
 
@@ -39,6 +46,14 @@ export function toHttpError(error: unknown): HttpError {
   const status = STATUS_OF_CODE[code] ?? 500;
   const param = status === 400 ? /^(?:Expected|Unknown option) `([^`[]+)/.exec(message)?.[1] : undefined;
   return new HttpError(status, message, { code, param, headers: retryHeaders(error) });
+}
+
+/**
+ * What is said of an error in the log. Whoever asked has the message, which may quote what was asked; a fault of the bridge is
+ * told in the log alone.
+ */
+export function describeInLog(error: Error): string {
+  return error instanceof HttpError || isOfWorker(error) ? error.code : (error.stack ?? error.message);
 }
 
 function isOfWorker(error: unknown): error is Error & { readonly code: string } {

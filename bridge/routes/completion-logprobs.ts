@@ -1,5 +1,6 @@
 import type { Serve } from '../../src/worker/client.ts';
 import type { TokenLogprobs } from '../../src/worker/protocol.ts';
+import { modelReplaced } from './answering-models.ts';
 
 /** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */
 export interface CompletionLogprobs {
@@ -26,6 +27,7 @@ export class TokenTexts {
   /**
    * @param modelId Whose tokens they are.
    * @param startOffset Length of the choice's text before them.
+   * @throws HttpError where another model serves meanwhile: what its tokens are it does not know.
    */
   async describe(
     entries: readonly TokenLogprobs[],
@@ -52,13 +54,21 @@ export class TokenTexts {
   }
 
   async #learn(entries: readonly TokenLogprobs[], modelId: string): Promise<void> {
-    if (modelId !== this.#modelId) this.#texts.clear();
-    this.#modelId = modelId;
+    if (modelId !== this.#modelId) {
+      this.#checkServing(modelId);
+      this.#texts.clear();
+      this.#modelId = modelId;
+    }
     const tokenIds = entries.flatMap(({ tokenId, top }) => [tokenId, ...top.map((entry) => entry.tokenId)]);
     const unknown = [...new Set(tokenIds)].filter((tokenId) => !this.#texts.has(tokenId));
     if (unknown.length === 0) return;
     const texts = await this.#serve.tokenTexts(unknown);
+    this.#checkServing(modelId);
     for (const [index, tokenId] of unknown.entries()) this.#texts.set(tokenId, texts[index] ?? '');
+  }
+
+  #checkServing(modelId: string): void {
+    if (this.#serve.status().model?.id !== modelId) throw modelReplaced();
   }
 
   #textOf(tokenId: number): string {

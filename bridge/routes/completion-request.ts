@@ -79,12 +79,11 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
 /** An error of the worker, with the names that the client knows. */
 export function inOpenAiNames(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
-  if (error.code !== 'INVALID_OPTION' && error.code !== 'UNKNOWN_OPTION') return error;
-  for (const [theirs, ours] of Object.entries(OPTION_NAMES)) {
-    if (error.message.startsWith(`Expected \`${ours}\``))
-      return HttpError.invalid(theirs, error.message.replace(`\`${ours}\``, `\`${theirs}\``));
-  }
-  return error;
+  // `logitBias[262]` is told of a single token.
+  const [start, ours] = (error.code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(error.message)) || [];
+  const theirs = Object.entries(OPTION_NAMES).find(([, name]) => name === ours)?.[0];
+  if (start === undefined || theirs === undefined) return error;
+  return HttpError.invalid(theirs, `Expected \`${theirs}${error.message.slice(start.length)}`);
 }
 
 function withoutNulls(body: unknown): unknown {

@@ -2,9 +2,10 @@ import type { GenerationResponse, Serve } from '../../src/worker/client.ts';
 import type { GenerationChoice, GenerationResult } from '../../src/worker/protocol.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { HttpError } from '../http/http-error.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Route } from '../http/router.ts';
+import { AnsweringModels } from './answering-models.ts';
+import { CompletionAnswer } from './completion-answer.ts';
 import { TokenTexts, type CompletionLogprobs } from './completion-logprobs.ts';
 import { inOpenAiNames, readCompletionRequest, type CompletionRequest } from './completion-request.ts';
 import { allOrNone } from './deployments.ts';
@@ -16,14 +17,6 @@ interface Choice {
   readonly text: string;
   readonly logprobs: CompletionLogprobs | null;
   readonly finish_reason: string | null;
-}
-
-/** What is the same in an answer and in all chunks of a stream. */
-interface Head {
-  readonly id: string;
-  readonly object: 'text_completion';
-  readonly created: number;
-  readonly model: string;
 }
 
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
@@ -38,10 +31,12 @@ export function completionsRoute(serve: Serve): Route {
 
 class Completions {
   readonly #serve: Serve;
+  readonly #models: AnsweringModels;
   readonly #tokenTexts: TokenTexts;
 
   constructor(serve: Serve) {
     this.#serve = serve;
+    this.#models = new AnsweringModels(serve);
     this.#tokenTexts = new TokenTexts(serve);
   }
 
@@ -49,46 +44,60 @@ class Completions {
     const asked = readCompletionRequest(await readJson(exchange.request));
     const { id: model } = await servedModel(this.#serve, exchange.signal);
     if (asked.model !== undefined && asked.model !== model) throw modelNotFound(asked.model, model);
-    const head: Head = {
-      id: `cmpl-${exchange.requestId}`,
-      object: 'text_completion',
-      created: Math.floor(Date.now() / 1000),
-      model,
-    };
+    const answer = new CompletionAnswer(exchange, asked);
     try {
-      await (asked.isStream ? this.#stream(exchange, asked, head) : this.#complete(exchange, asked, head));
+      await (asked.isStream
+        ? this.#stream(exchange, asked, answer)
+        : this.#complete(exchange, asked, answer));
     } catch (error) {
       throw inOpenAiNames(error);
     }
   }
 
-  async #complete(exchange: Exchange, asked: CompletionRequest, head: Head): Promise<void> {
-    const results = await allOrNone(exchange.signal, (signal) =>
-      this.#submit(asked, signal).map((response) => response.result()),
-    );
+  async #complete(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
+    const results = await this.#ask(exchange, asked, async (response) => {
+      const result = await response.result();
+      answer.isBy(this.#models.of(response.requestId));
+      return result;
+    });
     const choices = results.flatMap((result) => result.choices);
     exchange.sendJson(200, {
-      ...head,
+      ...answer.head,
       choices: await Promise.all(
-        choices.map((choice, index) => this.#describe(choice, index, asked, head.model)),
+        choices.map((choice, index) => this.#describe(choice, index, asked, answer.head.model)),
       ),
       usage: usageOf(results),
     });
   }
 
-  async #stream(exchange: Exchange, asked: CompletionRequest, head: Head): Promise<void> {
+  async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
     const stream = new EventStream(exchange);
     const usage = asked.includesUsage ? { usage: null } : {};
-    const results = await allOrNone(exchange.signal, (signal) =>
-      this.#submit(asked, signal).map((response, index) => {
-        const firstIndex = index * asked.numChoicesPerPrompt;
-        return this.#pass(response, firstIndex, head.model, (choice) =>
-          stream.send({ ...head, choices: [choice], ...usage }),
-        );
-      }),
+    const results = await this.#ask(exchange, asked, (response, index) =>
+      this.#pass(response, index * asked.numChoicesPerPrompt, answer, (choice) =>
+        stream.send({ ...answer.head, choices: [choice], ...usage }),
+      ),
     );
-    if (asked.includesUsage) stream.send({ ...head, choices: [], usage: usageOf(results) });
+    if (asked.includesUsage) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
     stream.end();
+  }
+
+  /** Submits each prompt, and takes what comes of it. */
+  async #ask<Result>(
+    { signal: outer }: Exchange,
+    asked: CompletionRequest,
+    take: (response: GenerationResponse, index: number) => Promise<Result>,
+  ): Promise<Result[]> {
+    let responses: readonly GenerationResponse[] = [];
+    try {
+      return await allOrNone(outer, (signal) => {
+        responses = this.#submit(asked, signal);
+        for (const { requestId } of responses) this.#models.watch(requestId);
+        return responses.map(take);
+      });
+    } finally {
+      for (const { requestId } of responses) this.#models.forget(requestId);
+    }
   }
 
   #submit({ prompts, options }: CompletionRequest, signal: AbortSignal): readonly GenerationResponse[] {
@@ -96,27 +105,44 @@ class Completions {
     return prompts.map((prompt) => generator.remote(prompt, { ...options, signal }));
   }
 
-  /** Hands a prompt's chunks on as they come. */
+  /** Hands a prompt's chunks on as they come; the prompt itself, where it is to be in there, with the first token. */
   async #pass(
     response: GenerationResponse,
     firstIndex: number,
-    model: string,
+    answer: CompletionAnswer,
     send: (choice: Choice) => void,
   ): Promise<GenerationResult> {
-    const offsets: number[] = [];
+    let numRestarts = 0;
+    let offsets: number[] = [];
+    let echoed: Choice[] = [];
     for await (const { index, text, logprobs, finishReason, isRestart } of response) {
-      if (isRestart) throw modelReplaced();
+      if (isRestart) {
+        answer.beginAnew();
+        numRestarts += 1;
+        [offsets, echoed] = [[], []];
+        continue;
+      }
       if (text === '' && !logprobs && !finishReason) continue;
-      const described = logprobs && (await this.#tokenTexts.describe(logprobs, model, offsets[index] ?? 0));
-      offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
-      send({
+      const model = this.#models.ofRun(response.requestId, numRestarts);
+      const choice = {
         index: firstIndex + index,
         text,
-        logprobs: described ?? null,
+        logprobs: null,
         finish_reason: finishReason ?? null,
-      });
+      };
+      if (model === undefined) {
+        echoed.push(choice);
+        continue;
+      }
+      answer.isBy(model);
+      const described = logprobs && (await this.#tokenTexts.describe(logprobs, model, offsets[index] ?? 0));
+      offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
+      for (const prompt of echoed.splice(0)) send(prompt);
+      send({ ...choice, logprobs: described ?? null });
     }
-    return response.result();
+    const result = await response.result();
+    answer.isBy(this.#models.of(response.requestId));
+    return result;
   }
 
   async #describe(
@@ -144,11 +170,4 @@ function usageOf(results: readonly GenerationResult[]) {
     completion_tokens: completionTokens,
     total_tokens: promptTokens + completionTokens,
   };
-}
-
-/** What was sent cannot be taken back, and the new model says something else. */
-function modelReplaced(): HttpError {
-  return new HttpError(503, 'Another model took over in the middle of the stream: ask again.', {
-    code: 'MODEL_REPLACED',
-  });
 }

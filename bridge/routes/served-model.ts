@@ -1,17 +1,20 @@
 import type { Serve } from '../../src/worker/client.ts';
 import type { ModelInfo } from '../../src/worker/protocol.ts';
 
+type ModelServer = Pick<Serve, 'status' | 'ready'>;
+
 /**
  * The model that serves, once one does.
  *
  * @throws Whatever keeps it from serving; the signal's reason when it aborts.
  */
-export async function servedModel(serve: Serve, signal: AbortSignal): Promise<ModelInfo> {
-  const { model = await nextModel(serve, signal) } = serve.status();
-  return model;
+export async function servedModel(serve: ModelServer, signal: AbortSignal): Promise<ModelInfo> {
+  const { state, model } = serve.status();
+  // One that has failed, or has no tab any more, is still named in the last status.
+  return state === 'ready' && model ? model : nextModel(serve, signal);
 }
 
-async function nextModel(serve: Serve, signal: AbortSignal): Promise<ModelInfo> {
+async function nextModel(serve: ModelServer, signal: AbortSignal): Promise<ModelInfo> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => {
     const reason: unknown = signal.reason;

@@ -1,11 +1,10 @@
-import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { once } from 'node:events';
 
 import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readBody } from '../http/read-body.ts';
-import { fetchUpstream, forwardedHeaders } from './upstream-client.ts';
+import { watchStall } from '../http/stall.ts';
+import { fetchUpstream, forwardedHeaders, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** A prompt of the longest contexts there are is a few MB. */
@@ -18,10 +17,9 @@ const PATH = /^\/v1(?:\/[\w.:@-]+)+$/;
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'x-request-id'];
 
 /** `/v1/…` as the upstream answers it, streamed through; a caller that leaves takes its request there along. */
-export async function forward(
-  upstream: UpstreamOptions,
-  { request, response, requestId, signal, url: { pathname, search } }: Exchange,
-): Promise<void> {
+export async function forward(upstream: UpstreamOptions, exchange: Exchange): Promise<void> {
+  const { request, requestId, signal } = exchange;
+  const { pathname, search } = exchange.url;
   const { method = 'GET' } = request;
   if (!PATH.test(pathname)) throw HttpError.notFound(pathname);
   const body = method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
@@ -35,10 +33,10 @@ export async function forward(
     body,
     signal,
   });
-  await passOn(answer, response);
+  await passOn(answer, exchange);
 }
 
-async function passOn(answer: Response, response: ServerResponse): Promise<void> {
+async function passOn(answer: Response, { response, signal }: Exchange): Promise<void> {
   for (const name of RESPONSE_HEADERS) {
     const value = answer.headers.get(name);
     if (value !== null) response.setHeader(name, value);
@@ -47,6 +45,15 @@ async function passOn(answer: Response, response: ServerResponse): Promise<void>
   response.writeHead(answer.status >= 300 && answer.status < 400 ? 502 : answer.status);
   // The first token may be long in coming.
   response.flushHeaders();
-  if (answer.body) await pipeline(Readable.fromWeb(answer.body), response);
-  else response.end();
+  try {
+    for await (const piece of answer.body ?? []) {
+      if (response.write(piece)) continue;
+      watchStall(response);
+      await once(response, 'drain', { signal });
+    }
+  } catch (error) {
+    throw signal.aborted ? error : unreachable(error);
+  }
+  response.end();
+  watchStall(response);
 }

@@ -1,7 +1,16 @@
-import { createServer, request as httpRequest, type IncomingMessage, type Server } from 'node:http';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Bridge } from '../bridge.ts';
+import type { LogEntry } from '../http/access-log.ts';
+import { upstreamRoutes } from './upstream-routes.ts';
 
 type Answer = Parameters<typeof createServer>[1];
 
@@ -118,6 +127,53 @@ describe('what an upstream answers through the bridge', () => {
     await left.promise;
   });
 
+  it('waits for a caller that reads slowly, for as long as it reads', async () => {
+    const pieces = Array.from({ length: 64 }, (_, index) => String.fromCharCode(32 + index).repeat(2 ** 16));
+    answer = (_, response) => response.end(pieces.join(''));
+    const response = await fetch(`${bridge}/v1/completions`, { method: 'POST', body: '{}' });
+    await new Promise((resolve) => void setImmediate(resolve));
+    expect(await response.text()).toBe(pieces.join(''));
+  });
+
+  it('is cut where the caller reads nothing, and nobody else waits for it', async () => {
+    const begun = Promise.withResolvers<ServerResponse>();
+    const mounted = new Bridge({ host: 'localhost', url: () => '', upstream: { url: upstreamUrl } });
+    bridges.push(mounted);
+    const url = await listen((request, response) => {
+      begun.resolve(response);
+      mounted.handle(request, response, () => undefined);
+    });
+    answer = (_, response) => {
+      const more = (): void => void (response.destroyed || response.write('x'.repeat(2 ** 16), more));
+      more();
+    };
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}');
+    const response = await begun.promise;
+    await vi.waitFor(() => expect(response.socket?.timeout).toBe(30_000));
+    response.socket?.emit('timeout');
+    await vi.waitFor(() => expect(response.destroyed).toBe(true));
+    socket.destroy();
+  });
+
+  it('is told in the log as what has failed where it breaks off, not as a caller that left', async () => {
+    const log: LogEntry[] = [];
+    const mounted = new Bridge({
+      host: 'localhost',
+      url: () => '',
+      upstream: { url: upstreamUrl },
+      log: (entry) => log.push(entry),
+    });
+    bridges.push(mounted);
+    const url = await listen((request, response) => mounted.handle(request, response, () => undefined));
+    answer = (_, response) => {
+      response.writeHead(200, STREAM).write('data: 1\n\n', () => response.destroy());
+    };
+    const response = await fetch(`${url}/v1/completions`, { method: 'POST', body: '{}' });
+    await expect(response.text()).rejects.toThrow('terminated');
+    await vi.waitFor(() => expect(log).toMatchObject([{ status: 502, error: 'UPSTREAM_UNREACHABLE' }]));
+  });
+
   it('is no redirect: the key is for this server alone', async () => {
     answer = (_, response) => response.writeHead(307, { Location: `${upstreamUrl}/elsewhere` }).end();
     const response = await fetch(`${bridge}/v1/models`, { redirect: 'manual' });
@@ -136,7 +192,12 @@ describe('what an upstream answers through the bridge', () => {
 
   it.each([
     ['PUT', '/v1/models', 405],
-    ['GET', '/v1/..%2fadmin', 404],
+    ['GET', '/v1/models/..%2f..%2fadmin', 404],
+    ['POST', '/v1/load_lora_adapter', 404],
+    ['POST', '/v1/files', 404],
+    ['GET', '/v1/files', 418],
+    ['GET', '/v1/responses/resp_1', 418],
+    ['GET', '/v1/completions', 405],
     ['GET', '/v1/../admin', 418],
     ['GET', '/v2/models', 418],
     ['OPTIONS', '*', 400],
@@ -151,6 +212,16 @@ describe('what an upstream answers through the bridge', () => {
       httpRequest(bridge, { method, path }, ({ statusCode }) => resolve(statusCode)).end();
     });
     expect([got, seen.length]).toEqual([status, 0]);
+  });
+
+  it('is work: the bridge bounds how much of it there is at a time', () => {
+    const asked = upstreamRoutes({ url: upstreamUrl }).filter(({ methods }) => methods.POST);
+    expect(asked.filter(({ isWork }) => isWork).map(({ path }) => path)).toEqual([
+      '/v1/completions',
+      '/v1/chat/completions',
+      '/v1/embeddings',
+    ]);
+    expect(asked.filter(({ isWork }) => !isWork).map(({ path }) => path)).toEqual(['/upstream/lanes/*']);
   });
 
   it('is not asked with a body of more than 8 MiB', async () => {

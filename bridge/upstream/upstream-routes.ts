@@ -13,17 +13,25 @@ const LANE = new RegExp(`^(${ID})(?:/(${ID}))?$`);
 const MAX_LANES = 64;
 
 /**
- * What the bridge answers in the name of an upstream: `/v1/…` for any client of OpenAI's API, with or without an open tab, and
- * `/upstream/lanes/…` for the page's worker. The upstream's key is used for whatever comes through.
+ * What generates, and keeps nothing. The upstream's key is used for whatever comes through, so what a server has for its operators
+ * (vLLM's adapters) or keeps for its users (files, batches, responses) is not asked for.
+ */
+const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings'];
+
+/**
+ * What the bridge answers in the name of an upstream: some of `/v1/…` for any client of OpenAI's API, with or without an open tab,
+ * and `/upstream/lanes/…` for the page's worker.
  */
 export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
   const ask: Handle = (exchange) => forward(upstream, exchange);
   const lanes = new Lanes(upstream);
   return [
-    { path: '/v1/*', methods: { GET: ask, POST: ask } },
+    ...WORK_PATHS.map((path) => ({ path, isWork: true, methods: { POST: ask } })),
+    { path: '/v1/models', methods: { GET: ask } },
+    { path: '/v1/models/*', methods: { GET: ask } },
     {
       path: '/upstream/lanes/*',
-      isOwnOriginOnly: true,
+      isPageOnly: true,
       methods: {
         GET: (exchange) => lanes.open(exchange),
         POST: (exchange) => lanes.begin(exchange),

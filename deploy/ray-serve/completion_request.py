@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Iterable, Mapping, Sequence
 
 MAX_PROMPTS = 64
 MAX_CHOICES = 16
@@ -176,10 +176,7 @@ def parse_completion(body: Any) -> CompletionRequest:
         raise InvalidRequest.of("body", "a JSON object", type(body).__name__)
     # OpenAI's clients write null for what is left out.
     given = {name: value for name, value in body.items() if value is not None}
-    known = [*OWN_OPTIONS, *SAMPLING_OPTIONS]
-    for name in given:
-        if name not in known:
-            raise InvalidRequest.unknown(name, known)
+    check_names(given, [*OWN_OPTIONS, *SAMPLING_OPTIONS])
     is_stream = _boolean("stream", given.get("stream", False))
     echo = _boolean("echo", given.get("echo", False))
     if echo and "logprobs" in given:
@@ -219,7 +216,23 @@ def parse_query(query: Sequence[tuple[str, str]]) -> tuple[str, Sampling]:
             raise InvalidRequest.unknown(name, known)
     if not text:
         raise InvalidRequest("text", "Expected `text` to be a prompt, got nothing.")
-    return text, parse_sampling(options)
+    try:
+        return text, parse_sampling(options)
+    except InvalidRequest as error:
+        raise _in_query_names(error) from None
+
+
+def _in_query_names(error: InvalidRequest) -> InvalidRequest:
+    for ours, option in QUERY_NAMES.items():
+        if option == error.param:
+            return InvalidRequest(ours, error.message.replace(f"`{option}`", f"`{ours}`", 1), error.code)
+    return error
+
+
+def check_names(given: Iterable[str], known: Sequence[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise InvalidRequest.unknown(name, known)
 
 
 def parse_sampling(given: Mapping[str, Any]) -> Sampling:

@@ -84,7 +84,8 @@ def decode_batch(
     mask = torch.tensor([[0] * n + [1] * (longest - n) for n in padding], device=device)
     past: Any = None
     while not all(row.is_finished for row in rows):
-        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+        # Rows that have ended stay at the last position that the model has.
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0, max=max_length - 1)[:, -ids.shape[1] :]
         output = model(
             input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=past, use_cache=True
         )

@@ -3,32 +3,48 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import logging
+from typing import Any, Mapping
 
 from fastapi import FastAPI
 from ray import serve
 from ray.exceptions import RayTaskError
 from ray.serve.exceptions import BackPressureError
 from ray.serve.handle import DeploymentHandle
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 
 from completion_events import Completion
-from completion_request import InvalidRequest, parse_completion, parse_query
+from completion_request import InvalidRequest, check_names, parse_completion, parse_query
 
 MAX_BODY_BYTES = 8 * 2**20
 MAX_HOUSES = 256
 RETRY_AFTER_S = 1
+FAILED = "The deployment has failed: see the log of its replica."
+
+# Ray Serve's own, which a replica writes to its log.
+logger = logging.getLogger("ray.serve")
 
 app = FastAPI(title="Tabserve on Ray Serve", docs_url=None, redoc_url=None)
 
 
-def error_response(
-    status: int, message: str, code: str, param: str | None = None, headers: dict[str, str] | None = None
-) -> JSONResponse:
+def error_body(status: int, message: str, code: str, param: str | None = None) -> dict[str, Any]:
     kind = "invalid_request_error" if status < 500 else "server_error"
-    body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
-    return JSONResponse(body, status_code=status, headers=headers)
+    return {"error": {"message": message, "type": kind, "param": param, "code": code}}
+
+
+def error_response(
+    status: int, message: str, code: str, param: str | None = None, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    return JSONResponse(error_body(status, message, code, param), status_code=status, headers=headers)
+
+
+@app.exception_handler(HTTPException)
+async def miss(_: Request, error: HTTPException) -> Response:
+    """Of a path or a method that nothing here is for."""
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
+    return error_response(error.status_code, f"{error.detail}.", code, headers=error.headers)
 
 
 @app.exception_handler(InvalidRequest)
@@ -47,7 +63,7 @@ async def unwrap(request: Request, error: RayTaskError) -> Response:
     cause = error.cause
     if isinstance(cause, InvalidRequest):
         return await refuse(request, cause)
-    return error_response(500, "The deployment has failed: see the log of its replica.", "internal_error")
+    return error_response(500, FAILED, "internal_error")
 
 
 @serve.deployment
@@ -67,6 +83,7 @@ class Ingress:
 
     @app.get("/adder")
     async def add(self, request: Request) -> Response:
+        check_names(request.query_params, ["number"])
         given = request.query_params.get("number", "")
         try:
             number = float(given)
@@ -80,6 +97,8 @@ class Ingress:
     @app.post("/house-price")
     async def price(self, request: Request) -> Response:
         body = await read_json(request)
+        if isinstance(body, dict):
+            check_names(body, ["features"])
         features = body.get("features") if isinstance(body, dict) else None
         if not isinstance(features, list) or not 0 < len(features) <= MAX_HOUSES:
             expected = f"a list of numbers, or at most {MAX_HOUSES} such lists"
@@ -108,6 +127,10 @@ class Ingress:
                 yield first
                 async for event in events:
                     yield event
+            except Exception:
+                # The status has gone out long since. The stack is for the replica's log alone.
+                logger.exception("A stream broke off")
+                yield f"data: {json.dumps(error_body(500, FAILED, 'internal_error'))}\n\n"
             finally:
                 await events.aclose()
 

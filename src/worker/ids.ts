@@ -4,15 +4,21 @@ import type { ClientId, RequestId, WorkerId } from './protocol.ts';
 
 export function createRequestId(): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return crypto.randomUUID() as RequestId;
+  return createId() as RequestId;
 }
 
 export function createClientId(): ClientId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return crypto.randomUUID() as ClientId;
+  return createId() as ClientId;
 }
 
 export function createWorkerId(): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return crypto.randomUUID() as WorkerId;
+  return createId() as WorkerId;
+}
+
+/** 128 random bits as text: `crypto.randomUUID` is there on secure origins alone. */
+export function createId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,12 +1,16 @@
-/** No sandbox: CI runs as root in a container, where Chromium's does not start. The pages it opens are our own. */
-export const QUIET_ARGUMENTS = [
-  '--no-sandbox',
+const OWN_BUSINESS_ONLY = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
   '--no-first-run',
   '--disable-quic',
 ] as const;
+
+/** No sandbox: CI runs as root in a container, where Chromium's does not start. The pages that tests open are our own. */
+export const QUIET_ARGUMENTS = ['--no-sandbox', ...OWN_BUSINESS_ONLY] as const;
+
+/** Of a browser that serves: whether it has a sandbox is for whoever starts it to say. */
+export const SERVING_ARGUMENTS: readonly string[] = [...OWN_BUSINESS_ONLY, '--enable-unsafe-webgpu'];
 
 /** WebGPU also where there is no GPU: Chromium then computes it on the CPU (SwiftShader). */
 export const WEBGPU_ARGUMENTS: readonly string[] = [...QUIET_ARGUMENTS, '--enable-unsafe-webgpu'];

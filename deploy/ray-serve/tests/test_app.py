@@ -138,6 +138,37 @@ class Routes(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answer.status_code, 500)
         self.assertNotIn("secret", answer.text)
 
+    async def test_a_failure_in_the_middle_of_a_stream_is_an_event_without_its_stack(self):
+        async def breaking(*_):
+            yield Chunk("c", (2,))
+            raise RuntimeError("secret path")
+
+        self.generator.generate = breaking
+        with self.assertLogs("ray.serve") as log:
+            answer = await self.complete(stream=True)
+        *_, last = [json.loads(event.removeprefix("data: ")) for event in answer.text.split("\n\n") if event]
+        self.assertEqual((answer.status_code, last["error"]["code"]), (200, "internal_error"))
+        self.assertNotIn("secret", answer.text)
+        self.assertIn("secret", "".join(log.output))
+
+    async def test_what_there_is_nothing_for_is_told_in_the_same_shape(self):
+        for method, path, status, code in [
+            ("GET", "/v1/nothing", 404, "not_found"),
+            ("POST", "/adder", 405, "method_not_allowed"),
+        ]:
+            answer = await self.client.request(method, path)
+            self.assertEqual((answer.status_code, answer.json()["error"]["code"]), (status, code))
+        self.assertEqual(answer.headers["allow"], "GET")
+
+    async def test_an_option_is_refused_by_the_name_that_it_was_given(self):
+        for path, param in [("/?text=a&maxNewTokens=0", "maxNewTokens"), ("/adder?number=1&nubmer=2", "nubmer")]:
+            answer = await self.client.get(path)
+            error = answer.json()["error"]
+            self.assertEqual((answer.status_code, error["param"]), (400, param))
+            self.assertIn(f"`{param}`", error["message"])
+        refused = await self.client.post("/house-price", json={"features": [100, 2], "currency": "euro"})
+        self.assertEqual(refused.json()["error"]["param"], "currency")
+
     async def test_the_adder_and_the_house_price_answer_in_batches(self):
         answers = await asyncio.gather(*(self.client.get(f"/adder?number={n}") for n in range(4)))
         self.assertEqual([a.json() for a in answers], [1, 2, 3, 4])

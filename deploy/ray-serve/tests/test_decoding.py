@@ -53,6 +53,10 @@ class DecodeBatch(unittest.TestCase):
         [chunks] = run(CountingModel(), ("ab", Sampling(max_tokens=9)), max_length=4)
         self.assertEqual((text_of(chunks), chunks[-1].finish_reason), ("cd", "length"))
 
+    def test_a_row_that_has_ended_near_the_end_of_the_context_leaves_the_others_theirs(self):
+        chunks = run(CountingModel(), ("abcdefghijklmnopqrstuvwxyz", Sampling()), ("a", Sampling(max_tokens=20)))
+        self.assertEqual([text_of(own) for own in chunks], ["", "bcdefghijklmnopqrstu"])
+
     def test_a_text_depends_on_its_seed_and_not_on_its_batch_mates(self):
         sampling = Sampling(max_tokens=12, temperature=5.0, seed=3)
         other = Sampling(max_tokens=12, temperature=5.0, seed=4)

@@ -1,5 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
+import { createId } from '../ids.ts';
 import type { RequestId } from '../protocol.ts';
 import { badAnswer, parseJson, toUpstreamError, unreachable, type Refusal } from './upstream-failure.ts';
 
@@ -26,7 +27,7 @@ interface Asked {
  */
 export class UpstreamLane {
   readonly #url: string;
-  readonly #path = `/upstream/lanes/${crypto.randomUUID()}`;
+  readonly #path = `/upstream/lanes/${createId()}`;
   readonly #asked = new Map<RequestId, Asked>();
   /** Resolves when answers can come; undefined while nobody listens. */
   #opened: Promise<void> | undefined;

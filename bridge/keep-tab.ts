@@ -1,0 +1,64 @@
+import { systemClock } from '../src/batching/clock.ts';
+import { BridgeError, reasonOf } from './errors.ts';
+
+/** A page that is open in a browser. */
+export interface HeadlessTab {
+  /** Resolves with what has become of it, when it no longer serves. */
+  readonly ended: Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface KeepTabOptions {
+  /** Ends it, and the tab. */
+  readonly signal: AbortSignal;
+  readonly tell: (line: string) => void;
+}
+
+const FIRST_PAUSE_MS = 1000;
+/** In a row; with pauses that double it is half a minute until this gives up. */
+const MAX_FAILURES = 5;
+/** A tab that was open for so long is no failure when it ends. */
+const LASTING_MS = 60_000;
+
+/**
+ * Keeps a tab open: requests of one that crashes, or whose browser does, go to the one that comes after it.
+ *
+ * @throws BridgeError where it fails again and again.
+ */
+export async function keepTab(
+  open: () => Promise<HeadlessTab>,
+  { signal, tell }: KeepTabOptions,
+): Promise<void> {
+  for (let numFailures = 0; ;) {
+    const openedAtMs = systemClock.now();
+    const reason = await runTab(open, signal).catch((error: unknown) => error);
+    if (signal.aborted) return;
+    numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
+    if (numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
+    tell(`The browser without a window failed and is started again: ${reasonOf(reason)}`);
+    await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
+    if (signal.aborted) return;
+  }
+}
+
+/** Resolves with why it has ended, or when the signal aborts; the tab is closed then. @throws What kept it from opening. */
+async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<string> {
+  const tab = await open();
+  const reason = await Promise.race([tab.ended, aborted(signal)]);
+  await tab.close();
+  return reason;
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancelTimer = systemClock.setTimer(ms, resolve);
+  await Promise.race([promise, aborted(signal)]);
+  cancelTimer();
+}
+
+function aborted(signal: AbortSignal): Promise<string> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve('');
+    else signal.addEventListener('abort', () => resolve(''), { once: true });
+  });
+}

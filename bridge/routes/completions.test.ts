@@ -1,0 +1,207 @@
+import { createServer, type Server } from 'node:http';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { clientId } from '../../src/batching/generation/test-support.ts';
+import { Serve } from '../../src/worker/client.ts';
+import {
+  PROTOCOL_VERSION,
+  type RequestId,
+  type Unsigned,
+  type WorkerMessage,
+} from '../../src/worker/protocol.ts';
+import type { LinkListener, Outgoing } from '../../src/worker/tabs/link.ts';
+import { createWorkerStatus, workerId } from '../../src/worker/tabs/test-support.ts';
+import { Exchange } from '../http/exchange.ts';
+import { createModel } from '../test-support.ts';
+import { completionsRoute } from './completions.ts';
+
+// The test plays the worker, whose models `A` and `B` serve in turn.
+
+let server: Server;
+let url: string;
+let listener: LinkListener;
+let posted: Outgoing[];
+
+beforeEach(async () => {
+  posted = [];
+  const serve = new Serve(clientId('bridge'), (given) => {
+    listener = given;
+    return { isolationReason: '', post: (message) => void posted.push(message), close: () => undefined };
+  });
+  listener.onOpen();
+  const { POST } = completionsRoute(serve).methods;
+  server = createServer((request, response) => {
+    const exchange = new Exchange(request, response, new URL('http://localhost/v1/completions'), '');
+    void exchange.run(async (given) => POST?.(given));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+});
+
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((resolve) => void server.close(resolve));
+});
+
+function say(message: Unsigned<WorkerMessage>): void {
+  listener.onMessage({ version: PROTOCOL_VERSION, workerId: workerId('W'), ...message });
+}
+
+const readyWith = (id: string) =>
+  createWorkerStatus({
+    state: 'ready',
+    model: createModel(id),
+    backend: { name: 'wasm', precision: 'fp32', adapter: '', isSoftwareAdapter: false, fallbackReason: '' },
+  });
+
+function serveModel(id: string): void {
+  say({ type: 'status', status: readyWith(id) });
+}
+
+function ask(body: object): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ prompt: 'Once', ...body }),
+  });
+}
+
+const submittedIds = () =>
+  posted.flatMap((message) => (message.type === 'submit' ? [message.requestId] : []));
+
+/** The ids of the requests that have reached the worker, when there are as many. */
+async function submitted(count: number): Promise<readonly RequestId[]> {
+  await vi.waitFor(() => expect(submittedIds()).toHaveLength(count));
+  return submittedIds();
+}
+
+function sendToken(requestId: RequestId, text: string): void {
+  const logprobs = [{ tokenId: 7, logprob: -1, top: [] }];
+  say({ type: 'updates', updates: [{ type: 'chunk', requestId, index: 0, text, tokenIds: [7], logprobs }] });
+}
+
+function restart(requestId: RequestId): void {
+  say({ type: 'updates', updates: [{ type: 'restarted', requestId }] });
+}
+
+function echo(requestId: RequestId, text: string): void {
+  say({ type: 'updates', updates: [{ type: 'echo', requestId, index: 0, text }] });
+}
+
+function chunk(requestId: RequestId, text: string): void {
+  say({ type: 'updates', updates: [{ type: 'chunk', requestId, index: 0, text, tokenIds: [7] }] });
+}
+
+function finish(requestId: RequestId): void {
+  const choice = {
+    text: 'Once!',
+    generatedText: '!',
+    tokenIds: [7],
+    finishReason: 'length',
+    seed: 1,
+  } as const;
+  const result = {
+    ...choice,
+    choices: [choice],
+    usage: { numPromptTokens: 1, numOutputTokens: 1 },
+    timings: { queueWaitMs: 0, ttftMs: 0, tpotMs: 0, e2eMs: 0 },
+  };
+  say({ type: 'updates', updates: [{ type: 'finished', requestId, result }] });
+}
+
+describe('a completion that is asked for while the model is about to be replaced', () => {
+  beforeEach(() => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  });
+
+  it('names the model that has answered', async () => {
+    const answer = ask({});
+    const [id] = await submitted(1);
+    serveModel('B');
+    if (id) finish(id);
+    expect(await (await answer).json()).toMatchObject({ model: 'B' });
+  });
+
+  it('is refused where that is another one than it asks for', async () => {
+    const answer = ask({ model: 'A' });
+    const [id] = await submitted(1);
+    serveModel('B');
+    if (id) finish(id);
+    const refused = await answer;
+    expect([refused.status, await refused.json()]).toMatchObject([
+      404,
+      { error: { code: 'model_not_found' } },
+    ]);
+  });
+
+  it('names the model that has answered, though the next one serves right after', async () => {
+    const answer = ask({ model: 'A' });
+    const [id] = await submitted(1);
+    if (id) finish(id);
+    serveModel('B');
+    expect(await (await answer).json()).toMatchObject({ model: 'A' });
+  });
+
+  it('is refused where its prompts are answered by different ones', async () => {
+    const answer = ask({ prompt: ['Once', 'Twice'] });
+    const [first, second] = await submitted(2);
+    if (first) finish(first);
+    serveModel('B');
+    if (second) finish(second);
+    const refused = await answer;
+    expect([refused.status, await refused.json()]).toMatchObject([
+      503,
+      { error: { code: 'MODEL_REPLACED' } },
+    ]);
+  });
+
+  it('has the tokens of the model that wrote them, or none', async () => {
+    const answer = ask({ stream: true, logprobs: 0 });
+    const [id] = await submitted(1);
+    if (id) sendToken(id, '!');
+    await vi.waitFor(() => expect(posted.at(-1)).toMatchObject({ type: 'token-texts' }));
+    serveModel('B');
+    const call = posted.at(-1);
+    if (call?.type === 'token-texts') say({ type: 'call-answered', callId: call.callId, result: ['?'] });
+    const refused = await answer;
+    expect([refused.status, await refused.json()]).toMatchObject([
+      503,
+      { error: { code: 'MODEL_REPLACED' } },
+    ]);
+  });
+});
+
+describe('a stream that another model begins anew', () => {
+  beforeEach(() => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  });
+
+  it('goes on where nothing was sent yet, and names the new model', async () => {
+    const answer = ask({ stream: true, echo: true });
+    const [id] = await submitted(1);
+    if (!id) return;
+    echo(id, 'Once');
+    restart(id);
+    serveModel('B');
+    echo(id, 'Once');
+    chunk(id, '!');
+    finish(id);
+    const text = await (await answer).text();
+    const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]): unknown => JSON.parse(data ?? ''));
+    expect(events).toMatchObject([
+      { model: 'B', choices: [{ text: 'Once' }] },
+      { model: 'B', choices: [{ text: '!' }] },
+    ]);
+  });
+
+  it('ends with an error where something was', async () => {
+    const answer = ask({ stream: true });
+    const [id] = await submitted(1);
+    if (!id) return;
+    chunk(id, '!');
+    const response = await answer;
+    restart(id);
+    expect(await response.text()).toContain('MODEL_REPLACED');
+  });
+});

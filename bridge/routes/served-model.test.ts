@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+
+import { fromWireError } from '../../src/worker/wire-errors.ts';
+import type { ServeStatus } from '../../src/worker/protocol.ts';
+import { NoTabError } from '../tabs/no-tab-error.ts';
+import { TabLink } from '../tabs/tab-link.ts';
+import { createModel } from '../test-support.ts';
+import { servedModel } from './served-model.ts';
+
+/** What a bridge knows that has lost its tab, and of its last status what is given. */
+function createServer(change: Partial<ServeStatus>) {
+  const { serve } = new TabLink({ url: () => '', graceMs: 0 });
+  const status = { ...serve.status(), ...change };
+  serve.close();
+  const ready = Promise.withResolvers<ServeStatus>();
+  return { serve: { status: () => status, ready: () => ready.promise }, status, ready };
+}
+
+const model = createModel('storyteller');
+
+it('is the one of the status while it is ready', async () => {
+  const { serve } = createServer({ state: 'ready', model });
+  expect(await servedModel(serve, AbortSignal.any([]))).toBe(model);
+});
+
+it('is none after the last tab is gone, though the last status names one', async () => {
+  const { serve, ready } = createServer({ state: 'failed', model });
+  ready.reject(NoTabError.at('http://localhost:8000'));
+  await expect(servedModel(serve, AbortSignal.any([]))).rejects.toMatchObject({ code: 'NO_TAB' });
+});
+
+it('is waited for while the tab that takes over loads, and for no longer than its caller does', async () => {
+  const { serve, status, ready } = createServer({ state: 'loading', model });
+  const controller = new AbortController();
+  const left = servedModel(serve, controller.signal);
+  const patient = servedModel(serve, AbortSignal.any([]));
+  controller.abort(fromWireError({ code: 'CLOSED', message: 'gone' }));
+  await expect(left).rejects.toThrow('gone');
+  ready.resolve({ ...status, state: 'ready' });
+  expect(await patient).toBe(model);
+});

@@ -1,0 +1,25 @@
+import type { Serve } from '../src/worker/client.ts';
+import type { ServeStatus } from '../src/worker/protocol.ts';
+
+/**
+ * Says in a line when the model can be asked, and why it cannot; not what has been said last. A tab that is yet to come is no
+ * failure: the browser may take its time.
+ *
+ * @param url Where the server is.
+ */
+export function tellState(serve: Pick<Serve, 'subscribe'>, url: string, tell: (line: string) => void): void {
+  let lastLine: string | undefined;
+  serve.subscribe('status', (status) => {
+    const line = lineOf(status, url);
+    if (line === undefined || line === lastLine) return;
+    lastLine = line;
+    tell(line);
+  });
+}
+
+function lineOf({ state, model, backend, error }: ServeStatus, url: string): string | undefined {
+  if (state === 'failed') return error?.code === 'NO_TAB' ? undefined : error?.message;
+  if (state !== 'ready' || !model || !backend) return undefined;
+  const example = `curl "${new URL(url).origin}/?text=Once+upon+a+time"`;
+  return `${model.id} is ready on ${backend.name} ${backend.precision}, ${backend.adapter}. Try: ${example}`;
+}
