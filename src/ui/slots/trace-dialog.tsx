@@ -4,7 +4,6 @@ import type { RequestId } from '../../worker/protocol.ts';
 import { formatCount, formatMs } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { describeBar, describeOwner } from './describe-bar.ts';
 import { keyOfStep } from './key-of-step.ts';

@@ -29,11 +29,6 @@ export interface RequestStep extends TracedStep {
   readonly ownSlots: readonly number[];
 }
 
-/** What no other step has: another engine counts its steps anew. */
-export function keyOfStep({ endedAtMs, stepIndex }: RequestStep): string {
-  return `${endedAtMs}#${stepIndex}`;
-}
-
 const MAX_BARS = 3000;
 /** Enough for the traces of the bars that are still shown, on a backend that makes a thousand steps a second. */
 const MAX_STEPS = 20_000;
