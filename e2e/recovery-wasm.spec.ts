@@ -43,23 +43,30 @@ test('the page says in words what has happened, and status() as a fact', async (
   expect(recovery).toMatchObject({ kind: 'wasm-abort', rung: backend?.rung, attempt: 1 });
 });
 
-test('a request that ends every worker fails alone, and the others are answered', async ({ faulty }) => {
-  const { tab } = faulty;
-  const requests = reference.prompts.slice(0, 4);
-  const [poisoned, ...others] = requests;
-  const taken = new Set(others.flatMap((other) => [...other.promptTokenIds, ...greedyTokenIds(other)]));
-  const poisonedTokenId = poisoned?.promptTokenIds.find((id) => !taken.has(id));
-  expect(poisonedTokenId, 'a token of one prompt alone').toBeDefined();
-  faulty.planNext = () => ({ fault: 'run-rejected', poisonedTokenId: poisonedTokenId ?? 0 });
-  await faulty.open('?backend=wasm');
-  await tab.begin(requests.map(({ prompt }) => ({ prompt, options: { temperature: 0, maxNewTokens: 12 } })));
-  const outcomes = await tab.outcomesOfBegun();
-  expect(outcomes.map(({ code }) => code)).toEqual(['MODEL_RUN_FAILED', undefined, undefined, undefined]);
-  expect(outcomes.slice(1).map(({ value }) => withoutEnd(value?.tokenIds ?? []))).toEqual(
-    others.map((other) => greedyTokenIds(other, 12)),
-  );
-  expect(outcomes[0]?.message).toContain('shorten the prompt');
-});
+// The one says whose step it was; after the other nobody can.
+for (const fault of ['run-rejected', 'worker-throw'] as const) {
+  test(`a request that ends every worker fails alone, and the others are answered: ${fault}`, async ({
+    faulty,
+  }) => {
+    const { tab } = faulty;
+    const requests = reference.prompts.slice(0, 4);
+    const [poisoned, ...others] = requests;
+    const taken = new Set(others.flatMap((other) => [...other.promptTokenIds, ...greedyTokenIds(other)]));
+    const poisonedTokenId = poisoned?.promptTokenIds.find((id) => !taken.has(id));
+    expect(poisonedTokenId, 'a token of one prompt alone').toBeDefined();
+    faulty.planNext = () => ({ fault, poisonedTokenId: poisonedTokenId ?? 0 });
+    await faulty.open('?backend=wasm');
+    await tab.begin(
+      requests.map(({ prompt }) => ({ prompt, options: { temperature: 0, maxNewTokens: 12 } })),
+    );
+    const outcomes = await tab.outcomesOfBegun();
+    expect(outcomes.map(({ code }) => code)).toEqual(['MODEL_RUN_FAILED', undefined, undefined, undefined]);
+    expect(outcomes.slice(1).map(({ value }) => withoutEnd(value?.tokenIds ?? []))).toEqual(
+      others.map((other) => greedyTokenIds(other, 12)),
+    );
+    expect(outcomes[0]?.message).toContain('shorten the prompt');
+  });
+}
 
 test('where memory runs out, half as many run together, and all are answered', async ({ faulty }) => {
   const { tab } = faulty;
