@@ -56,6 +56,17 @@ it('gives up when a browser fails again and again, and says why', async () => {
   expect([open.mock.calls.length, lines.length]).toEqual([6, 5]);
 });
 
+it('gives up also where each failure takes its time', async () => {
+  const { open, keep } = createBrowser();
+  open.mockImplementation(async () => {
+    await new Promise((resolve) => void setTimeout(resolve, 180_000));
+    throw new Error('it hangs.');
+  });
+  const failure = keep().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(6 * 180_000 + 31_000);
+  expect(await failure).toMatchObject({ code: 'NO_HEADLESS_TAB' });
+});
+
 it('goes on for ever with tabs that last', async () => {
   const { tabs, keep, stop } = createBrowser();
   const kept = keep();

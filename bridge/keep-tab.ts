@@ -8,6 +8,12 @@ export interface HeadlessTab {
   close(): Promise<void>;
 }
 
+/** Why a tab no longer serves, and for how long it was open; 0 where it never was. */
+interface TabEnd {
+  readonly reason: unknown;
+  readonly openMs: number;
+}
+
 export interface KeepTabOptions {
   /** Ends it, and the tab. */
   readonly signal: AbortSignal;
@@ -30,10 +36,9 @@ export async function keepTab(
   { signal, tell }: KeepTabOptions,
 ): Promise<void> {
   for (let numFailures = 0; ;) {
-    const openedAtMs = systemClock.now();
-    const reason = await runTab(open, signal).catch((error: unknown) => error);
+    const { reason, openMs } = await runTab(open, signal);
     if (signal.aborted) return;
-    numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
+    numFailures = openMs >= LASTING_MS ? 1 : numFailures + 1;
     if (numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
     tell(`The browser without a window failed and is started again: ${reasonOf(reason)}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
@@ -41,12 +46,19 @@ export async function keepTab(
   }
 }
 
-/** Resolves with why it has ended, or when the signal aborts; the tab is closed then. @throws What kept it from opening. */
-async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<string> {
-  const tab = await open();
-  const reason = await Promise.race([tab.ended, aborted(signal)]);
-  await tab.close();
-  return reason;
+/** Resolves when it has ended, or could not be opened, or the signal aborts; the tab is closed then. */
+async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<TabEnd> {
+  let openedAtMs = Infinity;
+  const openMs = (): number => Math.max(0, systemClock.now() - openedAtMs);
+  try {
+    const tab = await open();
+    openedAtMs = systemClock.now();
+    const reason = await Promise.race([tab.ended, aborted(signal)]);
+    await tab.close();
+    return { reason, openMs: openMs() };
+  } catch (reason) {
+    return { reason, openMs: openMs() };
+  }
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
