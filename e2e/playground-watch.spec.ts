@@ -1,7 +1,11 @@
 import { readFile } from 'node:fs/promises';
 
+import { traceMainThread } from './support/main-thread.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
+
+/** What a browser calls a long task. */
+const LONG_TASK_MS = 50;
 
 const PROMPTS = ['Once upon a time,', 'My name is Mary, and my favorite', 'In a galaxy far far away'];
 
@@ -140,6 +144,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('stays smooth while 16 requests stream: no commit without a frame', async ({
     site,
     backend,
+    browser,
   }, info) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
@@ -151,15 +156,20 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     await tab.ready();
     await tab.configure({ maxBatchSize: 16 });
     const seconds = IS_WHOLE ? 30 : 4;
-    const figures = await page.evaluate(streamForSeconds, seconds);
-    const said = `${backend}, ${seconds} s of 16 streams: ${figures.numSteps} steps, ${figures.numFrames} frames, ${figures.numCommits} commits, at most ${figures.maxCommitsPerFrame} in a frame; long tasks ${figures.longTasksMs.map((ms) => ms.toFixed(0)).join(', ') || 'none'}`;
+    const { result: figures, tasks } = await traceMainThread(browser, page, () =>
+      page.evaluate(streamForSeconds, seconds),
+    );
+    const numLong = tasks.filter(({ wallMs }) => wallMs > LONG_TASK_MS).length;
+    const longestMs = Math.max(...tasks.map(({ cpuMs }) => cpuMs));
+    const said = `${backend}, ${seconds} s of 16 streams: ${figures.numSteps} steps, ${figures.numFrames} frames, ${figures.numCommits} commits, at most ${figures.maxCommitsPerFrame} in a frame; the page's thread computes for at most ${longestMs.toFixed(1)} ms in a task; ${numLong} tasks last longer than ${LONG_TASK_MS} ms with what others take of the cores`;
     info.annotations.push({ type: 'figures', description: said });
     console.log(said);
     expect(figures.maxBatchSize).toBe(16);
     expect(figures.numCommits).toBeGreaterThan(10);
     expect(figures.numCommits, 'commits').toBeLessThanOrEqual(figures.numFrames);
-    // How long a task takes depends on the machine: judged in the whole suite, printed in the short one.
-    if (IS_WHOLE) expect(figures.longTasksMs, 'tasks over 50 ms').toEqual([]);
+    // On a machine without a GPU the browser draws the page on the cores that the page's thread needs: what it computes itself
+    // is judged, and in the whole suite alone, which has the machine for itself.
+    if (IS_WHOLE) expect(longestMs, 'ms that a task computes').toBeLessThan(LONG_TASK_MS);
   });
 });
 
@@ -198,12 +208,6 @@ async function streamForSeconds(seconds: number) {
     numSteps += steps.length;
     for (const { batchSize } of steps) maxBatchSize = Math.max(maxBatchSize, batchSize);
   });
-  const longTasksMs: number[] = [];
-  const observer = new PerformanceObserver((list) => {
-    for (const { duration } of list.getEntries()) longTasksMs.push(duration);
-  });
-  observer.observe({ type: 'longtask' });
-
   const commitsBefore = window.commits.numCommits;
   let commitsAtFrame = commitsBefore;
   let isOver = false;
@@ -221,8 +225,7 @@ async function streamForSeconds(seconds: number) {
   };
   await Promise.all(Array.from({ length: 16 }, (_, user) => use(user)));
   isOver = true;
-  observer.disconnect();
   unsubscribe();
   const numCommits = window.commits.numCommits - commitsBefore;
-  return { numSteps, maxBatchSize, numFrames, numCommits, maxCommitsPerFrame, longTasksMs };
+  return { numSteps, maxBatchSize, numFrames, numCommits, maxCommitsPerFrame };
 }

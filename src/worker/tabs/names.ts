@@ -1,3 +1,4 @@
+import { createId } from '../ids.ts';
 import type { ClientId } from '../protocol.ts';
 
 // One worker per site: every tab of an origin uses these names. None holds the protocol's version, so that tabs of
@@ -14,7 +15,7 @@ export const WORKER_LOCK = 'tabserve:worker';
 
 /** Of a lock that one worker holds to its end: who made it queues for it, and knows when it is gone. */
 export function createLifeName(): string {
-  return `tabserve:worker:${crypto.randomUUID()}`;
+  return `tabserve:worker:${createId()}`;
 }
 
 /** Of the channel to one tab, and of the lock that this tab holds for life. */
