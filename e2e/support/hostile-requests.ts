@@ -18,8 +18,9 @@ type Attack = (random: Random) => Omit<HostileRequest, 'kind'>;
 
 const ATTACKS: Readonly<Record<string, Attack>> = {
   'bad JSON': (random) => {
-    const whole = JSON.stringify({ prompt: 'Once', max_tokens: 2 });
-    const cut = whole.slice(0, Math.floor(random() * (whole.length - 1)));
+    // Nested, so that a brace at its end mends no cut of it.
+    const whole = JSON.stringify({ stream_options: { include_usage: true }, prompt: 'Once' });
+    const cut = whole.slice(0, Math.floor(random() * whole.indexOf('true')));
     return {
       parts: [formatJsonRequest('/v1/completions', pick(random, [cut, `${cut}}`, '\0', '{"a":}']))],
       statuses: [400],
