@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Serve } from '../../worker/client.ts';
-import type { RequestId, RequestUpdate, ServeStatus } from '../../worker/protocol.ts';
+import type { RequestId, RequestUpdate } from '../../worker/protocol.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore, TEXT_GENERATOR } from '../state/serve-store.ts';
+import { createStatus } from '../test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from './export-document.ts';
 import { EMPTY_GENERATION_TEXTS } from './generation-fields.ts';
@@ -12,27 +13,9 @@ import { EMPTY_GENERATION_TEXTS } from './generation-fields.ts';
 const ID = 'a' as RequestId;
 const PROMPT = 'Once upon a time,';
 
-const STATUS: ServeStatus = {
-  state: 'ready',
-  role: 'leader',
-  policy: {
-    policy: 'continuous',
-    maxBatchSize: 8,
-    batchWaitTimeoutMs: 0,
-    maxBatchedTokens: 256,
-    maxQueuedRequests: 1000,
-    prefixCaching: true,
-    kvCacheMemoryBytes: Infinity,
-  },
-  deployments: [],
-  numTabs: 1,
-  isHandover: false,
-  isolationReason: '',
-};
-
 /** A composer whose requests all have one id; `tell` is what the client hears of it. */
 function createComposer(prompt: string, temperature = '') {
-  const store = createServeStore(STATUS, new ChartHistory());
+  const store = createServeStore(createStatus(), new ChartHistory());
   const tell = (...updates: RequestUpdate[]): void =>
     applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the composer calls

@@ -1,44 +1,28 @@
 import { describe, expect, it } from 'vitest';
 
 import type { LoadProgress, ServeStatus } from '../../worker/protocol.ts';
+import { createStatus } from '../test-support.ts';
 import { describeDetail, describeState, describeTabs } from './describe-state.ts';
 
-function createStatus(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
-  return {
-    state,
-    role: 'leader',
-    policy: {
-      policy: 'continuous',
-      maxBatchSize: 8,
-      batchWaitTimeoutMs: 0,
-      maxBatchedTokens: 256,
-      maxQueuedRequests: 1000,
-      prefixCaching: true,
-      kvCacheMemoryBytes: Infinity,
-    },
-    deployments: [],
-    numTabs: 1,
-    isHandover: false,
-    isolationReason: '',
-    ...(progress && { progress }),
-  };
+function statusOf(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
+  return createStatus({ state, ...(progress && { progress }) });
 }
 
 describe('state in words', () => {
   it('names the phase of a load and counts bytes of a download', () => {
-    const status = createStatus('loading', { phase: 'download', loaded: 2_100_000, total: 4_300_000 });
+    const status = statusOf('loading', { phase: 'download', loaded: 2_100_000, total: 4_300_000 });
     expect(describeState(status)).toBe('Downloading the model');
     expect(describeDetail(status)).toBe('2.1 of 4.3 MB');
   });
 
   it('counts steps where a phase has no bytes', () => {
-    const status = createStatus('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
     expect(describeState(status)).toBe('Compiling shaders');
     expect(describeDetail(status)).toBe('1 of 4 steps');
   });
 
   it('speaks of shaders only where there are some', () => {
-    const status = createStatus('warming-up', { phase: 'compile', loaded: 1, total: 4 });
+    const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
     const backend = {
       name: 'wasm',
       rung: 'wasm',
@@ -50,20 +34,18 @@ describe('state in words', () => {
   });
 
   it('says what it can while sizes are unknown', () => {
-    expect(describeDetail(createStatus('loading'))).toBe('starting the worker');
-    expect(describeDetail(createStatus('loading', { phase: 'download', loaded: 5e5, total: 0 }))).toBe(
-      '0.5 MB',
-    );
+    expect(describeDetail(statusOf('loading'))).toBe('starting the worker');
+    expect(describeDetail(statusOf('loading', { phase: 'download', loaded: 5e5, total: 0 }))).toBe('0.5 MB');
   });
 
   it('forgets the progress once the load is over', () => {
     const progress = { phase: 'compile', loaded: 4, total: 4 } as const;
-    expect(describeState(createStatus('ready', progress))).toBe('Ready');
-    expect(describeState(createStatus('failed', progress))).toBe('Failed');
+    expect(describeState(statusOf('ready', progress))).toBe('Ready');
+    expect(describeState(statusOf('failed', progress))).toBe('Failed');
   });
 
   it('says that there is a hand-over, and how far it is', () => {
-    const handover = { ...createStatus('loading'), isHandover: true };
+    const handover = { ...statusOf('loading'), isHandover: true };
     expect(describeState(handover)).toBe('Handing over: Loading the model');
     const progress = { phase: 'download', loaded: 1, total: 2 } as const;
     expect(describeState({ ...handover, progress })).toBe('Handing over: Downloading the model');
@@ -72,7 +54,7 @@ describe('state in words', () => {
 
 describe('a recovery in words', () => {
   const recovery = { kind: 'device-lost', message: 'unplugged', attempt: 1 } as const;
-  const recovering = { ...createStatus('loading'), isHandover: true, recovery };
+  const recovering = { ...statusOf('loading'), isHandover: true, recovery };
 
   it('says what has happened, and what becomes of the requests', () => {
     expect(describeState(recovering)).toBe('Recovering: Loading the model');
@@ -87,7 +69,7 @@ describe('a recovery in words', () => {
   });
 
   it('says so still when all is well again', () => {
-    const ready = { ...createStatus('ready'), recovery };
+    const ready = { ...statusOf('ready'), recovery };
     expect(describeState(ready)).toBe('Ready');
     expect(describeDetail(ready)).toBe('recovered: the GPU device was lost, and no request was lost');
   });
@@ -104,7 +86,7 @@ describe('a recovery in words', () => {
 });
 
 describe('the tabs in words', () => {
-  const ready = createStatus('ready');
+  const ready = statusOf('ready');
 
   it.each([
     ['leader', 'this one runs the model', 'prompts are answered in this tab'],

@@ -1,16 +1,7 @@
 import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import { POLICY } from '../test-support.ts';
 import type { Trial } from './experiments.ts';
-
-const POLICY: BatchingPolicy = {
-  policy: 'continuous',
-  maxBatchSize: 8,
-  batchWaitTimeoutMs: 0,
-  maxBatchedTokens: 256,
-  maxQueuedRequests: 1000,
-  prefixCaching: true,
-  kvCacheMemoryBytes: Infinity,
-};
 
 /** Finishes each request at once, with one token; remembers what it was told. */
 export function createFakeServe(policyName: PolicyName) {

@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { RequestId } from '../../worker/protocol.ts';
-import type { SlotBar } from '../state/slot-history.ts';
+import { createBar } from '../test-support.ts';
 import { drawBars } from './draw-slots.ts';
 import type { PlacedBar } from './slot-layout.ts';
 import { TabColors } from './tab-colors.ts';
@@ -9,21 +8,7 @@ import { TabColors } from './tab-colors.ts';
 // A theme needs a page: here every colour resolves to its own name.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
-const BAR: SlotBar = {
-  key: 'a#0#0',
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  requestId: 'a' as RequestId,
-  index: 0,
-  slot: 0,
-  stayIndex: 0,
-  queueWaitMs: 100,
-  numTokens: 3,
-  firstStepIndex: 0,
-  lastStepIndex: 5,
-  startedAtMs: 400,
-  firstTokenAtMs: 500,
-  owner: { clientId: undefined, ordinal: 7, prompt: 'Once' },
-};
+const BAR = createBar({ owner: { clientId: undefined, ordinal: 7, prompt: 'Once' } });
 
 /** What is drawn of a bar, in its order. */
 function draw(place: Omit<PlacedBar, 'bar'>) {

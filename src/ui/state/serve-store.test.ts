@@ -7,29 +7,13 @@ import type {
   RequestId,
   RequestUpdate,
   ServeStats,
-  ServeStatus,
 } from '../../worker/protocol.ts';
+import { createStatus } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { applyEvents, clearAnswers, clearFinished, createServeStore } from './serve-store.ts';
 import type { ServeStore } from './serve-store.ts';
 
-const STATUS: ServeStatus = {
-  state: 'loading',
-  role: 'leader',
-  policy: {
-    policy: 'continuous',
-    maxBatchSize: 8,
-    batchWaitTimeoutMs: 0,
-    maxBatchedTokens: 256,
-    maxQueuedRequests: 1000,
-    prefixCaching: true,
-    kvCacheMemoryBytes: Infinity,
-  },
-  deployments: [],
-  numTabs: 1,
-  isHandover: false,
-  isolationReason: '',
-};
+const STATUS = createStatus({ state: 'loading' });
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
 function id(name: string): RequestId {

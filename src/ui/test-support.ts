@@ -1,0 +1,45 @@
+import type { BatchingPolicy, RequestId, ServeStatus } from '../worker/protocol.ts';
+import type { SlotBar } from './state/slot-history.ts';
+
+export const POLICY: BatchingPolicy = {
+  policy: 'continuous',
+  maxBatchSize: 8,
+  batchWaitTimeoutMs: 0,
+  maxBatchedTokens: 256,
+  maxQueuedRequests: 1000,
+  prefixCaching: true,
+  kvCacheMemoryBytes: Infinity,
+};
+
+/** Of a tab that leads, alone, where nothing has been changed. */
+export function createStatus(change: Partial<ServeStatus> = {}): ServeStatus {
+  return {
+    state: 'ready',
+    role: 'leader',
+    policy: POLICY,
+    deployments: [],
+    numTabs: 1,
+    isHandover: false,
+    isolationReason: '',
+    ...change,
+  };
+}
+
+/** Of a stay that lasts: it waited from 300 ms, has its slot from 400 and its first token at 500. */
+export function createBar(change: Partial<SlotBar> = {}): SlotBar {
+  return {
+    key: 'a#0#0',
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+    requestId: 'a' as RequestId,
+    index: 0,
+    slot: 0,
+    stayIndex: 0,
+    queueWaitMs: 100,
+    numTokens: 3,
+    firstStepIndex: 0,
+    lastStepIndex: 5,
+    startedAtMs: 400,
+    firstTokenAtMs: 500,
+    ...change,
+  };
+}
