@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import OpenAI, { BadRequestError, NotFoundError, RateLimitError } from 'openai';
 
 import { expect, test, type ServedBridge } from './support/bridge-test.ts';
@@ -5,6 +7,25 @@ import { ANY_BACKEND } from './support/test.ts';
 
 const MODEL = 'storyteller';
 const PROMPT = 'Once upon a time';
+
+/** PyTorch's, in fp64; the file is made by tools/train-storyteller/prompt_logprobs_reference.py. */
+interface PromptReference {
+  readonly prompt: string;
+  readonly logprobs: readonly TokenReference[];
+  /** Whether the likeliest tokens are so far apart that rounding can't swap two of them. */
+  readonly isOrderClear: boolean;
+}
+
+interface TokenReference {
+  readonly tokenId: number;
+  readonly logprob: number | null;
+  readonly top: readonly { readonly tokenId: number; readonly logprob: number }[];
+}
+
+const REFERENCE: {
+  readonly prompts: readonly PromptReference[];
+  readonly wholeContext: { readonly tokenIds: number[]; readonly logprobs: readonly (number | null)[] };
+} = JSON.parse(readFileSync(new URL('fixtures/prompt-logprobs-reference.json', import.meta.url), 'utf8'));
 
 function clientOf({ url }: ServedBridge): OpenAI {
   return new OpenAI({ apiKey: 'none', baseURL: `${url}/v1`, maxRetries: 0 });
@@ -114,6 +135,99 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     expect(streamed).toEqual(logprobs?.text_offset);
   });
 
+  test('scores prompts as PyTorch does: `echo`, `logprobs: 5`, `max_tokens: 0`', async ({ served }) => {
+    const client = clientOf(served);
+    const prompts = REFERENCE.prompts.map(({ prompt }) => prompt);
+    const options = { model: MODEL, prompt: prompts, echo: true, logprobs: 5, max_tokens: 0 };
+    const { choices, usage } = await client.completions.create(options);
+    expect(choices.map(({ text }) => text)).toEqual(prompts);
+    expect(choices.map(({ finish_reason: reason }) => reason)).toEqual(prompts.map(() => 'length'));
+    expect(usage).toMatchObject({ completion_tokens: 0 });
+    for (const [index, reference] of REFERENCE.prompts.entries()) {
+      expectReference(choices[index]?.logprobs, reference);
+    }
+    const streamed: OpenAI.CompletionChoice[][] = prompts.map(() => []);
+    for await (const chunk of await client.completions.create({ ...options, stream: true })) {
+      for (const choice of chunk.choices) streamed[choice.index]?.push(choice);
+    }
+    for (const [index, parts] of streamed.entries()) {
+      expect(parts.map(({ text }) => text).join('')).toBe(prompts[index]);
+      expect(parts.find(({ logprobs }) => logprobs)?.logprobs).toEqual(choices[index]?.logprobs);
+      expect(parts.at(-1)?.finish_reason).toBe('length');
+    }
+  });
+
+  test('scores a prompt that fills the context, in chunks beside others that generate', async ({
+    served,
+  }) => {
+    const { tokenIds, logprobs } = REFERENCE.wholeContext;
+    await served.tab.configure({ maxBatchedTokens: 200 });
+    const client = clientOf(served);
+    const other = client.completions.create({ model: MODEL, prompt: PROMPT, max_tokens: 40, temperature: 0 });
+    const { choices } = await client.completions.create({
+      model: MODEL,
+      prompt: tokenIds,
+      echo: true,
+      logprobs: 0,
+      max_tokens: 0,
+    });
+    await other;
+    expectClose(choices[0]?.logprobs?.token_logprobs, logprobs);
+  });
+
+  test('gets the logprobs of the prompt and of each continuation in one list', async ({ served }) => {
+    const options = {
+      model: MODEL,
+      prompt: PROMPT,
+      logprobs: 2,
+      max_tokens: 4,
+      n: 2,
+      seed: 5,
+      temperature: 1,
+    };
+    const client = clientOf(served);
+    const plain = await client.completions.create(options);
+    const { choices } = await client.completions.create({ ...options, echo: true });
+    for (const [index, { text, logprobs }] of choices.entries()) {
+      const alone = plain.choices[index];
+      expect(text).toBe(PROMPT + (alone?.text ?? ''));
+      expect(logprobs?.tokens?.join('')).toBe(text);
+      expect(logprobs?.token_logprobs?.[0]).toBeNull();
+      expect(logprobs?.token_logprobs?.slice(4)).toEqual(alone?.logprobs?.token_logprobs);
+      expect(logprobs?.text_offset?.slice(4)).toEqual(
+        alone?.logprobs?.text_offset?.map((offset) => offset + PROMPT.length),
+      );
+    }
+  });
+
+  test("gets vLLM's `prompt_logprobs` by token id", async ({ served }) => {
+    const [reference] = REFERENCE.prompts;
+    if (!reference) throw new Error('The fixture has no prompts.');
+    const asked: OpenAI.CompletionCreateParamsNonStreaming & { readonly prompt_logprobs: number } = {
+      model: MODEL,
+      prompt: reference.prompt,
+      max_tokens: 1,
+      prompt_logprobs: 1,
+    };
+    const { choices } = await clientOf(served).completions.create(asked);
+    const [first, second] = reference.logprobs;
+    expect(choices[0]).toMatchObject({
+      logprobs: null,
+      prompt_logprobs: [
+        null,
+        {
+          [second?.tokenId ?? '?']: {
+            logprob: expect.closeTo(second?.logprob ?? NaN, 3),
+            rank: 1,
+            decoded_token: expect.any(String),
+          },
+        },
+        ...reference.logprobs.slice(2).map(() => expect.anything()),
+      ],
+    });
+    expect(first?.logprob).toBeNull();
+  });
+
   test('aborts a stream, which frees its slot', async ({ served }) => {
     const { tab, log } = served;
     await tab.configure({ maxBatchSize: 1 });
@@ -141,7 +255,7 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       );
     };
     for (const [options, param] of [
-      [{ max_tokens: 0 }, 'max_tokens'],
+      [{ max_tokens: -1 }, 'max_tokens'],
       [{ temperature: -1 }, 'temperature'],
       [{ best_of: 2 }, 'best_of'],
       [{ suffix: '!' }, 'suffix'],
@@ -149,7 +263,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       [{ prompt: [PROMPT, 7] }, 'prompt'],
       [{ prompt: [1e9] }, 'prompt'],
       [{ n: 'two' }, 'n'],
-      [{ echo: true, logprobs: 1 }, 'echo'],
+      [{ prompt_logprobs: 1, stream: true }, 'prompt_logprobs'],
+      [{ echo: true, logprobs: 21 }, 'logprobs'],
     ] as const) {
       const error = await failing(options);
       expect(error, JSON.stringify(options)).toBeInstanceOf(BadRequestError);
@@ -158,7 +273,9 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     expect(await failing({ prompt: '' })).toMatchObject({ status: 400, code: 'EMPTY_PROMPT' });
     expect(await failing({ model: 'gpt-4' })).toBeInstanceOf(NotFoundError);
     await tab.configure({ maxBatchSize: 1, maxQueuedRequests: 1 });
-    const busy = await Promise.all(Array.from({ length: 4 }, () => failing({ max_tokens: 60 })));
+    const busy = await Promise.all(
+      Array.from({ length: 4 }, () => failing({ max_tokens: 300, logit_bias: { 2047: -100 } })),
+    );
     const refused = busy.filter((error) => error !== undefined);
     expect(refused.length).toBeGreaterThanOrEqual(2);
     for (const error of refused) {
@@ -179,3 +296,34 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     });
   });
 });
+
+function expectReference(
+  logprobs: OpenAI.CompletionChoice['logprobs'] | undefined,
+  reference: PromptReference,
+): void {
+  const { prompt, logprobs: expected, isOrderClear } = reference;
+  expect(logprobs?.tokens?.join('')).toBe(prompt);
+  expectClose(
+    logprobs?.token_logprobs,
+    expected.map(({ logprob }) => logprob),
+  );
+  expect(logprobs?.top_logprobs?.[0]).toBeNull();
+  for (const [index, { top, tokenId, logprob }] of expected.entries()) {
+    if (logprob === null || !isOrderClear) continue;
+    const found = Object.values(logprobs?.top_logprobs?.[index] ?? {}).toSorted((a, b) => b - a);
+    const isAmongThem = top.some((entry) => entry.tokenId === tokenId);
+    const values = [...top.map((entry) => entry.logprob), ...(isAmongThem ? [] : [logprob])];
+    expectClose(found, values);
+  }
+}
+
+function expectClose(
+  found: readonly (number | null)[] | undefined,
+  expected: readonly (number | null)[],
+): void {
+  expect(found).toHaveLength(expected.length);
+  for (const [index, value] of expected.entries()) {
+    if (value === null) expect(found?.[index]).toBeNull();
+    else expect(Math.abs((found?.[index] ?? NaN) - value), `place ${index}`).toBeLessThan(1e-3);
+  }
+}

@@ -1,5 +1,5 @@
 import type { Serve } from '../../src/worker/client.ts';
-import type { RequestId } from '../../src/worker/protocol.ts';
+import type { RequestId, RequestUpdate } from '../../src/worker/protocol.ts';
 import { HttpError } from '../http/http-error.ts';
 
 /** From the first token to the last, or until another model begins anew. */
@@ -17,11 +17,11 @@ export class AnsweringModels {
 
   constructor(serve: Serve) {
     serve.subscribe('requests', (updates) => {
-      for (const { requestId, type } of updates) {
-        const run = this.#runs.get(requestId);
+      for (const update of updates) {
+        const run = this.#runs.get(update.requestId);
         if (!run) continue;
-        if (type === 'restarted') this.#runs.set(requestId, { number: run.number + 1 });
-        if (type === 'chunk' || type === 'finished') run.modelId ??= serve.status().model?.id;
+        if (update.type === 'restarted') this.#runs.set(update.requestId, { number: run.number + 1 });
+        if (isOfModel(update)) run.modelId ??= serve.status().model?.id;
       }
     });
   }
@@ -45,6 +45,15 @@ export class AnsweringModels {
     const run = this.#runs.get(requestId);
     return run?.number === number ? run.modelId : undefined;
   }
+}
+
+/** Whether a model has made it: the logprobs of a prompt are its first work where there are any. */
+function isOfModel(update: RequestUpdate): boolean {
+  return (
+    update.type === 'chunk' ||
+    update.type === 'finished' ||
+    (update.type === 'echo' && update.promptLogprobs !== undefined)
+  );
 }
 
 /** What was sent, or is to be told of its tokens, is of a model that is gone; the new one says something else. */

@@ -1,14 +1,28 @@
 import type { Serve } from '../../src/worker/client.ts';
-import type { TokenLogprobs } from '../../src/worker/protocol.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol.ts';
 import { modelReplaced } from './answering-models.ts';
 
 /** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */
 export interface CompletionLogprobs {
   readonly tokens: readonly string[];
-  readonly token_logprobs: readonly number[];
-  readonly top_logprobs: readonly Readonly<Record<string, number>>[];
+  /** Null for the first token of a prompt. */
+  readonly token_logprobs: readonly (number | null)[];
+  readonly top_logprobs: readonly (Readonly<Record<string, number>> | null)[];
   /** Where each token begins in the choice's text. */
   readonly text_offset: readonly number[];
+}
+
+/** A token of a prompt, or of what was made of it. */
+export type ScoredToken = PromptTokenLogprobs | TokenLogprobs;
+
+/** vLLM's form of a prompt's log probabilities: by token id, the likeliest tokens and the prompt's own. */
+export type PromptLogprobs = readonly (Readonly<Record<string, PromptAlternative>> | null)[];
+
+interface PromptAlternative {
+  readonly logprob: number;
+  /** 1 for the likeliest; null for a token that is none of those that were asked for. */
+  readonly rank: number | null;
+  readonly decoded_token: string;
 }
 
 /** JSON has no -Infinity; vLLM's stand-in for it. */
@@ -30,7 +44,7 @@ export class TokenTexts {
    * @throws HttpError where another model serves meanwhile: what its tokens are it does not know.
    */
   async describe(
-    entries: readonly TokenLogprobs[],
+    entries: readonly ScoredToken[],
     modelId: string,
     startOffset: number,
   ): Promise<CompletionLogprobs> {
@@ -39,12 +53,17 @@ export class TokenTexts {
     let offset = startOffset;
     return {
       tokens,
-      token_logprobs: entries.map(({ logprob }) => finite(logprob)),
+      token_logprobs: entries.map(({ logprob }) => (logprob === null ? null : finite(logprob))),
       // The token itself as well, whether it is one of the likeliest or not.
-      top_logprobs: entries.map((entry) =>
-        Object.fromEntries(
-          [...entry.top, entry].map(({ tokenId, logprob }) => [this.#textOf(tokenId), finite(logprob)]),
-        ),
+      top_logprobs: entries.map(({ tokenId: ownId, logprob: own, top }) =>
+        own === null
+          ? null
+          : Object.fromEntries(
+              [...top, { tokenId: ownId, logprob: own }].map(({ tokenId, logprob }) => [
+                this.#textOf(tokenId),
+                finite(logprob),
+              ]),
+            ),
       ),
       text_offset: tokens.map((text) => {
         offset += text.length;
@@ -53,7 +72,24 @@ export class TokenTexts {
     };
   }
 
-  async #learn(entries: readonly TokenLogprobs[], modelId: string): Promise<void> {
+  /** @throws HttpError as `describe`. */
+  async describePrompt(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<PromptLogprobs> {
+    await this.#learn(entries, modelId);
+    return entries.map(({ tokenId: ownId, logprob: own, top }) => {
+      if (own === null) return null;
+      const ranked = top.map((entry, index) => ({ ...entry, rank: index + 1 }));
+      const isAmongThem = top.some(({ tokenId }) => tokenId === ownId);
+      const all = isAmongThem ? ranked : [...ranked, { tokenId: ownId, logprob: own, rank: null }];
+      return Object.fromEntries(
+        all.map(({ tokenId, logprob, rank }) => [
+          tokenId,
+          { logprob: finite(logprob), rank, decoded_token: this.#textOf(tokenId) },
+        ]),
+      );
+    });
+  }
+
+  async #learn(entries: readonly ScoredToken[], modelId: string): Promise<void> {
     if (modelId !== this.#modelId) {
       this.#checkServing(modelId);
       this.#texts.clear();

@@ -13,6 +13,8 @@ export interface CompletionRequest {
   readonly prompts: readonly Prompt[];
   readonly numChoicesPerPrompt: number;
   readonly options: GenerationOptions;
+  /** Whether `prompt_logprobs` was asked for, which is told apart from the text's own. */
+  readonly hasPromptLogprobs: boolean;
   readonly isStream: boolean;
   /** The stream ends with a chunk that says what was used. */
   readonly includesUsage: boolean;
@@ -36,6 +38,7 @@ const OPTION_NAMES = {
   frequency_penalty: 'frequencyPenalty',
   logit_bias: 'logitBias',
   logprobs: 'logprobs',
+  prompt_logprobs: 'promptLogprobs',
   n: 'n',
   stop: 'stop',
   seed: 'seed',
@@ -61,16 +64,17 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
   const given = readFields(withoutNulls(body), FIELDS);
   const own = parseOwnFields(given);
   const includesUsage = readStreamOptions(own.stream_options, own.stream === true);
-  if (own.echo && given['logprobs'] !== undefined)
+  if (own.stream === true && given['prompt_logprobs'] !== undefined)
     throw HttpError.invalid(
-      'echo',
-      '`echo` and `logprobs` do not go together: a prompt has no logprobs here.',
+      'prompt_logprobs',
+      '`prompt_logprobs` does not go with `stream: true`: ask for `echo` and `logprobs` instead.',
     );
   return {
     model: own.model,
     prompts: readPrompts(given['prompt']),
     numChoicesPerPrompt: own.n ?? 1,
-    options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...readOptions(given) },
+    options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...withPromptLogprobs(readOptions(given)) },
+    hasPromptLogprobs: given['prompt_logprobs'] !== undefined,
     isStream: own.stream === true,
     includesUsage,
   };
@@ -121,6 +125,14 @@ function readOptions(given: Readonly<Record<string, unknown>>): GenerationOption
       given[theirs] === undefined ? [] : [[ours, given[theirs]]],
     ),
   );
+}
+
+/** An echo with logprobs has those of the prompt as well. */
+function withPromptLogprobs(options: GenerationOptions): GenerationOptions {
+  const { echo, logprobs, promptLogprobs } = options;
+  return echo && logprobs !== undefined
+    ? { ...options, promptLogprobs: promptLogprobs ?? logprobs }
+    : options;
 }
 
 function readPrompts(prompt: unknown): readonly Prompt[] {

@@ -1,12 +1,17 @@
 import type { GenerationResponse, Serve } from '../../src/worker/client.ts';
-import type { GenerationChoice, GenerationResult } from '../../src/worker/protocol.ts';
+import type { GenerationChoice, GenerationOptions, GenerationResult } from '../../src/worker/protocol.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Route } from '../http/router.ts';
 import { AnsweringModels } from './answering-models.ts';
 import { CompletionAnswer } from './completion-answer.ts';
-import { TokenTexts, type CompletionLogprobs } from './completion-logprobs.ts';
+import {
+  TokenTexts,
+  type CompletionLogprobs,
+  type PromptLogprobs,
+  type ScoredToken,
+} from './completion-logprobs.ts';
 import { inOpenAiNames, readCompletionRequest, type CompletionRequest } from './completion-request.ts';
 import { allOrNone } from './deployments.ts';
 import { servedModel } from './served-model.ts';
@@ -17,6 +22,8 @@ interface Choice {
   readonly text: string;
   readonly logprobs: CompletionLogprobs | null;
   readonly finish_reason: string | null;
+  /** vLLM's, where it was asked for. */
+  readonly prompt_logprobs?: PromptLogprobs;
 }
 
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
@@ -74,7 +81,7 @@ class Completions {
     const stream = new EventStream(exchange);
     const usage = asked.includesUsage ? { usage: null } : {};
     const results = await this.#ask(exchange, asked, (response, index) =>
-      this.#pass(response, index * asked.numChoicesPerPrompt, answer, (choice) =>
+      this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice) =>
         stream.send({ ...answer.head, choices: [choice], ...usage }),
       ),
     );
@@ -109,20 +116,23 @@ class Completions {
   async #pass(
     response: GenerationResponse,
     firstIndex: number,
+    asked: CompletionRequest,
     answer: CompletionAnswer,
     send: (choice: Choice) => void,
   ): Promise<GenerationResult> {
     let numRestarts = 0;
     let offsets: number[] = [];
     let echoed: Choice[] = [];
-    for await (const { index, text, logprobs, finishReason, isRestart } of response) {
+    for await (const chunk of response) {
+      const { index, text, finishReason, isRestart } = chunk;
       if (isRestart) {
         answer.beginAnew();
         numRestarts += 1;
         [offsets, echoed] = [[], []];
         continue;
       }
-      if (text === '' && !logprobs && !finishReason) continue;
+      const scored = scoredTokensOf(chunk, asked.options);
+      if (text === '' && !scored && !finishReason) continue;
       const model = this.#models.ofRun(response.requestId, numRestarts);
       const choice = {
         index: firstIndex + index,
@@ -135,7 +145,7 @@ class Completions {
         continue;
       }
       answer.isBy(model);
-      const described = logprobs && (await this.#tokenTexts.describe(logprobs, model, offsets[index] ?? 0));
+      const described = scored && (await this.#tokenTexts.describe(scored, model, offsets[index] ?? 0));
       offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
       for (const prompt of echoed.splice(0)) send(prompt);
       send({ ...choice, logprobs: described ?? null });
@@ -146,18 +156,33 @@ class Completions {
   }
 
   async #describe(
-    { text, generatedText, logprobs, finishReason }: GenerationChoice,
+    choice: GenerationChoice,
     index: number,
-    { options: { echo = false } }: CompletionRequest,
+    { options, hasPromptLogprobs }: CompletionRequest,
     model: string,
   ): Promise<Choice> {
+    const { text, generatedText, promptLogprobs, finishReason } = choice;
+    const scored = scoredTokensOf(choice, options);
     return {
       index,
-      text: echo ? text : generatedText,
-      logprobs: logprobs ? await this.#tokenTexts.describe(logprobs, model, 0) : null,
+      text: options.echo ? text : generatedText,
+      logprobs: scored ? await this.#tokenTexts.describe(scored, model, 0) : null,
       finish_reason: finishReason,
+      ...(hasPromptLogprobs &&
+        promptLogprobs && {
+          prompt_logprobs: await this.#tokenTexts.describePrompt(promptLogprobs, model),
+        }),
     };
   }
+}
+
+/** The tokens of a choice's text that have logprobs: those of an echoed prompt go first. Undefined where none was asked for. */
+function scoredTokensOf(
+  { promptLogprobs, logprobs }: Pick<GenerationChoice, 'promptLogprobs' | 'logprobs'>,
+  { echo, logprobs: numLogprobs }: GenerationOptions,
+): readonly ScoredToken[] | undefined {
+  if (numLogprobs === undefined || (!promptLogprobs && !logprobs)) return undefined;
+  return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
 }
 
 function usageOf(results: readonly GenerationResult[]) {

@@ -166,6 +166,7 @@ async function play(model: LoadedModel, { policy, isPipelined, arrivals }: Play)
     isPipelined,
     kvCacheLimits: runner.kvCacheLimits,
     maxPrefillRows: runner.maxPrefillRows,
+    maxScoredTokens: runner.maxScoredTokens,
     start: (step: Step) => {
       if (step.kind === 'prefill' && step.rows.length > 1) numSharedPrefills += 1;
       return runner.start(step);

@@ -1,5 +1,12 @@
 import { Outcome, type ResultOptions } from './outcome.ts';
-import type { FinishReason, GenerationResult, RequestId, RequestUpdate, TokenLogprobs } from './protocol.ts';
+import type {
+  FinishReason,
+  GenerationResult,
+  PromptTokenLogprobs,
+  RequestId,
+  RequestUpdate,
+  TokenLogprobs,
+} from './protocol.ts';
 import { fromWireError } from './wire-errors.ts';
 
 /** A piece of a continuation: whole characters, and the tokens that came with them. With `echo` the first is the prompt. */
@@ -10,6 +17,8 @@ export interface GenerationChunk {
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
+  /** One entry per prompt token, where they were asked for: on a continuation's first chunk only. */
+  readonly promptLogprobs?: readonly PromptTokenLogprobs[];
   /** On a continuation's last chunk only. */
   readonly finishReason?: FinishReason;
   /** Another model begins all continuations anew: what came before this chunk, which is empty, is void. */
@@ -75,7 +84,10 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
     if (update.type === 'restarted') {
       this.#chunks.push({ index: 0, text: '', tokenIds: [], isRestart: true });
     }
-    if (update.type === 'echo') this.#chunks.push({ index: update.index, text: update.text, tokenIds: [] });
+    if (update.type === 'echo') {
+      const { index, text, promptLogprobs } = update;
+      this.#chunks.push({ index, text, tokenIds: [], ...(promptLogprobs && { promptLogprobs }) });
+    }
     if (update.type === 'finished') this.#outcome.resolve(update.result);
     if (update.type === 'failed') this.#outcome.reject(error ?? fromWireError(update.error));
     this.#nextUpdate.resolve();

@@ -3,7 +3,13 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import { TextGenerator } from './deployments/text-generator.ts';
 import { OutstandingRequest } from './outstanding.ts';
-import type { GenerationOptions, GenerationResult, RequestUpdate, Resumption } from './protocol.ts';
+import type {
+  GenerationOptions,
+  GenerationResult,
+  PromptTokenLogprobs,
+  RequestUpdate,
+  Resumption,
+} from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { createScriptedModel } from './tabs/test-support.ts';
 
@@ -38,19 +44,22 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
   return messages.filter((updates) => updates.length > 0);
 }
 
-/** All that was streamed, one text per continuation, and the result without its times. */
+/** All that was streamed, one text per continuation and the logprobs of its prompt, and the result without its times. */
 function heard(updates: readonly RequestUpdate[]) {
   const texts: string[] = [];
+  const promptLogprobs: PromptTokenLogprobs[][] = [];
   let result: Omit<GenerationResult, 'timings'> | undefined;
   for (const update of updates) {
     if (update.type === 'chunk' || update.type === 'echo')
       texts[update.index] = (texts[update.index] ?? '') + update.text;
+    if (update.type === 'echo' && update.promptLogprobs)
+      (promptLogprobs[update.index] ??= []).push(...update.promptLogprobs);
     if (update.type === 'finished') {
       const { timings: _timings, ...rest } = update.result;
       result = rest;
     }
   }
-  return { texts, result };
+  return { texts, promptLogprobs, result };
 }
 
 describe('a request whose worker is lost', () => {
@@ -63,6 +72,14 @@ describe('a request whose worker is lost', () => {
     ],
     ['inside a character', { seed: 1, maxNewTokens: 24 }],
     ['with three continuations, more than run at once', { ...sampled, n: 3, echo: true, logprobs: 2 }],
+    [
+      'with the logprobs of its prompt',
+      { ...sampled, n: 3, echo: true, logprobs: 1, promptLogprobs: 1, maxNewTokens: 3 },
+    ],
+    [
+      'that scores its prompt and generates nothing',
+      { seed: 1, n: 2, echo: true, promptLogprobs: 2, maxNewTokens: 0 },
+    ],
     ['with continuations that stop at different times', { ...sampled, n: 4, stop: ['x', 'y', 'z', 'k'] }],
   ])('%s comes to the same, whichever message was its last', async (_, options) => {
     const whole = await generate(options);

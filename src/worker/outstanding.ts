@@ -1,5 +1,6 @@
 import type {
   FinishReason,
+  PromptTokenLogprobs,
   RequestId,
   RequestUpdate,
   ResumedChoice,
@@ -21,11 +22,13 @@ export interface Submission {
 }
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
+type EchoUpdate = Extract<RequestUpdate, { type: 'echo' }>;
 
 /** What has come of one continuation. */
 interface ReceivedChoice {
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
+  promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
   finishReason: FinishReason | undefined;
 }
 
@@ -80,6 +83,7 @@ export class OutstandingRequest {
     if (update.type === 'restarted') this.#forget();
     else this.#modelId = modelId ?? this.#modelId;
     if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
+    if (update.type === 'echo') this.#receiveEcho(update);
     if (update.type === 'chunk') this.#receive(update);
     this.response.apply(update);
   }
@@ -92,20 +96,38 @@ export class OutstandingRequest {
   }
 
   #receive({ index, tokenIds, logprobs = [], ttftMs, finishReason }: ChunkUpdate): void {
-    while (this.#choices.length <= index)
-      this.#choices.push({ tokenIds: [], logprobs: [], finishReason: undefined });
-    const choice = this.#choices[index];
-    choice?.tokenIds.push(...tokenIds);
-    choice?.logprobs.push(...logprobs);
-    if (choice) choice.finishReason = finishReason;
+    const choice = this.#choiceAt(index);
+    choice.tokenIds.push(...tokenIds);
+    choice.logprobs.push(...logprobs);
+    choice.finishReason = finishReason;
     this.#ttftMs ??= ttftMs;
+  }
+
+  #receiveEcho({ index, promptLogprobs }: EchoUpdate): void {
+    if (promptLogprobs) this.#choiceAt(index).promptLogprobs = promptLogprobs;
+  }
+
+  /** Those before it come into being with it: the worker alone knows how many there will be. */
+  #choiceAt(index: number): ReceivedChoice {
+    for (let next = this.#choices.length; next <= index; next++) {
+      this.#choices.push({ tokenIds: [], logprobs: [], promptLogprobs: undefined, finishReason: undefined });
+    }
+    const choice = this.#choices[index];
+    if (!choice) throw new Error(`A request has no continuation ${index}.`);
+    return choice;
   }
 }
 
-function resumedChoiceOf({ tokenIds, logprobs, finishReason }: ReceivedChoice): ResumedChoice {
+function resumedChoiceOf({
+  tokenIds,
+  logprobs,
+  promptLogprobs,
+  finishReason,
+}: ReceivedChoice): ResumedChoice {
   return {
     tokenIds: [...tokenIds],
     ...(logprobs.length > 0 && { logprobs: [...logprobs] }),
+    ...(promptLogprobs && { promptLogprobs }),
     ...(finishReason && { finishReason }),
   };
 }

@@ -1,6 +1,6 @@
 import type { BatchEvent } from '../batching/batch.ts';
 import type { RequestTimings, StepEvent } from '../batching/generation/events.ts';
-import type { TokenLogprobs } from '../batching/generation/logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../batching/generation/logprobs.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
 import type { EngineGauges } from '../batching/metrics/generation-metrics.ts';
@@ -8,7 +8,7 @@ import type { LatencySummary } from '../batching/metrics/latency-window.ts';
 import type { DtypeChoice } from './model/checkpoint/model-plan.ts';
 import type { Dtype } from './model/checkpoint/packed-weights.ts';
 
-export type { TokenLogprobs } from '../batching/generation/logprobs.ts';
+export type { PromptTokenLogprobs, TokenLogprobs } from '../batching/generation/logprobs.ts';
 export type { BatchingPolicy, PolicyName } from '../batching/generation/policy.ts';
 export type { LatencySummary } from '../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
@@ -16,7 +16,7 @@ export type { DtypeChoice } from './model/checkpoint/model-plan.ts';
 export type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -61,7 +61,10 @@ export interface Recovery extends Fault {
 
 /** Per-request options; what is left out comes from the model's `generation_config.json`. */
 export interface GenerationOptions {
-  /** Tokens to generate at most. Integer from 1 to the context length. */
+  /**
+   * Tokens to generate at most. Integer from 0 to the context length: with 0 the prompt is computed, say for its logprobs, and
+   * nothing is generated.
+   */
   readonly maxNewTokens?: number;
   /** 0 = greedy. Finite, >= 0. */
   readonly temperature?: number;
@@ -81,6 +84,11 @@ export interface GenerationOptions {
   readonly logitBias?: Readonly<Record<string, number>>;
   /** Logprobs of each output token and of this many of the likeliest. Integer from 0 to 20; none when left out. */
   readonly logprobs?: number;
+  /**
+   * Logprobs of each prompt token and of this many of the likeliest in its place. Integer from 0 to 20; none when left out. The
+   * prompt is then computed in whole, even where the K/V cache holds a part of it.
+   */
+  readonly promptLogprobs?: number;
   /**
    * The text ends before the first of these strings, wherever token borders are: a string, or a list of at most 16, each of
    * 1 to 256 characters.
@@ -126,6 +134,8 @@ export interface GenerationChoice {
   readonly tokenIds: readonly number[];
   /** One entry per token id, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
+  /** One entry per prompt token, where they were asked for; the first has no logprob. */
+  readonly promptLogprobs?: readonly PromptTokenLogprobs[];
   readonly finishReason: FinishReason;
   /** The seed that was used; passing it again repeats the text, alone. An upstream derives those of further continuations itself. */
   readonly seed: number;
@@ -161,8 +171,18 @@ export type RequestUpdate =
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
   /** Another model serves, or an upstream, which cannot go on in the middle: it begins anew, and what came of it is void. */
   | { readonly type: 'restarted'; readonly requestId: RequestId }
-  /** The prompt, which the stream is to begin with; once for each continuation, when the request starts. */
-  | { readonly type: 'echo'; readonly requestId: RequestId; readonly index: number; readonly text: string }
+  /**
+   * The prompt, once for each continuation and before its first chunk: when the request starts, or with the prompt's logprobs
+   * once they are there.
+   */
+  | {
+      readonly type: 'echo';
+      readonly requestId: RequestId;
+      readonly index: number;
+      /** Empty where the stream isn't to begin with it. */
+      readonly text: string;
+      readonly promptLogprobs?: readonly PromptTokenLogprobs[];
+    }
   | {
       readonly type: 'chunk';
       readonly requestId: RequestId;
@@ -261,7 +281,18 @@ export interface ModelInfo {
   readonly vocabSize: number;
   /** `generation_config.json` merged over our own defaults; for an upstream, ours alone. */
   readonly generationDefaults: Required<
-    Omit<GenerationOptions, 'echo' | 'logitBias' | 'logprobs' | 'priority' | 'seed' | 'stop' | 'timeoutMs'>
+    Pick<
+      GenerationOptions,
+      | 'maxNewTokens'
+      | 'temperature'
+      | 'topK'
+      | 'topP'
+      | 'minP'
+      | 'repetitionPenalty'
+      | 'presencePenalty'
+      | 'frequencyPenalty'
+      | 'n'
+    >
   > & {
     readonly stop: readonly string[];
   };
@@ -437,6 +468,8 @@ export interface ResumedChoice {
   readonly tokenIds: readonly number[];
   /** One per token, where they were asked for. */
   readonly logprobs?: readonly TokenLogprobs[];
+  /** Of a prompt that it has scored. */
+  readonly promptLogprobs?: readonly PromptTokenLogprobs[];
   /** Of one that had ended. */
   readonly finishReason?: FinishReason;
 }

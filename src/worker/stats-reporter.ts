@@ -106,6 +106,8 @@ export class StatsReporter {
         this.#totals.prefixCacheQueries += event.numPrefillTokens;
         this.#totals.prefixCacheHits += event.numReusedTokens;
         break;
+      case 'prompt-scored':
+        break;
       case 'token':
         if (event.ttftMs !== undefined) this.#ttft.record(event.ttftMs);
         if (event.itlMs !== undefined) this.#itl.record(event.itlMs);

@@ -8,7 +8,7 @@ import { fromWireError, ServeError, toWireError } from './wire-errors.ts';
 describe('the wire', () => {
   it.each([
     EmptyPromptError.of(),
-    PromptTooLongError.of(600, 512),
+    PromptTooLongError.of(600, 512, 511),
     RequestCancelledError.because('why'),
     RequestTimeoutError.ofRequest(5),
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),

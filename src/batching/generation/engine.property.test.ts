@@ -19,6 +19,7 @@ type Action =
       readonly client: number;
       readonly promptTokenIds: number[];
       readonly maxNewTokens: number;
+      readonly numPromptLogprobs: number | undefined;
       readonly priority: number;
       /** Whether it stops after a token that 5 divides. */
       readonly stops: boolean;
@@ -33,6 +34,7 @@ type Action =
 interface Scenario {
   readonly isPipelined: boolean;
   readonly maxPrefillRows: number;
+  readonly maxScoredTokens: number;
   readonly policy: BatchingPolicy;
   readonly actions: readonly Action[];
   /** Steps that the runner rejects, and steps of which it spoils one row. */
@@ -66,7 +68,8 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       type: fc.constant('submit' as const),
       client: fc.nat({ max: 3 }),
       promptTokenIds: prompt,
-      maxNewTokens: fc.integer({ min: 1, max: 20 }),
+      maxNewTokens: fc.oneof(fc.constant(0), { weight: 8, arbitrary: fc.integer({ min: 1, max: 20 }) }),
+      numPromptLogprobs: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat({ max: 2 })),
       priority: fc.integer({ min: -1, max: 1 }),
       stops: fc.boolean(),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
@@ -84,9 +87,10 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('run' as const), numTurns: fc.nat({ max: 60 }) }) },
 );
 
-const scenario: fc.Arbitrary<Scenario> = fc.record({
+const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   isPipelined: fc.boolean(),
   maxPrefillRows: fc.constantFrom(1, 2, 8),
+  maxScoredTokens: fc.constantFrom(1, 5, 1000),
   policy: fc.record(knobs),
   actions: fc.array(action, { maxLength: 40, size: 'max' }),
   rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
@@ -142,7 +146,9 @@ function createReferee() {
   return { violations, history, watchStep, watchEvents };
 }
 
-async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedSteps, spoiltSteps }: Scenario) {
+async function play(scenario: Scenario) {
+  const { isPipelined, maxPrefillRows, maxScoredTokens, policy, actions, rejectedSteps, spoiltSteps } =
+    scenario;
   const referee = createReferee();
   let numRuns = 0;
   const { engine, runner, clock } = createEngine({
@@ -155,6 +161,7 @@ async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedStep
     runner: {
       isPipelined,
       maxPrefillRows,
+      maxScoredTokens,
       nextToken,
       onStart: (step) => referee.watchStep(step, engine),
       onRun: () => {
@@ -172,13 +179,14 @@ async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedStep
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens, priority, stops, numResumed } = next;
+        const { client, promptTokenIds, maxNewTokens, numPromptLogprobs, priority, stops, numResumed } = next;
         const id = requestId(`r${accepted.length}`);
         const fresh = {
           id,
           clientId: clientId(`c${client}`),
           promptTokenIds,
           maxNewTokens,
+          numPromptLogprobs,
           priority,
           ...(stops && { stopsAfter }),
           sampling: GREEDY,
@@ -223,7 +231,7 @@ async function play({ isPipelined, maxPrefillRows, policy, actions, rejectedStep
 describe('whatever arrives, ends, fails or is turned', () => {
   it('every request settles once, batches stay dense and bounded, and texts are what they are alone', async () => {
     await fc.assert(
-      fc.asyncProperty(scenario, async (played) => {
+      fc.asyncProperty(anyScenario, async (played) => {
         const { engine, runner, clock, referee, accepted } = await play(played);
         expect([...runner.violations, ...referee.violations]).toEqual([]);
         expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
@@ -248,21 +256,35 @@ function resumable(request: GenerationRequest): readonly number[] {
   return alone.slice(0, isStopped ? -1 : room - 1);
 }
 
-/** started, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
+/** started, prompt-scored where it was asked for, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
 function problemsOf(request: GenerationRequest, events: readonly RequestEvent[]): string[] {
   const alone = tokensAlone(request, CONTEXT_LENGTH);
   const { resumedTokenIds = [] } = request;
   const streamed = events.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []));
   const types = events.map((event) => event.type);
   const last = events.at(-1);
-  const story = [...(types[0] === 'started' ? ['started'] : []), ...streamed.map(() => 'token'), last?.type];
   const isWhole = last?.type === 'finished';
+  const scored = events.find((event) => event.type === 'prompt-scored');
+  const isScored = request.numPromptLogprobs !== undefined && (isWhole || streamed.length > 0 || scored);
+  const story = [
+    ...(types[0] === 'started' ? ['started'] : []),
+    ...(isScored ? ['prompt-scored'] : []),
+    ...streamed.map(() => 'token'),
+    last?.type,
+  ];
   const fresh = alone.slice(resumedTokenIds.length);
   const expected = isWhole ? fresh : fresh.slice(0, streamed.length);
   const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
   const numSampled = alone.length + (isWhole && last.finishReason === 'stop' && !isStopped ? 1 : 0);
   return [
     ...(isDeepStrictEqual(types, story) ? [] : [`${request.id}: ${types.join(', ')}`]),
+    ...(!scored ||
+    isDeepStrictEqual(
+      scored.logprobs.map(({ tokenId }) => tokenId),
+      request.promptTokenIds,
+    )
+      ? []
+      : [`${request.id} scored another prompt`]),
     ...(isWhole || last?.type === 'failed' ? [] : [`${request.id} does not end`]),
     ...(isDeepStrictEqual(streamed, expected) ? [] : [`${request.id} streamed other tokens than alone`]),
     ...(!isWhole || isDeepStrictEqual(last.tokenIds, alone) ? [] : [`${request.id} ended with other tokens`]),

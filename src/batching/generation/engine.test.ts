@@ -451,7 +451,9 @@ describe('submitAll', () => {
   ])('accepts none where %s', (_, names, code) => {
     const { engine, submit } = createEngine({ policy: { maxQueuedRequests: 3 } });
     submit('x');
-    const requests = Array.from(names, (name) => createRequest(name, { maxNewTokens: name === '!' ? 0 : 1 }));
+    const requests = Array.from(names, (name) =>
+      createRequest(name, { maxNewTokens: name === '!' ? -1 : 1 }),
+    );
     expect(() => engine.submitAll(requests)).toThrow(expect.objectContaining({ code }));
     expect(engine.numWaiting).toBe(1);
   });
@@ -643,6 +645,7 @@ describe('a failing model run', () => {
       isPipelined: false,
       kvCacheLimits: createKvCacheLimits(),
       maxPrefillRows: 1,
+      maxScoredTokens: 1,
       start(): never {
         throw new TypeError('no device');
       },
@@ -793,7 +796,7 @@ describe('rejects', () => {
       'Expected `promptTokenIds.length` to be an integer >= 1 and <= 63, got `0`',
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
-    ['no token to generate', { maxNewTokens: 0 }, 'Expected `maxNewTokens` to be an integer >= 1, got `0`'],
+    ['less than no token', { maxNewTokens: -1 }, 'Expected `maxNewTokens` to be an integer >= 0, got `-1`'],
     ['a bad priority', { priority: 0.5 }, 'Expected `priority` to be an integer >= -100 and <= 100'],
     [
       'a bad temperature',
@@ -905,6 +908,8 @@ describe('event types', () => {
     const event = listener.of('failed')[0];
     expect(event?.finishReason).toBe('abort');
     expect(event?.error).toBeInstanceOf(RequestCancelledError);
-    expectTypeOf<RequestEvent['type']>().toEqualTypeOf<'started' | 'token' | 'finished' | 'failed'>();
+    expectTypeOf<RequestEvent['type']>().toEqualTypeOf<
+      'started' | 'prompt-scored' | 'token' | 'finished' | 'failed'
+    >();
   });
 });

@@ -58,6 +58,7 @@ export class Engine {
       policy,
       kvCacheLimits: runner.kvCacheLimits,
       maxPrefillRows: runner.maxPrefillRows,
+      maxScoredTokens: runner.maxScoredTokens,
     });
   }
 

@@ -1,4 +1,4 @@
-import type { TokenLogprobs } from './logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
 import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 
@@ -6,7 +6,7 @@ import type { RequestId } from './request.ts';
 export interface RequestTimings {
   /** Received -> first scheduled. */
   readonly queueWaitMs: number;
-  /** Received -> first token sampled (queue wait and prefill included). */
+  /** Received -> first token sampled (queue wait and prefill included); `e2eMs` where none was asked for. */
   readonly ttftMs: number;
   /** Received -> finished. */
   readonly e2eMs: number;
@@ -23,6 +23,14 @@ export interface StartedEvent {
   readonly numPrefillTokens: number;
   /** Of these, those whose K/V was copied from another sequence's row. */
   readonly numReusedTokens: number;
+}
+
+/** The prompt is scored, where the request asked for it: once, before its first token. */
+export interface PromptScoredEvent {
+  readonly type: 'prompt-scored';
+  readonly requestId: RequestId;
+  /** One entry per prompt token. */
+  readonly logprobs: readonly PromptTokenLogprobs[];
 }
 
 /** One output token; never the end token. */
@@ -58,8 +66,8 @@ export interface FailedEvent {
   readonly error: Error;
 }
 
-/** In order, for each request accepted: started, token…, then exactly one finished or failed (which may come first). */
-export type RequestEvent = StartedEvent | TokenEvent | FinishedEvent | FailedEvent;
+/** In order, for each request accepted: started, prompt-scored, token…, then exactly one finished or failed (which may come first). */
+export type RequestEvent = StartedEvent | PromptScoredEvent | TokenEvent | FinishedEvent | FailedEvent;
 
 /** One forward pass. Durations in ms. */
 export interface StepEvent {

@@ -16,6 +16,14 @@ export interface TokenLogprobs extends TokenLogprob {
   readonly top: readonly TokenLogprob[];
 }
 
+/** A prompt token among its alternatives, as `TokenLogprobs`. Nothing precedes the first one: its logprob is null. */
+export interface PromptTokenLogprobs {
+  readonly tokenId: number;
+  readonly logprob: number | null;
+  /** The likeliest tokens in its place, the likeliest first; empty for the first token. */
+  readonly top: readonly TokenLogprob[];
+}
+
 /** What turns logits into logprobs. */
 export interface SoftmaxScale {
   readonly largestLogit: number;
@@ -27,6 +35,20 @@ export const UNIT_SHARPNESS = sharpnessOf(1);
 
 export function logprobOf(logit: number, { largestLogit, totalWeight }: SoftmaxScale): number {
   return logit - largestLogit - Math.log(totalWeight / LARGEST_WEIGHT);
+}
+
+/** Why these logits have no softmax: one is NaN or +Infinity, or all are -Infinity. Undefined where they have one. */
+export function checkLogits(logits: Float32Array): RangeError | undefined {
+  let largest = -Infinity;
+  for (let id = 0; id < logits.length; id += 1) {
+    const logit = at(logits, id);
+    if (!(logit < Infinity))
+      return new RangeError(`Expected the logit of token ${id} to be finite, got ${logit}`);
+    if (logit > largest) largest = logit;
+  }
+  return largest === -Infinity
+    ? new RangeError('Expected a finite logit, got -Infinity for every token')
+    : undefined;
 }
 
 /** @param scratch Room for one id per logit. */

@@ -16,6 +16,16 @@ export interface StepRow {
   readonly sampling: SamplingParams;
   /** Of the sequence up to and with `tokenIds`; the same live object in each of its steps, so nothing is copied. */
   readonly tokenCounts: TokenCounts;
+  /** What to tell of the prompt; left out where the step computes none of it, or nobody asked. */
+  readonly scoring?: PromptScoring;
+}
+
+/** The prompt tokens of which a prefill chunk yields the logprobs. */
+export interface PromptScoring {
+  /** The tokens after each of the chunk's own, as far as the prompt goes: token i is scored with the logits of token i. */
+  readonly targetTokenIds: readonly number[];
+  /** Of the likeliest tokens in each place. */
+  readonly numLogprobs: number;
 }
 
 /**
@@ -41,9 +51,12 @@ interface KvStep {
  */
 export interface PrefillStep extends KvStep {
   readonly kind: 'prefill';
-  /** Of several, each starts at position 0 and is a whole prompt. */
+  /** Of several, each starts at position 0, is a whole prompt, and has no `scoring`. */
   readonly rows: readonly StepRow[];
-  /** Only the last chunk yields a token; only then is the K/V of the rows copied to their slots. */
+  /**
+   * Only the last chunk yields a token; only then is the K/V of the rows copied to their slots. A sequence that generates
+   * nothing has no such chunk.
+   */
   readonly isLastChunk: boolean;
   /** The slot that holds the K/V in front of a chunk which is the first of its prompt to be computed. */
   readonly reusedSlot: KvSlot | undefined;
@@ -72,6 +85,8 @@ export interface StepOutput {
   readonly tokenIds: readonly (number | Error)[];
   /** One entry per id: its logprobs, where its row asked for them. Left out where no row did. */
   readonly logprobs?: readonly (TokenLogprobs | undefined)[];
+  /** One entry per target of the step's only row, or why it has none; left out where it has no `scoring`. */
+  readonly promptLogprobs?: readonly TokenLogprobs[] | Error;
   /** Inside the runtime's `run` call. */
   readonly runMs: number;
   /** Waiting for logits or ids to arrive on the CPU (on a GPU this holds the GPU's own time). */
@@ -102,5 +117,7 @@ export interface ModelRunner {
   readonly kvCacheLimits: KvCacheLimits;
   /** Prompts that one prefill step may compute together; 1 where a token of padding costs as much as any other. */
   readonly maxPrefillRows: number;
+  /** Prompt tokens that one step may score: their logits are all in memory at once. Integer >= 1. */
+  readonly maxScoredTokens: number;
   start(step: Step): StartedStep;
 }

@@ -5,14 +5,17 @@ import type { Sequence } from './sequence.ts';
 
 /** What a step brought its sequences, told per request: started, token, finished or failed. */
 export function requestEventsOf(progress: readonly Progress[], nowMs: number): readonly RequestEvent[] {
-  return progress.flatMap(({ sequence, isStart, sampled, logprobs }) => {
+  return progress.flatMap(({ sequence, isStart, sampled, logprobs, promptLogprobs }) => {
     const { id: requestId } = sequence;
     const events: RequestEvent[] = isStart ? [startedEvent(sequence)] : [];
     if (sampled instanceof Error) {
       events.push({ type: 'failed', requestId, finishReason: 'error', error: sampled });
-    } else if (sampled !== undefined) {
-      events.push(...sampledEvents(sequence, { tokenId: sampled, logprobs }, nowMs));
+      return events;
     }
+    if (promptLogprobs) events.push({ type: 'prompt-scored', requestId, logprobs: promptLogprobs });
+    if (sampled !== undefined && !sequence.isAtEndToken)
+      events.push(tokenEvent(sequence, { tokenId: sampled, logprobs }));
+    events.push(...endEvents(sequence, nowMs));
     return events;
   });
 }
@@ -21,13 +24,11 @@ function startedEvent({ id, queueWaitMs, numPrefillTokens, numReusedTokens }: Se
   return { type: 'started', requestId: id, queueWaitMs, numPrefillTokens, numReusedTokens };
 }
 
-function sampledEvents(sequence: Sequence, sampled: SampledToken, nowMs: number): readonly RequestEvent[] {
+function endEvents(sequence: Sequence, nowMs: number): readonly FinishedEvent[] {
   const { finishReason } = sequence;
-  const events: RequestEvent[] = sequence.isAtEndToken ? [] : [tokenEvent(sequence, sampled)];
-  if (finishReason === 'stop' || finishReason === 'length') {
-    events.push(finishedEvent(sequence, finishReason, nowMs));
-  }
-  return events;
+  return finishReason === 'stop' || finishReason === 'length'
+    ? [finishedEvent(sequence, finishReason, nowMs)]
+    : [];
 }
 
 function tokenEvent(

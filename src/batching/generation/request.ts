@@ -52,15 +52,20 @@ export const GREEDY: SamplingParams = {
 export interface GenerationRequest {
   readonly id: RequestId;
   readonly clientId: ClientId;
-  /** At least one id, fewer than the model's context length. */
+  /** At least one id, fewer than the model's context length; as many as that where `maxNewTokens` is 0. */
   readonly promptTokenIds: readonly number[];
   /**
    * What an engine that was lost has generated of it already: it is prefilled after the prompt, not sampled again, and
    * counts as output. Fewer than `maxNewTokens`; prompt and these together fewer than the model's context length.
    */
   readonly resumedTokenIds?: readonly number[];
-  /** Tokens to generate at most; the context length may end a sequence earlier. Integer >= 1. */
+  /**
+   * Tokens to generate at most; the context length may end a sequence earlier. Integer >= 0: with 0 the prompt is computed
+   * and nothing is sampled.
+   */
   readonly maxNewTokens: number;
+  /** Logprobs of each prompt token and of this many of the likeliest, 0 to 20; undefined = the prompt is not scored. */
+  readonly numPromptLogprobs?: number | undefined;
   /**
    * Called once with each token sampled, in order, the end token excepted: true ends the sequence after it with `stop`.
    * Must not throw.
@@ -76,6 +81,8 @@ export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 /** Alternatives that can be had with each token. */
 export const MAX_LOGPROBS = 20;
+
+const NUM_LOGPROBS = integerIn({ from: 0, to: MAX_LOGPROBS });
 
 /** A class of its own for each value: few enough to keep the queue fast. */
 export const PRIORITY_VALIDATOR = integerIn({ from: -100, to: 100 });
@@ -93,17 +100,19 @@ export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
   presencePenalty: finiteIn({ from: -2, to: 2 }),
   frequencyPenalty: finiteIn({ from: -2, to: 2 }),
   logitBias: logitBiasWithin(Infinity),
-  numLogprobs: optional(integerIn({ from: 0, to: MAX_LOGPROBS })),
+  numLogprobs: optional(NUM_LOGPROBS),
   seed: integerIn({ from: 0, to: 2 ** 32 - 1 }),
 };
 
 /** Throws `InvalidOptionError` for a request that can never run to its end. */
 export function checkRequest(request: GenerationRequest, contextLength: number): void {
   const { promptTokenIds, resumedTokenIds = [], maxNewTokens, priority = 0 } = request;
-  integerIn({ from: 1, to: contextLength - 1 })('promptTokenIds.length', promptTokenIds.length);
-  integerIn({ from: 1 })('maxNewTokens', maxNewTokens);
+  integerIn({ from: 0 })('maxNewTokens', maxNewTokens);
+  const maxPrompt = contextLength - Math.min(1, maxNewTokens);
+  integerIn({ from: 1, to: maxPrompt })('promptTokenIds.length', promptTokenIds.length);
+  optional(NUM_LOGPROBS)('numPromptLogprobs', request.numPromptLogprobs);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
-  integerIn({ from: 0, to: maxResumed })('resumedTokenIds.length', resumedTokenIds.length);
+  integerIn({ from: 0, to: Math.max(0, maxResumed) })('resumedTokenIds.length', resumedTokenIds.length);
   PRIORITY_VALIDATOR('priority', priority);
   parseOptions('sampling', SAMPLING_VALIDATORS, request.sampling);
 }

@@ -1,5 +1,5 @@
 import { adjustLogits, isAdjusting, type TokenCounts } from './adjust-logits.ts';
-import { logprobsOf, type TokenLogprobs } from './logprobs.ts';
+import { checkLogits, logprobsOf, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
 import type { SamplingParams } from './request.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
@@ -61,24 +61,14 @@ export function createSampler(vocabSize: number): SampleToken {
         `Expected ${vocabSize} logits, one per token of the vocabulary, got ${logits.length}`,
       );
     }
-    checkLogits(logits);
+    const fault = checkLogits(logits);
+    if (fault) throw fault;
     const tokenId = chooseToken(logits, context);
     const { numLogprobs } = context.params;
     const logprobs =
       numLogprobs === undefined ? undefined : logprobsOf(logits, tokenId, numLogprobs, scratch);
     return { tokenId, logprobs };
   };
-}
-
-function checkLogits(logits: Float32Array): void {
-  let largest = -Infinity;
-  for (let id = 0; id < logits.length; id += 1) {
-    const logit = at(logits, id);
-    if (!(logit < Infinity))
-      throw new RangeError(`Expected the logit of token ${id} to be finite, got ${logit}`);
-    if (logit > largest) largest = logit;
-  }
-  if (largest === -Infinity) throw new RangeError('Expected a finite logit, got -Infinity for every token');
 }
 
 /** The lowest id among the largest logits. */

@@ -2,7 +2,7 @@ import { BackPressureError, KvBudgetError } from '../errors.ts';
 import { DrainRate } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
-import type { TokenLogprobs } from './logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
@@ -16,6 +16,8 @@ export interface SchedulerOptions extends SequenceLimits {
   readonly kvCacheLimits: KvCacheLimits;
   /** Prompts that one prefill step may compute together. */
   readonly maxPrefillRows: number;
+  /** Prompt tokens that one step may score. */
+  readonly maxScoredTokens: number;
 }
 
 /** Memory of the K/V cache, in bytes. */
@@ -42,6 +44,8 @@ export interface Progress {
   readonly sampled: number | Error | undefined;
   /** Of the token sampled, where they were asked for. */
   readonly logprobs: TokenLogprobs | undefined;
+  /** Of its whole prompt, where the step has scored the last of it. */
+  readonly promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
 }
 
 /**
@@ -57,14 +61,16 @@ export class Scheduler {
   readonly #memory: KvMemory;
   readonly #prefixes = new PrefixCache();
   readonly #maxPrefillRows: number;
+  readonly #maxScoredTokens: number;
   /** Since the last decode step, or since nothing was there to decode. */
   #numPrefilledTokens = 0;
 
-  constructor({ policy, kvCacheLimits, maxPrefillRows, ...limits }: SchedulerOptions) {
+  constructor({ policy, kvCacheLimits, maxPrefillRows, maxScoredTokens, ...limits }: SchedulerOptions) {
     this.#limits = limits;
     this.#policy = policy;
     this.#memory = new KvMemory(kvCacheLimits, policy.kvCacheMemoryBytes);
     this.#maxPrefillRows = maxPrefillRows;
+    this.#maxScoredTokens = maxScoredTokens;
     this.#running = new RunningSequences(policy.maxBatchSize);
   }
 
@@ -186,15 +192,17 @@ export class Scheduler {
       const sequence = this.#running.get(row.requestId);
       // Gone, or another one of the same id.
       if (sequence?.numComputedTokens !== row.startPosition) continue;
-      const sampled = output.tokenIds[index];
+      const sampled = errorOf(output.promptLogprobs) ?? output.tokenIds[index];
       const isStart = row.startPosition === sequence.numReusedTokens;
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
       if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(sampled instanceof Error);
+      const promptLogprobs = scoredBy(row, sequence, output);
       if (sampled instanceof Error) sequence.finish('error');
       else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
+      else if (sequence.isPromptAll) sequence.endAfterPrompt(nowMs);
       if (sequence.status === 'finished') this.#remove(sequence);
       const logprobs = output.logprobs?.[index];
-      progress.push({ sequence, isStart, sampled, logprobs });
+      progress.push({ sequence, isStart, sampled, logprobs, promptLogprobs });
     }
     return progress;
   }
@@ -227,7 +235,9 @@ export class Scheduler {
     return this.#admit(nowMs) ? this.#nextToPrefill(nowMs) : findNext();
   }
 
-  #prefill(first: Sequence, budget: number, nowMs: number): PrefillStep {
+  #prefill(first: Sequence, policyBudget: number, nowMs: number): PrefillStep {
+    const isScored = first.request.numPromptLogprobs !== undefined;
+    const budget = isScored ? Math.min(policyBudget, this.#maxScoredTokens) : policyBudget;
     const reused = first.numComputedTokens === 0 ? this.#findReusable(first) : undefined;
     if (reused) {
       first.reuse(reused.length);
@@ -243,7 +253,8 @@ export class Scheduler {
     const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     this.#numPrefilledTokens += rows.length * numTokens;
     const isLastChunk = sequences.every(
-      (sequence) => sequence.numPrefillTokens <= sequence.numComputedTokens + numTokens,
+      ({ numPrefillTokens, numComputedTokens, request: { maxNewTokens } }) =>
+        maxNewTokens > 0 && numPrefillTokens <= numComputedTokens + numTokens,
     );
     const kvShape = this.#memory.reserve(
       this.#need({ length: first.numComputedTokens + numTokens, numStagingRows: sequences.length }),
@@ -267,6 +278,7 @@ export class Scheduler {
 
   #fitsBeside(group: readonly Sequence[], next: Sequence, budget: number): boolean {
     if (group.length >= this.#maxPrefillRows || this.#findReusable(next)) return false;
+    if (group.some(({ isPrefilledAlone }) => isPrefilledAlone) || next.isPrefilledAlone) return false;
     // One that can take over the K/V of another is better off behind it.
     if (
       group.some((other) =>
@@ -324,7 +336,7 @@ export class Scheduler {
 
   /** The row with the longest prefix of what is still to be computed in whole, where that is worth a copy. */
   #findReusable(sequence: Sequence): CachedPrefix | undefined {
-    if (sequence.numComputedTokens > 0) return undefined;
+    if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
     const { prefillTokenIds } = sequence;
     const live = this.#running.decoding.map(
       ({ slot, computedTokenIds }) => [slot, computedTokenIds] as const,
@@ -429,12 +441,29 @@ function sumOf(values: readonly number[]): number {
 }
 
 function rowOf(sequence: Sequence, budget: number): StepRow {
+  const tokenIds = sequence.nextTokenIds(budget);
+  const scoring = sequence.scoringOf(tokenIds.length);
   return {
     requestId: sequence.id,
     slot: sequence.slot,
-    tokenIds: sequence.nextTokenIds(budget),
+    tokenIds,
     startPosition: sequence.numComputedTokens,
     sampling: sequence.request.sampling,
     tokenCounts: sequence.tokenCounts,
+    ...(scoring && { scoring }),
   };
+}
+
+function errorOf(promptLogprobs: StepOutput['promptLogprobs']): Error | undefined {
+  return promptLogprobs instanceof Error ? promptLogprobs : undefined;
+}
+
+/** The logprobs of the whole prompt, where this step has completed them. */
+function scoredBy(
+  { scoring }: StepRow,
+  sequence: Sequence,
+  { promptLogprobs }: StepOutput,
+): readonly PromptTokenLogprobs[] | undefined {
+  if (!scoring || !promptLogprobs || promptLogprobs instanceof Error) return undefined;
+  return sequence.score(promptLogprobs);
 }

@@ -1,5 +1,7 @@
 import type { TokenCounts } from './adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
+import type { PromptScoring } from './model-runner.ts';
 import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
 
 export type SequenceStatus = 'waiting' | 'running' | 'finished';
@@ -36,6 +38,8 @@ export class Sequence {
   readonly #prefillTokenIds: readonly number[];
   #isAtEndToken = false;
   #tokenCounts: Map<number, number> | undefined;
+  /** Of its first tokens, as far as they are computed; the first has none. */
+  readonly #promptLogprobs: PromptTokenLogprobs[];
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
@@ -43,6 +47,7 @@ export class Sequence {
     this.arrivedAtMs = arrivedAtMs;
     this.#outputTokenIds = [...resumedTokenIds];
     this.#prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
+    this.#promptLogprobs = promptTokenIds.slice(0, 1).map((tokenId) => ({ tokenId, logprob: null, top: [] }));
   }
 
   get id(): RequestId {
@@ -97,6 +102,19 @@ export class Sequence {
     return this.#prefillTokenIds.length;
   }
 
+  /**
+   * It shares no prefill step and takes over no other sequence's K/V: its step yields more than a token (the logprobs of all
+   * of its prompt), or none.
+   */
+  get isPrefilledAlone(): boolean {
+    return this.request.numPromptLogprobs !== undefined || this.request.maxNewTokens === 0;
+  }
+
+  /** Its prompt is computed, and no token was asked for. */
+  get isPromptAll(): boolean {
+    return this.request.maxNewTokens === 0 && this.numComputedTokens >= this.numPrefillTokens;
+  }
+
   /** The tokens whose K/V is there. */
   get computedTokenIds(): readonly number[] {
     return [...this.request.promptTokenIds, ...this.#outputTokenIds].slice(0, this.numComputedTokens);
@@ -143,6 +161,28 @@ export class Sequence {
     return start < this.numPrefillTokens
       ? this.#prefillTokenIds.slice(start, start + budget)
       : this.#outputTokenIds.slice(-1);
+  }
+
+  /** What its next step tells of the prompt, where that step feeds in this many tokens; undefined where it tells nothing. */
+  scoringOf(numTokens: number): PromptScoring | undefined {
+    const { promptTokenIds, numPromptLogprobs: numLogprobs } = this.request;
+    const start = this.numComputedTokens;
+    if (numLogprobs === undefined) return undefined;
+    // The last token of the prompt scores none: it is looked at only where it is the first as well.
+    if (start > 0 && start >= promptTokenIds.length - 1) return undefined;
+    return { targetTokenIds: promptTokenIds.slice(start + 1, start + 1 + numTokens), numLogprobs };
+  }
+
+  /** Takes in the logprobs of a chunk of its prompt. Returns those of the whole prompt, once, when they are complete. */
+  score(logprobs: readonly TokenLogprobs[]): readonly PromptTokenLogprobs[] | undefined {
+    this.#promptLogprobs.push(...logprobs);
+    return this.#promptLogprobs.length === this.numPromptTokens ? this.#promptLogprobs : undefined;
+  }
+
+  /** See `isPromptAll`. */
+  endAfterPrompt(nowMs: number): void {
+    this.ttftMs = nowMs - this.arrivedAtMs;
+    this.finish('length');
   }
 
   /** Takes in the token sampled, which may be its last. */

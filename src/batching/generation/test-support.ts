@@ -2,6 +2,7 @@ import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
+import type { TokenLogprobs } from './logprobs.ts';
 import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import {
@@ -33,6 +34,7 @@ export interface RequestOverrides {
   readonly promptTokenIds?: readonly number[];
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
+  readonly numPromptLogprobs?: number;
   readonly priority?: number;
   readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;
@@ -46,6 +48,7 @@ export function createRequest(
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
     resumedTokenIds = [],
     maxNewTokens = 4,
+    numPromptLogprobs,
     priority = 0,
     stopsAfter,
     sampling = GREEDY,
@@ -58,6 +61,7 @@ export function createRequest(
     promptTokenIds,
     resumedTokenIds,
     maxNewTokens,
+    numPromptLogprobs,
     priority,
     ...(stopsAfter && { stopsAfter }),
     sampling,
@@ -85,12 +89,20 @@ export function createScheduler(
   {
     contextLength = 64,
     maxPrefillRows = 1,
+    maxScoredTokens = 1000,
     kvCacheLimits = createKvCacheLimits(),
   }: Partial<SchedulerOptions> = {},
 ): Scheduler {
   const policy = createPolicy(overrides);
   const eosTokenIds = new Set([EOS]);
-  return new Scheduler({ contextLength, eosTokenIds, policy, maxPrefillRows, kvCacheLimits });
+  return new Scheduler({
+    contextLength,
+    eosTokenIds,
+    policy,
+    maxPrefillRows,
+    maxScoredTokens,
+    kvCacheLimits,
+  });
 }
 
 /**
@@ -145,6 +157,7 @@ export interface ScriptedRunnerOptions {
   readonly isPipelined?: boolean;
   readonly kvCacheLimits?: KvCacheLimits;
   readonly maxPrefillRows?: number;
+  readonly maxScoredTokens?: number;
   readonly clock?: FakeClock;
   readonly runMs?: number;
   readonly readbackMs?: number;
@@ -153,6 +166,7 @@ export interface ScriptedRunnerOptions {
   readonly onStart?: (step: Step) => void;
   /** Called with each step before it has any effect; a throw rejects the run. */
   readonly onRun?: (step: Step) => void;
+  readonly promptScores?: (tokenIds: readonly number[]) => StepOutput['promptLogprobs'];
   readonly logprobs?: (tokenIds: readonly number[]) => NonNullable<StepOutput['logprobs']>;
   /** The answer may be spoilt here. */
   readonly answer?: (step: Step, tokenIds: readonly number[]) => readonly (number | Error)[];
@@ -200,6 +214,10 @@ export class ScriptedRunner implements ModelRunner {
     return this.#options.maxPrefillRows ?? 1;
   }
 
+  get maxScoredTokens(): number {
+    return this.#options.maxScoredTokens ?? 1000;
+  }
+
   start(step: Step): StartedStep {
     const isBehind = step.kind === 'decode' && step.isBehind;
     this.#check(this.#numInFlight <= (isBehind ? 1 : 0), 'a step starts while others are in flight');
@@ -230,7 +248,14 @@ export class ScriptedRunner implements ModelRunner {
     for (const transfer of step.transfers) this.#transfer(transfer);
     const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
     const logprobs = this.#options.logprobs?.(tokenIds);
-    return { tokenIds: answer(step, tokenIds), ...(logprobs && { logprobs }), runMs, readbackMs };
+    const scores = this.#score(step);
+    return {
+      tokenIds: answer(step, tokenIds),
+      ...(logprobs && { logprobs }),
+      ...(scores && { promptLogprobs: scores }),
+      runMs,
+      readbackMs,
+    };
   }
 
   #prefill({ rows, isLastChunk, reusedSlot }: Extract<Step, { kind: 'prefill' }>): number[] {
@@ -251,6 +276,16 @@ export class ScriptedRunner implements ModelRunner {
     if (!isLastChunk) return [];
     for (const [index, { slot }] of rows.entries()) this.#write(slot, [...(this.#staging[index] ?? [])]);
     return this.#staging.slice(0, rows.length).map((staging) => this.#next(staging));
+  }
+
+  /** A token's logprob stands for its id. */
+  #score({ rows }: Step): StepOutput['promptLogprobs'] {
+    const [first] = rows;
+    if (!first?.scoring) return undefined;
+    const { targetTokenIds } = first.scoring;
+    this.#check(rows.length === 1, `${rows.length} rows share a step that scores`);
+    this.#check(first.tokenIds.length <= this.maxScoredTokens, `${first.tokenIds.length} tokens are scored`);
+    return this.#options.promptScores?.(targetTokenIds) ?? targetTokenIds.map(scoreOf);
   }
 
   #decode({ rows, isBehind }: Extract<Step, { kind: 'decode' }>): number[] {
@@ -312,6 +347,8 @@ function describeEvent(event: RequestEvent): string {
   switch (type) {
     case 'started':
       return `${id} started`;
+    case 'prompt-scored':
+      return `${id} scored ${event.logprobs.length}`;
     case 'token':
       return `${id} token`;
     case 'finished':
@@ -319,6 +356,10 @@ function describeEvent(event: RequestEvent): string {
     case 'failed':
       return `${id} failed ${event.error.name}`;
   }
+}
+
+function scoreOf(tokenId: number): TokenLogprobs {
+  return { tokenId, logprob: -tokenId / 1000, top: [] };
 }
 
 /** Everything that a listener hears, as it came and as one list of lines. */

@@ -1,6 +1,7 @@
 import type {
   FailedEvent,
   FinishedEvent,
+  PromptScoredEvent,
   StartedEvent,
   StepEvent,
   TokenEvent,
@@ -18,6 +19,7 @@ export interface EngineGauges {
 /** What is measured of a request's event; whoever generates elsewhere tells no more than this. */
 export type MeasuredEvent =
   | Omit<StartedEvent, 'requestId'>
+  | Pick<PromptScoredEvent, 'type'>
   | Pick<TokenEvent, 'type' | 'ttftMs' | 'itlMs'>
   | Pick<FinishedEvent, 'type' | 'finishReason' | 'timings'>
   | Pick<FailedEvent, 'type' | 'finishReason'>;
@@ -66,6 +68,8 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
       case 'started':
         counters.prefixQueries.inc(NO_LABELS, event.numPrefillTokens);
         counters.prefixHits.inc(NO_LABELS, event.numReusedTokens);
+        break;
+      case 'prompt-scored':
         break;
       case 'token':
         counters.generationTokens.inc(NO_LABELS);

@@ -1,7 +1,10 @@
 import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 
-/** The options that are one number and change the text. */
-export type NumberOption = Exclude<keyof GenerationOptions, 'echo' | 'logitBias' | 'stop'>;
+/** The options that are one number. The form leaves out what only a program asks for. */
+export type NumberOption = Exclude<
+  keyof GenerationOptions,
+  'echo' | 'logitBias' | 'promptLogprobs' | 'stop'
+>;
 
 export type GenerationField = NumberOption | 'echo' | 'logitBias' | 'stop';
 

@@ -1,5 +1,6 @@
 import type {
   FinishedEvent,
+  PromptScoredEvent,
   RequestTimings,
   StartedEvent,
   TokenEvent,
@@ -14,6 +15,8 @@ export interface ActiveRequestOptions {
   readonly prompt: string;
   readonly numPromptTokens: number;
   readonly echo: boolean;
+  /** Whether the prompt's logprobs come with it. */
+  readonly scoresPrompt: boolean;
   /** Submitted -> received here, ms. */
   readonly elapsedMs: number;
   readonly resumption: Resumption | undefined;
@@ -55,13 +58,26 @@ export class ActiveRequest {
   start({ queueWaitMs }: StartedEvent): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    const { requestId, prompt, echo, resumption, continuations } = this.#options;
+    const { requestId, prompt, echo, scoresPrompt, resumption, continuations } = this.#options;
     // A tab that a lost worker had told of the start has its echo, too.
-    const echoed = echo && resumption?.queueWaitMs === undefined ? continuations : [];
+    const echoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined ? continuations : [];
     return [
       { type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs(queueWaitMs) },
       ...echoed.map(({ index }) => ({ type: 'echo', requestId, index, text: prompt }) as const),
     ];
+  }
+
+  /** The prompt, which has waited for its logprobs. */
+  addPrompt(continuation: Continuation, { logprobs: promptLogprobs }: PromptScoredEvent): RequestUpdate {
+    const { requestId, prompt, echo } = this.#options;
+    continuation.promptLogprobs = promptLogprobs;
+    return {
+      type: 'echo',
+      requestId,
+      index: continuation.index,
+      text: echo ? prompt : '',
+      promptLogprobs,
+    };
   }
 
   addToken(continuation: Continuation, { tokenId, logprobs, ttftMs }: TokenEvent): ChunkUpdate {

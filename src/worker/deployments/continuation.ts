@@ -1,4 +1,11 @@
-import type { FinishReason, GenerationChoice, RequestId, ResumedChoice, TokenLogprobs } from '../protocol.ts';
+import type {
+  FinishReason,
+  GenerationChoice,
+  PromptTokenLogprobs,
+  RequestId,
+  ResumedChoice,
+  TokenLogprobs,
+} from '../protocol.ts';
 import type { TextStream } from '../model/text-stream.ts';
 import { StopMatcher } from './stop-matcher.ts';
 
@@ -22,6 +29,8 @@ export class Continuation {
   readonly #stops: StopMatcher;
   readonly #tokenIds: number[] = [];
   readonly #logprobs: TokenLogprobs[] | undefined;
+  /** Of the prompt, once it is scored. */
+  promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
   /** All that came out, whether it was taken or not. */
   #generatedText = '';
   #numTaken = 0;
@@ -50,7 +59,8 @@ export class Continuation {
    * Takes in what a lost worker has made: its tab has the text. Inside a character or a stop string, this one goes on where
    * the lost one was.
    */
-  resume({ tokenIds, logprobs = [], finishReason }: ResumedChoice): void {
+  resume({ tokenIds, logprobs = [], promptLogprobs, finishReason }: ResumedChoice): void {
+    this.promptLogprobs = promptLogprobs;
     for (const tokenId of tokenIds) this.push(tokenId);
     this.#logprobs?.push(...logprobs);
     const isAtEndToken = finishReason === 'stop' && !this.#stops.isStopped;
@@ -92,6 +102,7 @@ export class Continuation {
       generatedText: this.#generatedText,
       tokenIds: this.#tokenIds,
       ...(this.#logprobs && { logprobs: this.#logprobs }),
+      ...(this.promptLogprobs && { promptLogprobs: this.promptLogprobs }),
       finishReason: this.#finishReason,
       seed: this.seed,
     };

@@ -10,24 +10,26 @@ export class EmptyPromptError extends Error {
   }
 }
 
-/** The prompt leaves no room for a single new token. */
+/** The prompt has more tokens than the model's context holds, or leaves no room for a single new one. */
 export class PromptTooLongError extends Error {
   override readonly name = 'PromptTooLongError';
   readonly code = 'PROMPT_TOO_LONG';
 
-  static of(numPromptTokens: number, contextLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(String(numPromptTokens), contextLength);
+  /** @param maxLength Of a prompt: the context, without the room for the first new token where one is asked for. */
+  static of(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
+    return PromptTooLongError.#with(String(numPromptTokens), contextLength, maxLength);
   }
 
   /** The prompt is so long that its tokens were not counted. */
-  static atLeast(numPromptTokens: number, contextLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength);
+  static atLeast(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
+    return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength, maxLength);
   }
 
-  static #with(amount: string, contextLength: number): PromptTooLongError {
+  static #with(amount: string, contextLength: number, maxLength: number): PromptTooLongError {
+    const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
     return new PromptTooLongError(
-      `The prompt has ${amount} tokens, but the model's context holds ${contextLength}, ` +
-        `of which one is for the continuation: shorten the prompt to ${contextLength - 1} tokens.`,
+      `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +
+        `shorten the prompt to ${maxLength} tokens.`,
     );
   }
 }

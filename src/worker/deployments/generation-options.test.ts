@@ -91,7 +91,8 @@ describe('timeoutMsOf', () => {
 
 describe('rejects', () => {
   it.each([
-    [{ maxNewTokens: 0 }, /`maxNewTokens` to be an integer >= 1 and <= 512, got `0` \(number\)/],
+    [{ maxNewTokens: -1 }, /`maxNewTokens` to be an integer >= 0 and <= 512, got `-1` \(number\)/],
+    [{ promptLogprobs: 21 }, /`promptLogprobs` to be an integer >= 0 and <= 20/],
     [{ maxNewTokens: 513 }, /`maxNewTokens`/],
     [{ maxNewTokens: 1.5 }, /`maxNewTokens`/],
     [{ maxNewTokens: '8' }, /got `8` \(string\)/],
@@ -139,7 +140,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, stop, n, echo, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, n, echo, priority, timeoutMs.',
       }),
     );
   });

@@ -20,6 +20,8 @@ export interface ResolvedOptions {
   /** The stream begins with the prompt. */
   readonly echo: boolean;
   readonly priority: number;
+  /** Of the likeliest in the place of each prompt token; undefined = the prompt is not scored. */
+  readonly promptLogprobs: number | undefined;
   readonly sampling: SamplingParams;
 }
 
@@ -45,10 +47,11 @@ export function resolveOptions(
 ): ResolvedOptions {
   const { numLogprobs: logprobsValidator, ...samplingValidators } = SAMPLING_VALIDATORS;
   const validators = {
-    maxNewTokens: integerIn({ from: 1, to: contextLength }),
+    maxNewTokens: integerIn({ from: 0, to: contextLength }),
     ...samplingValidators,
     logitBias: logitBiasWithin(vocabSize),
     logprobs: logprobsValidator,
+    promptLogprobs: logprobsValidator,
     stop: stopStrings,
     n: integerIn({ from: 1, to: MAX_CHOICES }),
     echo: isBoolean,
@@ -65,11 +68,20 @@ export function resolveOptions(
     seed = randomSeed(),
     logitBias = {},
     logprobs: numLogprobs,
+    promptLogprobs,
     // Of the deployment's concern: it counts while the model loads, too.
     timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
-  return { maxNewTokens, stop, n, echo, priority, sampling: { ...rest, logitBias, numLogprobs, seed } };
+  return {
+    maxNewTokens,
+    stop,
+    n,
+    echo,
+    priority,
+    promptLogprobs,
+    sampling: { ...rest, logitBias, numLogprobs, seed },
+  };
 }
 
 const timeoutMs = finiteIn({ above: 0 });

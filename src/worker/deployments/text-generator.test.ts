@@ -352,6 +352,78 @@ describe('a request for several continuations', () => {
   });
 });
 
+describe('a prompt whose logprobs are asked for', () => {
+  it('comes with them, before the first token and in the result', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('abd', { maxNewTokens: 1, promptLogprobs: 1, echo: true });
+    await idle;
+    expect(updates.map(({ type }) => type)).toEqual(['started', 'echo', 'chunk', 'finished']);
+    // The model expects `b` after `a`, and `c` after `b`.
+    const [likely, unlikely] = [1 - Math.log(63 + Math.E), -Math.log(63 + Math.E)];
+    const expected = [
+      { tokenId: 0, logprob: null, top: [] },
+      {
+        tokenId: 1,
+        logprob: expect.closeTo(likely, 6),
+        top: [{ tokenId: 1, logprob: expect.closeTo(likely, 6) }],
+      },
+      {
+        tokenId: 3,
+        logprob: expect.closeTo(unlikely, 6),
+        top: [{ tokenId: 2, logprob: expect.closeTo(likely, 6) }],
+      },
+    ];
+    expect(updates[1]).toMatchObject({ type: 'echo', text: 'abd', promptLogprobs: expected });
+    expect(resultIn(updates)).toMatchObject({ text: 'abde', promptLogprobs: expected });
+  });
+
+  it('is scored alone with maxNewTokens 0, and comes without its text where no echo is asked for', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 0, promptLogprobs: 0 });
+    await idle;
+    expect(promptsIn(updates)).toEqual([[0, '', 2]]);
+    expect(resultIn(updates)).toMatchObject({
+      text: 'ab',
+      generatedText: '',
+      finishReason: 'length',
+      usage: { numPromptTokens: 2, numOutputTokens: 0 },
+    });
+  });
+
+  it('comes to each of several continuations', async () => {
+    const { submit, updates, idle } = createGenerator();
+    submit('ab', { n: 3, maxNewTokens: 2, promptLogprobs: 0, echo: true });
+    await idle;
+    expect(promptsIn(updates).toSorted(([a], [b]) => a - b)).toEqual(
+      [0, 1, 2].map((index) => [index, 'ab', 2]),
+    );
+    expect(resultIn(updates).choices.map(({ promptLogprobs }) => promptLogprobs?.length)).toEqual([2, 2, 2]);
+  });
+
+  it('is not scored again after it was told', async () => {
+    const { submit, updates, idle } = createGenerator();
+    const promptLogprobs = [0, 1].map((tokenId) => ({ tokenId, logprob: null, top: [] }));
+    submit(
+      'ab',
+      { maxNewTokens: 3, promptLogprobs: 0, echo: true },
+      { choices: [{ tokenIds: [2], promptLogprobs }], queueWaitMs: 1 },
+    );
+    await idle;
+    expect(promptsIn(updates)).toEqual([]);
+    expect(resultIn(updates)).toMatchObject({ tokenIds: [2, 3, 4], promptLogprobs });
+  });
+
+  it('may fill the context where nothing is generated', async () => {
+    const { submit, updates, idle } = createGenerator();
+    const prompt = Array.from({ length: 300 }, () => 1);
+    expect(() => submit(prompt, { maxNewTokens: 1 })).toThrow(/shorten the prompt to 299 tokens/);
+    expect(() => submit([...prompt, 1], { maxNewTokens: 0 })).toThrow(/holds 300: shorten the prompt to 300/);
+    submit(prompt, { maxNewTokens: 0, promptLogprobs: 0 });
+    await idle;
+    expect(promptsIn(updates)).toEqual([[0, '', 300]]);
+  });
+});
+
 describe('a request that a lost worker has begun', () => {
   const BEGUN: Resumption = { choices: [{ tokenIds: [2, 3] }], queueWaitMs: 5, ttftMs: 30 };
 
@@ -553,4 +625,11 @@ function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
   const finished = updates.find((update) => update.type === 'finished');
   if (!finished) throw new Error('No request has finished.');
   return finished.result;
+}
+
+/** Continuation, text and number of logprobs of each prompt that was told. */
+function promptsIn(updates: readonly RequestUpdate[]) {
+  return updates.flatMap((update) =>
+    update.type === 'echo' ? [[update.index, update.text, update.promptLogprobs?.length] as const] : [],
+  );
 }

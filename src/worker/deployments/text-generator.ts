@@ -98,8 +98,11 @@ export class TextGenerator implements PromptGenerator {
     if (typeof prompt !== 'string' && !Array.isArray(prompt))
       throw InvalidOptionError.of('prompt', 'a string or a list of token ids', prompt);
     const resolved = resolveOptions(options, this.#model.modelInfo);
-    const promptTokenIds = typeof prompt === 'string' ? this.#tokenize(prompt) : this.#checkedPrompt(prompt);
-    const { echo, maxNewTokens, priority, sampling } = resolved;
+    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    const promptTokenIds = this.#toTokenIds(
+      prompt,
+      this.#model.config.contextLength - Math.min(1, maxNewTokens),
+    );
     const continuations = this.#createContinuations(requestId, resolved, resumption);
     const numPromptTokens = promptTokenIds.length;
     const request = new ActiveRequest({
@@ -107,6 +110,7 @@ export class TextGenerator implements PromptGenerator {
       prompt: typeof prompt === 'string' ? prompt : this.#textOf(promptTokenIds),
       numPromptTokens,
       echo,
+      scoresPrompt: promptLogprobs !== undefined,
       elapsedMs,
       resumption,
       continuations,
@@ -121,6 +125,7 @@ export class TextGenerator implements PromptGenerator {
         promptTokenIds,
         resumedTokenIds: resumption?.choices[continuation.index]?.tokenIds ?? [],
         maxNewTokens,
+        numPromptLogprobs: continuation.promptLogprobs ? undefined : promptLogprobs,
         priority,
         stopsAfter: (tokenId) => continuation.push(tokenId),
         sampling: { ...sampling, seed: continuation.seed },
@@ -150,28 +155,34 @@ export class TextGenerator implements PromptGenerator {
     return this.#engine.configure(knobs);
   }
 
-  #tokenize(prompt: string): number[] {
+  /** @param maxLength In tokens. */
+  #toTokenIds(prompt: string | readonly unknown[], maxLength: number): number[] {
+    return typeof prompt === 'string'
+      ? this.#tokenize(prompt, maxLength)
+      : this.#checkedPrompt(prompt, maxLength);
+  }
+
+  #tokenize(prompt: string, maxLength: number): number[] {
     const { tokenizer, config } = this.#model;
-    const { contextLength } = config;
     // Tokenizing holds the worker up, and with it every tab.
     const minTokens = Math.ceil(prompt.length / tokenizer.maxTokenBytes);
-    if (minTokens >= contextLength) throw PromptTooLongError.atLeast(minTokens, contextLength);
+    if (minTokens > maxLength) throw PromptTooLongError.atLeast(minTokens, config.contextLength, maxLength);
     const promptTokenIds = tokenizer.encode(prompt);
-    this.#checkLength(promptTokenIds);
+    this.#checkLength(promptTokenIds, maxLength);
     return promptTokenIds;
   }
 
   /** The length first: a list that is too long is not looked through. */
-  #checkedPrompt(tokenIds: readonly unknown[]): number[] {
-    this.#checkLength(tokenIds);
+  #checkedPrompt(tokenIds: readonly unknown[], maxLength: number): number[] {
+    this.#checkLength(tokenIds, maxLength);
     const isTokenId = integerIn({ from: 0, to: this.#model.modelInfo.vocabSize - 1 });
     return tokenIds.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
   }
 
-  #checkLength({ length }: readonly unknown[]): void {
+  #checkLength({ length }: readonly unknown[], maxLength: number): void {
     const { contextLength } = this.#model.config;
     if (length === 0) throw EmptyPromptError.of();
-    if (length >= contextLength) throw PromptTooLongError.of(length, contextLength);
+    if (length > maxLength) throw PromptTooLongError.of(length, contextLength, maxLength);
   }
 
   #textOf(tokenIds: readonly number[]): string {
@@ -217,6 +228,9 @@ export class TextGenerator implements PromptGenerator {
     switch (event.type) {
       case 'started':
         updates.push(...request.start(event));
+        break;
+      case 'prompt-scored':
+        updates.push(request.addPrompt(continuation, event));
         break;
       case 'token':
         updates.push(request.addToken(continuation, event));

@@ -4,7 +4,7 @@ import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, type OnnxInitializer, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 
-/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity. */
+/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
 export const GRAPH_IO = {
   /** int32 [B, S] */
   ids: 'input_ids',
@@ -12,11 +12,11 @@ export const GRAPH_IO = {
   positions: 'position_ids',
   /** int32 [B]: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',
-  /** int32 [B]: index of each row's last token among all B * S. */
-  lastRows: 'last_rows',
+  /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
+  logitTokens: 'logit_tokens',
   /** int32 [1], on the CPU: the largest of the rows' valid lengths after this run. */
   totalLength: 'total_sequence_length',
-  /** float32 [B, vocab]: for the last token of each row only. */
+  /** float32 [L, vocab] */
   logits: 'logits',
   pastKey: (layer: number) => `past_key_${layer}`,
   pastValue: (layer: number) => `past_value_${layer}`,
@@ -64,7 +64,7 @@ function encodeGpt2(
     name: 'gpt2',
     nodes: graph.nodes.all,
     inputs: graphInputs(config, precision),
-    outputs: [{ name: GRAPH_IO.logits, type: 'float32', dims: ['B', config.vocabSize] }, ...cacheOutputs],
+    outputs: [{ name: GRAPH_IO.logits, type: 'float32', dims: ['L', config.vocabSize] }, ...cacheOutputs],
     initializers: [...weights.initializers, tokenRowsOf(config)],
   });
 }
@@ -114,12 +114,12 @@ class Gpt2GraphBuilder {
     }
   }
 
-  /** Logits of the last token alone. */
+  /** Logits of the tokens that they are wanted of. */
   addHead(): void {
     const isCast = this.#precision === 'float16';
     this.nodes.add('Reshape', ['ln_f', TOKEN_ROWS], ['token_rows']);
-    this.nodes.add('Gather', ['token_rows', GRAPH_IO.lastRows], ['last_hidden']);
-    this.nodes.push(...this.#weights.project('last_hidden', isCast ? 'logits_f16' : GRAPH_IO.logits));
+    this.nodes.add('Gather', ['token_rows', GRAPH_IO.logitTokens], ['logit_hidden']);
+    this.nodes.push(...this.#weights.project('logit_hidden', isCast ? 'logits_f16' : GRAPH_IO.logits));
     if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
   }
 
@@ -193,7 +193,7 @@ function graphInputs(config: Gpt2Config, precision: OnnxType): OnnxValue[] {
     { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
     { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
     { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
-    { name: GRAPH_IO.lastRows, type: 'int32', dims: ['B'] },
+    { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
     { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
     ...kvValues(config, precision, GRAPH_IO.pastKey, GRAPH_IO.pastValue),
   ];

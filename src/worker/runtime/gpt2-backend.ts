@@ -22,6 +22,8 @@ export interface ForwardInput {
    * position 0, those with fewer tokens than `tokensPerRow` are padded on the right.
    */
   readonly lastIndices: Int32Array;
+  /** Tokens whose logits are wanted besides those of each row's last one, by their place among all tokens of the pass. */
+  readonly scoredTokens?: Int32Array;
 }
 
 export interface SampleOutput {
@@ -42,6 +44,8 @@ export interface Gpt2Backend {
   readonly failure: Promise<Error>;
   /** See `ModelRunner`. */
   readonly maxPrefillRows: number;
+  /** See `ModelRunner`. */
+  readonly maxScoredTokens: number;
   /** Makes the cache this large, and keeps what is in it as far as it fits. */
   resize(shape: KvShape): void;
   /** Resolves once the pass is launched; `sample`, `readLogits` or `finish` waits for it. */
@@ -53,7 +57,7 @@ export interface Gpt2Backend {
   sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput>;
   /** Waits for the last forward pass, in a later task: the end of a prompt chunk of which only the K/V are wanted. */
   finish(): Promise<{ readonly readbackMs: number }>;
-  /** [numRows, vocabSize], of each row's last token in the last forward pass; for what looks below the sampler. */
+  /** [numRows, vocabSize] of the last forward pass: of each row's last token, then of the scored tokens. */
   readLogits(numRows: number): Promise<Float32Array>;
   /** Copies staging row i into `slots[i]`. */
   copyStagingTo(slots: readonly number[]): void;
@@ -64,9 +68,25 @@ export interface Gpt2Backend {
   release(): Promise<void>;
 }
 
-/** [numRows]: where the last token of each row stands among all tokens of a pass, padding included. */
-export function lastRowsOf({ tokensPerRow, lastIndices }: ForwardInput): Int32Array {
-  return lastIndices.map((lastIndex, row) => row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndex));
+/**
+ * The tokens of a pass whose logits are computed, by their place among all of them, padding included: the last of each row,
+ * which the sampler reads, then the scored ones.
+ */
+export function logitTokensOf({ tokensPerRow, lastIndices, scoredTokens }: ForwardInput): Int32Array {
+  const lastTokens = lastIndices.map(
+    (lastIndex, row) => row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndex),
+  );
+  return scoredTokens ? Int32Array.of(...lastTokens, ...scoredTokens) : lastTokens;
+}
+
+/** Logits of scored tokens that are in memory at one time, at most. */
+const MAX_SCORED_BYTES = 2 ** 24;
+
+/** @param maxBytes Of the logits of one pass, where the device has a limit of its own. */
+export function maxScoredTokensOf(vocabSize: number, maxBytes = Infinity): number {
+  const numRows = Math.floor(Math.min(maxBytes, MAX_SCORED_BYTES) / (4 * vocabSize));
+  // One row is the sampler's.
+  return Math.max(1, numRows - 1);
 }
 
 /** What the rows feed into the next pass; a row without a token ends, and feeds in anything. */

@@ -69,6 +69,53 @@ describe('Gpt2Runner', () => {
     ]);
   });
 
+  it('scores a prompt with the logits of the tokens before, beside the one that is sampled from', async () => {
+    const { backend, run } = createRunner();
+    const scoring = { targetTokenIds: [6, 9], numLogprobs: 2 };
+    const output = await run(prefill([{ ...row(2, 0, 5, 6, 9), scoring }]));
+    expect(output.tokenIds).toEqual([10]);
+    expect(backend.calls[1]).toBe('forward staging 1x3 ids 5,6,9 positions 0,1,2 last 2 scored 0,1');
+    // One logit is 1 and 63 are 0.
+    const total = Math.log(63 + Math.E);
+    expect(output.promptLogprobs).toEqual([
+      { tokenId: 6, logprob: expect.closeTo(1 - total, 6), top: expect.anything() },
+      {
+        tokenId: 9,
+        logprob: expect.closeTo(-total, 6),
+        top: [
+          { tokenId: 7, logprob: expect.closeTo(1 - total, 6) },
+          { tokenId: 0, logprob: expect.closeTo(-total, 6) },
+        ],
+      },
+    ]);
+  });
+
+  it('scores a chunk that is not the last, and the first token alone, of which there is nothing to score', async () => {
+    const { backend, run } = createRunner();
+    const scoring = { targetTokenIds: [6, 7], numLogprobs: 0 };
+    const first = await run(prefill([{ ...row(2, 0, 5, 6), scoring }], { isLastChunk: false }));
+    const only = await run(
+      prefill([{ ...row(2, 0, 5), scoring: { targetTokenIds: [], numLogprobs: 3 } }], { isLastChunk: false }),
+    );
+    expect(first).toMatchObject({ tokenIds: [], promptLogprobs: [{ tokenId: 6 }, { tokenId: 7 }] });
+    expect(only).toMatchObject({ tokenIds: [], promptLogprobs: [] });
+    expect(backend.calls.filter((call) => call.startsWith('forward'))).toEqual([
+      'forward staging 1x2 ids 5,6 positions 0,1 last 1 scored 0,1',
+      'forward staging 1x1 ids 5 positions 0 last 0 scored ',
+    ]);
+  });
+
+  it('fails a prompt whose logits have no softmax', async () => {
+    const { backend, run } = createRunner();
+    backend.poison = 5;
+    const scoring = { targetTokenIds: [6], numLogprobs: 0 };
+    const output = await run(prefill([{ ...row(2, 0, 5, 6), scoring }]));
+    expect(output.promptLogprobs).toMatchObject({
+      code: 'MODEL_RUN_FAILED',
+      message: expect.stringMatching('NaN'),
+    });
+  });
+
   it('prefills prompts of different lengths in one pass, padded on the right', async () => {
     const { backend, run } = createRunner();
     const kvShape = { ...KV_SHAPE, numStagingRows: 2 };

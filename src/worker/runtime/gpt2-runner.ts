@@ -4,12 +4,14 @@ import type {
   DecodeStep,
   ModelRunner,
   PrefillStep,
+  PromptScoring,
   StartedStep,
   Step,
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
 import type { Gpt2Backend, SampleOutput } from './gpt2-backend.ts';
+import { scoreTokens } from './score-tokens.ts';
 
 /** Who replaces what runs the steps, where that is at an end. */
 export interface RunSupervisor {
@@ -43,6 +45,10 @@ export class Gpt2Runner implements ModelRunner {
 
   get maxPrefillRows(): number {
     return this.#backend.maxPrefillRows;
+  }
+
+  get maxScoredTokens(): number {
+    return this.#backend.maxScoredTokens;
   }
 
   get isPipelined(): boolean {
@@ -81,6 +87,7 @@ export class Gpt2Runner implements ModelRunner {
     this.#prepare(step);
     if (reusedSlot !== undefined) this.#backend.copyToStaging(reusedSlot);
     const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+    const scoring = rows[0]?.scoring;
     const { runMs } = await this.#backend.forward({
       target: 'staging',
       numRows: rows.length,
@@ -91,10 +98,34 @@ export class Gpt2Runner implements ModelRunner {
         rows,
         ({ startPosition, tokenIds }) => startPosition + tokenIds.length - 1,
       ),
+      ...(scoring && { scoredTokens: Int32Array.from(scoring.targetTokenIds.keys()) }),
     });
-    if (!isLastChunk) return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+    const output = isLastChunk ? this.#sampleStaging(runMs, rows) : this.#finish(runMs);
+    return scoring ? this.#withScores(scoring, await output) : output;
+  }
+
+  async #sampleStaging(runMs: number, rows: readonly StepRow[]): Promise<StepOutput> {
     this.#backend.copyStagingTo(rows.map(({ slot }) => slot));
     return stepOutput(runMs, await this.#backend.sample('staging', rows));
+  }
+
+  async #finish(runMs: number): Promise<StepOutput> {
+    return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+  }
+
+  /** The logits stay where they are until the next forward pass. */
+  async #withScores({ targetTokenIds, numLogprobs }: PromptScoring, output: StepOutput): Promise<StepOutput> {
+    if (targetTokenIds.length === 0) return { ...output, promptLogprobs: [] };
+    const startedAtMs = performance.now();
+    // In front of them are those of the row's last token, which the sampler has read.
+    const logits = await this.#backend.readLogits(1 + targetTokenIds.length);
+    const vocabSize = logits.length / (1 + targetTokenIds.length);
+    const scores = await scoreTokens(logits.subarray(vocabSize), targetTokenIds, numLogprobs);
+    return {
+      ...output,
+      promptLogprobs: scores instanceof Error ? ModelRunError.because(scores) : scores,
+      readbackMs: output.readbackMs + performance.now() - startedAtMs,
+    };
   }
 
   async #decode(step: DecodeStep, onLaunched: () => void): Promise<StepOutput> {

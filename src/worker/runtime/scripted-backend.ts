@@ -3,6 +3,7 @@ import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory
 import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import {
+  logitTokensOf,
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
@@ -42,6 +43,7 @@ export class ScriptedBackend implements Gpt2Backend {
     capacityFor: (length) => Math.max(128, 2 ** Math.ceil(Math.log2(length))),
   };
   readonly maxPrefillRows: number = 8;
+  readonly maxScoredTokens: number = 16;
   /** Resolves with `fail`. */
   readonly failure: Promise<Error>;
   readonly fail: (error: Error) => void;
@@ -59,17 +61,19 @@ export class ScriptedBackend implements Gpt2Backend {
   }
 
   forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
-    const { target, numRows, tokensPerRow, positions, lastIndices } = input;
+    const { target, numRows, tokensPerRow, positions, lastIndices, scoredTokens } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const named = input.ids === 'sampled' ? 'sampled' : input.ids.join();
     this.calls.push(
-      `forward ${target} ${numRows}x${tokensPerRow} ids ${named} positions ${positions.join()} last ${lastIndices.join()}`,
+      `forward ${target} ${numRows}x${tokensPerRow} ids ${named} positions ${positions.join()} last ${lastIndices.join()}` +
+        (scoredTokens ? ` scored ${scoredTokens.join()}` : ''),
     );
     if (this.runError) return Promise.reject(this.runError);
     const { vocabSize } = ScriptedBackend.config;
-    this.#logits = new Float32Array(numRows * vocabSize);
-    for (let row = 0; row < numRows; row++) {
-      const last = ids[row * tokensPerRow + Math.min(tokensPerRow - 1, lastIndices[row] ?? 0)] ?? 0;
+    const logitTokens = logitTokensOf(input);
+    this.#logits = new Float32Array(logitTokens.length * vocabSize);
+    for (const [row, token] of logitTokens.entries()) {
+      const last = ids[token] ?? 0;
       if (last === this.poison) this.#logits.fill(Number.NaN, row * vocabSize, (row + 1) * vocabSize);
       else this.#logits[row * vocabSize + last + 1] = 1;
     }

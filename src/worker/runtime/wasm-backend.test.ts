@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import promptReference from '../../../e2e/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
 import reference from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { readGpt2Config } from '../model/gpt2-config.ts';
@@ -7,6 +8,7 @@ import { memoryFile } from '../model/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../model/checkpoint/convert-weights.ts';
 import { planModel } from '../model/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../model/checkpoint/open-checkpoint.ts';
+import { scoreTokens } from './score-tokens.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../public/models/storyteller/', import.meta.url);
@@ -80,6 +82,46 @@ describe('WasmBackend on Storyteller', () => {
     await prefill(promptTokenIds.slice(70, 71), 70);
     const logits = await prefill(promptTokenIds.slice(71), 71);
     expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  });
+
+  it('gives the logits of any tokens of a pass, those of the last one first', async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: promptTokenIds.length,
+      ids: Int32Array.from(promptTokenIds),
+      positions: Int32Array.from(promptTokenIds.keys()),
+      lastIndices: Int32Array.of(promptTokenIds.length - 1),
+      scoredTokens: Int32Array.of(0, 41, 3),
+    });
+    const logits = (await backend.readLogits()).slice();
+    expect(logits).toHaveLength(4 * config.vocabSize);
+    for (const [row, length] of [promptTokenIds.length, 1, 42, 4].entries()) {
+      const alone = await prefill(promptTokenIds.slice(0, length));
+      const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
+      expect(Math.max(...alone.map((logit, id) => Math.abs(logit - (ofRow[id] ?? NaN))))).toBeLessThan(1e-3);
+    }
+  });
+
+  it("finds PyTorch's prompt logprobs for a prompt that fills the context", async () => {
+    const { tokenIds, logprobs } = promptReference.wholeContext;
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: tokenIds.length,
+      ids: Int32Array.from(tokenIds),
+      positions: Int32Array.from(tokenIds.keys()),
+      lastIndices: Int32Array.of(tokenIds.length - 1),
+      scoredTokens: Int32Array.from({ length: tokenIds.length - 1 }, (_, token) => token),
+    });
+    const logits = (await backend.readLogits()).subarray(config.vocabSize);
+    const scores = await scoreTokens(logits, tokenIds.slice(1), 0);
+    if (scores instanceof Error) throw scores;
+    const expected = logprobs.slice(1).map((logprob) => Number(logprob));
+    const differences = scores.map(({ logprob }, index) => Math.abs(logprob - (expected[index] ?? NaN)));
+    expect(Math.max(...differences)).toBeLessThan(1e-3);
   });
 
   it('gives the same logits for prompts of different lengths in one pass', async () => {

@@ -7,7 +7,8 @@ import { buildGpt2CpuModel, GRAPH_IO } from '../model/gpt2-graph.ts';
 import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
-  lastRowsOf,
+  logitTokensOf,
+  maxScoredTokensOf,
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
@@ -71,6 +72,10 @@ export class WasmBackend implements Gpt2Backend {
     this.#session = session;
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
+  }
+
+  get maxScoredTokens(): number {
+    return maxScoredTokensOf(this.#config.vocabSize);
   }
 
   /** CPU threads that the kernels use. */
@@ -161,6 +166,7 @@ export class WasmBackend implements Gpt2Backend {
     const { Tensor } = this.#ort;
     const { numRows, tokensPerRow, lastIndices } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
+    const logitTokens = logitTokensOf(input);
     const kvDims = [numRows, this.#config.numHeads, this.#capacity, this.#config.headSize];
     const kvLength = numRows * this.#rowLength;
     const kv = arrays.map((array, i) => [
@@ -172,7 +178,7 @@ export class WasmBackend implements Gpt2Backend {
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: new Tensor('int32', input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: new Tensor('int32', lastIndices, [numRows]),
-      [GRAPH_IO.lastRows]: new Tensor('int32', lastRowsOf(input), [numRows]),
+      [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
       [GRAPH_IO.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };
   }

@@ -7,7 +7,8 @@ import { buildGpt2Model, GRAPH_IO } from '../model/gpt2-graph.ts';
 import { WEIGHTS_LOCATION } from '../model/graph-weights.ts';
 import { DeviceLostError, GpuError } from './errors.ts';
 import {
-  lastRowsOf,
+  logitTokensOf,
+  maxScoredTokensOf,
   type ForwardInput,
   type ForwardTarget,
   type Gpt2Backend,
@@ -134,6 +135,11 @@ export class WebGpuBackend implements Gpt2Backend {
     };
   }
 
+  get maxScoredTokens(): number {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
+    return maxScoredTokensOf(this.#config.vocabSize, Math.min(maxBufferSize, maxStorageBufferBindingSize));
+  }
+
   resize(shape: KvShape): void {
     if (this.#cache.resize(shape)) this.#kvTensors.clear();
   }
@@ -142,12 +148,15 @@ export class WebGpuBackend implements Gpt2Backend {
     this.#throwIfDeviceFailed();
     const { numRows } = input;
     const startedAtMs = performance.now();
-    const logits = this.#logits(numRows);
+    const logitTokens = logitTokensOf(input);
     const kv = this.#kvTensorsFor(input.target, numRows);
-    const feeds = { ...kv.feeds, ...this.#inputTensors(input) };
+    const feeds = { ...kv.feeds, ...this.#inputTensors(input, logitTokens) };
     const fetches = {
       ...kv.fetches,
-      [GRAPH_IO.logits]: this.#tensor(logits, 'float32', [numRows, this.#config.vocabSize]),
+      [GRAPH_IO.logits]: this.#tensor(this.#logits(logitTokens.length), 'float32', [
+        logitTokens.length,
+        this.#config.vocabSize,
+      ]),
     };
     await this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
     return { runMs: performance.now() - startedAtMs };
@@ -172,7 +181,11 @@ export class WebGpuBackend implements Gpt2Backend {
     return { readbackMs: performance.now() - startedAtMs };
   }
 
-  async readLogits(numRows: number): Promise<Float32Array> {
+  readLogits(numRows: number): Promise<Float32Array> {
+    return this.#explained(this.#readLogits(numRows));
+  }
+
+  async #readLogits(numRows: number): Promise<Float32Array> {
     const numBytes = numRows * this.#config.vocabSize * BYTES_PER_FLOAT32;
     const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     const encoder = this.#device.createCommandEncoder();
@@ -210,11 +223,12 @@ export class WebGpuBackend implements Gpt2Backend {
     return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
   }
 
-  #inputTensors(input: ForwardInput): Record<string, Tensor> {
+  #inputTensors(input: ForwardInput, logitTokens: Int32Array): Record<string, Tensor> {
     const { target, numRows, tokensPerRow, lastIndices } = input;
     const { ids } = input;
-    const place = (name: string, values: Int32Array | 'sampled', dims: number[]): Tensor => {
-      const buffer = this.#inputBuffer(target, name, numRows * tokensPerRow);
+    const place = (name: string, values: Int32Array | 'sampled', dims: readonly number[]): Tensor => {
+      const numValues = dims.reduce((product, dim) => product * dim, 1);
+      const buffer = this.#inputBuffer(target, name, numValues);
       if (values !== 'sampled' && ids !== 'sampled') {
         this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
       }
@@ -224,7 +238,7 @@ export class WebGpuBackend implements Gpt2Backend {
       [GRAPH_IO.ids]: place(GRAPH_IO.ids, ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: place(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: place(GRAPH_IO.lastIndices, lastIndices, [numRows]),
-      [GRAPH_IO.lastRows]: place(GRAPH_IO.lastRows, lastRowsOf(input), [numRows]),
+      [GRAPH_IO.logitTokens]: place(GRAPH_IO.logitTokens, logitTokens, [logitTokens.length]),
       // The only input that attention reads on the CPU.
       [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };

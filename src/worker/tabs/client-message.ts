@@ -18,6 +18,7 @@ import {
   knobSettings,
   logprobs,
   name,
+  promptLogprobs,
   recovery,
   requestId,
   rung,
@@ -30,6 +31,7 @@ const from = { version, clientId: id<ClientId>() };
 const resumedChoice: v.GenericSchema<unknown, ResumedChoice> = v.object({
   tokenIds,
   logprobs: v.exactOptional(logprobs),
+  promptLogprobs: v.exactOptional(promptLogprobs),
   finishReason: v.exactOptional(finishReason),
 });
 

@@ -9,6 +9,7 @@ import type {
   Recovery,
   RequestId,
   Rung,
+  PromptTokenLogprobs,
   TokenLogprobs,
 } from '../protocol.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
@@ -56,6 +57,11 @@ const logprob = v.object({ tokenId: count, logprob: v.number() });
 /** One per output token. */
 export const logprobs: v.GenericSchema<unknown, readonly TokenLogprobs[]> = v.array(
   v.object({ ...logprob.entries, top: v.array(logprob) }),
+);
+
+/** One per prompt token. */
+export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogprobs[]> = v.array(
+  v.object({ tokenId: count, logprob: v.nullable(v.number()), top: v.array(logprob) }),
 );
 
 const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({

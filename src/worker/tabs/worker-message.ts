@@ -27,6 +27,7 @@ import {
   knobSettings,
   logprobs,
   name,
+  promptLogprobs,
   recovery,
   requestId,
   rung,
@@ -45,6 +46,7 @@ const generationChoice = v.object({
   generatedText: v.string(),
   tokenIds,
   logprobs: v.exactOptional(logprobs),
+  promptLogprobs: v.exactOptional(promptLogprobs),
   finishReason,
   seed: count,
 });
@@ -58,7 +60,13 @@ const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
 
 const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type', [
   v.object({ type: v.literal('started'), requestId, queueWaitMs: duration }),
-  v.object({ type: v.literal('echo'), requestId, index: count, text: v.string() }),
+  v.object({
+    type: v.literal('echo'),
+    requestId,
+    index: count,
+    text: v.string(),
+    promptLogprobs: v.exactOptional(promptLogprobs),
+  }),
   v.object({
     type: v.literal('chunk'),
     requestId,
