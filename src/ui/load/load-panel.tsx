@@ -23,15 +23,14 @@ const MODE_TITLES: Readonly<Record<Mode, string>> = {
 };
 
 const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
-  run: 'Sends the requests under the policy in force, and measures what comes of them.',
-  sweep:
-    'Runs at six rates around the given one, or the trace’s own: the latency that throughput costs, as a curve.',
-  compare: 'Sends the very same requests under off, static and continuous, one after another.',
+  run: 'Sends the requests under the current policy and measures them.',
+  sweep: 'Runs at six rates around the given one. A curve shows how latency grows with throughput.',
+  compare: 'Sends the same requests under off, static and continuous, one after another.',
   suggest:
-    'Tries batch sizes and batch waits, and proposes those that serve the most within the latency limit.',
+    'Tries batch sizes, then batch waits, in 3 to 5 rounds each. Suggests what serves the most requests within the latency limit, if the rounds can tell.',
 };
 
-/** Asks the engine for much at once, by a plan that anybody can repeat. */
+/** Sends load by a plan that anyone can repeat, and measures what it costs. */
 export function LoadPanel() {
   const { serve } = useServe();
   const [session] = useState(() => new LoadSession(serve, readLoadForm(readPermalink(location.hash).load)));
