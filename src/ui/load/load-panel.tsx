@@ -6,7 +6,8 @@ import { useComposer } from '../compose/composer-context.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { readPermalink, withPermalink } from '../share/permalink.ts';
-import { useServe } from '../state/serve-context.ts';
+import { canGenerate } from '../state/can-generate.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadFields } from './load-fields.tsx';
 import { MODES, readLoadForm, writeLoadForm } from './load-form.ts';
 import type { Mode } from './load-form.ts';
@@ -38,6 +39,7 @@ export function LoadPanel() {
   const error = useStore(session.store, (view) => view.error);
   const results = useStore(session.store, (view) => view.results);
   const isRunning = useStore(session.store, (view) => view.isRunning);
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
 
   const start = (event: FormEvent): void => {
     event.preventDefault();
@@ -68,7 +70,7 @@ export function LoadPanel() {
         <LoadFields session={session} />
         <div role="alert">{error && <ErrorLine error={error} />}</div>
         <div className="actions">
-          <button type="submit" className="button-primary" disabled={isRunning}>
+          <button type="submit" className="button-primary" disabled={isRunning || !canSend}>
             Start
           </button>
           <button type="button" disabled={!isRunning} onClick={() => session.stop()}>
