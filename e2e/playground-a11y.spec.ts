@@ -32,6 +32,7 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
   'the load test with its results': async ({ page }) => {
     await page.getByRole('tab', { name: 'Load test' }).click();
     await page.getByRole('radio', { name: 'Sweep' }).check();
+    await page.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
     await page.locator('.load [name=rate]').fill('4');
     await page.locator('.load [name=durationSeconds]').fill('0.5');
     const start = page.getByRole('button', { name: 'Start' });
@@ -94,6 +95,31 @@ test.describe('axe finds nothing wrong with', { tag: ANY_BACKEND }, () => {
     }
   });
 });
+
+test(
+  'the text of a disabled button has a contrast of 4.5 to 1 at least, light and dark',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await page.getByRole('radio', { name: 'Run', exact: true }).check();
+    await page.locator('.load [name=durationSeconds]').fill('60');
+    const start = page.getByRole('button', { name: 'Start' });
+    await start.click();
+    await expect(start).toBeDisabled();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      const buttons = await page.evaluate(drawnDisabledButtons);
+      expect(buttons.map(({ name }) => name)).toContain('Start');
+      for (const button of buttons)
+        expect(contrastOf(button), `${button.name}, ${colorScheme}`).toBeGreaterThanOrEqual(4.5);
+    }
+    await page.emulateMedia({ colorScheme: null });
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await expect(start).toBeEnabled();
+    await page.getByRole('tab', { name: 'Watch' }).click();
+  },
+);
 
 test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
   test('a text is continued, regenerated, undone, and found in the history', async ({ tab }) => {
@@ -416,3 +442,45 @@ hubTest(
     expect(ownTab.errors).toEqual([]);
   },
 );
+
+interface DrawnButton {
+  readonly name: string;
+  /** Red, green, blue, opacity: 0 to 255. */
+  readonly text: readonly number[];
+  readonly ground: readonly number[];
+}
+
+/** Runs in the page: the colors of each disabled button, which axe leaves out. */
+function drawnDisabledButtons(): DrawnButton[] {
+  const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  if (!context) throw new Error('No canvas');
+  /** As drawn: a canvas knows every notation. */
+  const channelsOf = (color: string): readonly number[] => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = color;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const groundOf = (element: Element | null): readonly number[] => {
+    const channels = element ? channelsOf(getComputedStyle(element).backgroundColor) : [255, 255, 255, 255];
+    return channels[3] === 255 ? channels : groundOf(element?.parentElement ?? null);
+  };
+  return [...document.querySelectorAll('button:disabled')].map((button) => ({
+    name: button.textContent,
+    text: channelsOf(getComputedStyle(button).color),
+    ground: groundOf(button),
+  }));
+}
+
+/** As WCAG defines it, from 1 to 21. */
+function contrastOf({ text, ground }: DrawnButton): number {
+  const [darker = 0, lighter = 0] = [luminanceOf(text), luminanceOf(ground)].toSorted((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+function luminanceOf(channels: readonly number[]): number {
+  const [red = 0, green = 0, blue = 0] = channels
+    .map((channel) => channel / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

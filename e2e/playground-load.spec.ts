@@ -6,15 +6,25 @@ import type { Tab } from './support/tab.ts';
 
 interface Exported {
   readonly trace: { readonly requests: readonly unknown[] };
-  readonly trials: readonly { readonly label: string; readonly summary: Record<string, number> }[];
+  readonly trials: readonly {
+    readonly label: string;
+    readonly round?: number;
+    readonly summary: Record<string, number>;
+  }[];
+  readonly suggestion?: { readonly title: string };
 }
 
 const panelOf = (page: Page): Locator => page.locator('.load');
 const resultOf = (page: Page, run: string): Locator =>
   page.getByTestId('load-results').locator(`[data-run="${run}"]`);
 
-async function openLoad(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
+async function openLoad(
+  page: Page,
+  fields: Readonly<Record<string, string>>,
+  kind = 'poisson',
+): Promise<void> {
   await page.getByRole('tab', { name: 'Load test' }).click();
+  await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption(kind);
   for (const [name, value] of Object.entries(fields))
     await panelOf(page).locator(`[name=${name}]`).fill(value);
 }
@@ -123,10 +133,9 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
   test('counts what a full queue refuses', async ({ tab }) => {
     const { page } = tab;
     await tab.configure({ maxQueuedRequests: 2, maxBatchSize: 1 });
-    await openLoad(page, { seed: '5' });
-    await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('burst');
     // Two bursts, so that it lasts for longer than a glance.
-    await openLoad(page, { burstSize: '20', everySeconds: '0.6', durationSeconds: '1' });
+    const bursts = { burstSize: '20', everySeconds: '0.6', durationSeconds: '1' };
+    await openLoad(page, { ...bursts, seed: '5' }, 'burst');
     await panelOf(page).getByRole('radio', { name: 'Run' }).check();
     await startAndWait(page);
     const { trials } = await exportResults(page);
@@ -136,30 +145,76 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
   });
 
-  test('proposes the batch size that serves the most within the limit, and applies it', async ({ tab }) => {
+  test('suggests what three rounds or more tell apart, says what that is based on, and applies it', async ({
+    tab,
+  }) => {
     const { page } = tab;
-    await openLoad(page, {
-      rate: '16',
-      durationSeconds: '0.5',
-      latencyLimitMs: '60000',
-      seed: '5',
-      outputMin: '2',
-      outputMax: '32',
-    });
+    // Every request is in time, and a batch of one is far slower than one of eight.
+    const lengths = { outputMin: '8', outputMax: '8', seed: '5', durationSeconds: '0.5' };
+    await openLoad(page, { ...lengths, latencyLimitMs: '60000', numUsers: '16' }, 'closed-loop');
     await panelOf(page).getByRole('radio', { name: 'Suggest' }).check();
     await startAndWait(page);
-    await expect(page.getByTestId('load-results').locator('tbody tr')).toHaveCount(8);
     await expect(page.getByTestId('latency-curve').locator('canvas')).toBeVisible();
-    const { trials } = await exportResults(page);
-    const goodputs = trials.map(({ summary }) => summary['goodputPerSecond'] ?? 0);
-    const best = trials[goodputs.indexOf(Math.max(...goodputs))]?.label ?? '';
-    const [size = '', waitMs = ''] = best.split(/ \/ | ms/);
-    const suggestion = page.getByTestId('suggestion');
-    await expect(suggestion).toContainText(`Max batch size ${size}, batch wait timeout ${waitMs} ms`);
-    await suggestion.getByRole('button', { name: 'Apply' }).click();
+    const { trials, suggestion } = await exportResults(page);
+    const rounds = trials.filter(({ label }) => label === '1 / 0 ms').map(({ round }) => round);
+    expect(rounds.slice(0, 3)).toEqual([1, 2, 3]);
+    expect(rounds.length).toBeLessThanOrEqual(5);
+    await expect(page.getByTestId('load-results').locator('[data-run="1 / 0 ms"]')).toContainText('of');
+    const shown = page.getByTestId('suggestion');
+    await expect(shown).toContainText(suggestion?.title ?? 'nothing');
+    await expect(shown).toContainText(/\([\d.,]+ to [\d.,]+ in \d rounds\)/);
+    // A machine that does other things meanwhile may see no difference, and says so.
+    const [, size, waitMs] =
+      /Max batch size (\d+), batch wait timeout (\d+) ms/.exec(suggestion?.title ?? '') ?? [];
+    if (size === undefined) {
+      await expect(shown).toContainText('No measurable difference');
+      await expect(shown.getByRole('button', { name: 'Apply' })).toHaveCount(0);
+      return;
+    }
+    await shown.getByRole('button', { name: 'Apply' }).click();
     await expect
       .poll(async () => (await tab.status()).policy)
       .toMatchObject({ maxBatchSize: Number(size), batchWaitTimeoutMs: Number(waitMs) });
+  });
+
+  test('shows its results without a wider page, and whole on a desktop', async ({ tab }) => {
+    const { page } = tab;
+    const lengths = { outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '0.5' };
+    await openLoad(page, { ...lengths, rate: '8' });
+    await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
+    await startAndWait(page);
+    for (const width of [360, 780, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      const [ofPage, ofTable] = await page.evaluate(() =>
+        ['html', '.load-scroll'].map((selector) => {
+          const element = document.querySelector(selector);
+          return element ? element.scrollWidth - element.clientWidth : Number.NaN;
+        }),
+      );
+      expect(ofPage, `the page at ${width}`).toBe(0);
+      if (width === 1280) expect(ofTable, 'the table on a desktop').toBe(0);
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('saturates by default: a closed loop of twice as many users as a batch has room for', async ({
+    tab,
+    backend,
+  }) => {
+    const { page } = tab;
+    // The defaults of a page that has tested nothing yet.
+    await tab.open(`?backend=${backend}`);
+    await tab.ready();
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await panelOf(page).locator('[name=durationSeconds]').fill('1');
+    await startAndWait(page);
+    const { trace, trials } = await exportResults(page);
+    expect(trace).toMatchObject({ closedLoop: { numUsers: 16 } });
+    const [off, , continuous] = trials.map(({ summary }) => summary['tokensPerSecond'] ?? 0);
+    const ratio = (continuous ?? 0) / (off ?? 1);
+    console.log(`${backend}: continuous is at ${ratio.toFixed(2)}× of off by default`);
+    // A machine that does other things meanwhile cannot tell how much; the long proofs have it alone.
+    if (IS_WHOLE) expect(ratio).toBeGreaterThan(1.8);
   });
 
   test('replays the trace that another one exported', async ({ tab, backend }) => {

@@ -99,6 +99,13 @@ describe('chooseDevice', () => {
     expect(fallbackReason).toContain(reason);
   });
 
+  it('advises ?backend=wasm where WebGPU was asked for, and never to a page that runs on WASM', async () => {
+    pretend({ adapter: null });
+    await expect(chooseDevice('webgpu')).rejects.toThrow('?backend=wasm');
+    const { fallbackReason } = await chooseDevice('auto');
+    expect(fallbackReason).toBe('WebGPU is not available (the browser found no GPU adapter)');
+  });
+
   it('asks for no feature that its rung does not use', async () => {
     pretend(FP16);
     const device = await chooseDevice('auto', leaving('webgpu-fp16'));

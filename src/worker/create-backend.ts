@@ -22,7 +22,7 @@ export type DeviceChoice = { readonly rung: Rung; readonly fallbackReason: strin
  * @throws AdapterGoneError where the worker before ran on an adapter that is not there any more.
  */
 export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
-  const reasons = new Set(choice === 'wasm' ? ['WASM was asked for'] : []);
+  const reasons = new Set(choice === 'wasm' ? ['Set by ?backend=wasm'] : []);
   let refusal: Error | undefined;
   for (const rung of ladderOf(choice)) {
     const left = past.leftRungs.find((entry) => entry.rung === rung);
@@ -34,7 +34,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
       if (!isRefusal(error)) throw error;
       // It may come back, with its driver or its cable: worth another worker before the rung is left.
       if (past.recovery?.rung === rung && !left) throw AdapterGoneError.because(error);
-      reasons.add(error.message);
+      reasons.add(error instanceof NoWebGpuAdapterError ? error.reason : error.message);
       refusal = error;
     }
   }

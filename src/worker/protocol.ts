@@ -235,7 +235,7 @@ export type WhenBusy = 'finish' | 'resubmit';
 export interface LoadStage {
   /** `resolve`: the hub is asked what there is. `drain`: the old model ends its requests. */
   readonly phase: LoadProgress['phase'] | 'resolve' | 'verify' | 'convert' | 'drain';
-  /** Bytes of a download, its check and its conversion, else steps. */
+  /** Bytes of a download, its check and its conversion; of `resolve`, tries without an answer; else steps. */
   readonly loaded: number;
   readonly total: number;
   /** While it is downloaded, over the last seconds. */

@@ -10,12 +10,12 @@ import { StatsReporter } from './stats-reporter.ts';
 
 const requestId = createRequestId();
 
-function createReporter() {
+function createReporter(load: { numRunning: number; numWaiting: number } = { numRunning: 1, numWaiting: 2 }) {
   const clock = new FakeClock();
   const sent: ServeStats[] = [];
   const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
   const reporter = new StatsReporter(clock, metrics, {
-    gauges: () => ({ numRunning: 1, numWaiting: 2, kvCache: { usedBytes: 30, reservedBytes: 64 } }),
+    gauges: () => ({ ...load, kvCache: { usedBytes: 30, reservedBytes: 64 } }),
     send: (stats) => sent.push(stats),
   });
   const step = (stepIndex: number, requests: readonly RequestEvent[] = []): StepEvent => ({
@@ -86,6 +86,33 @@ describe('StatsReporter', () => {
     clock.advance(1000);
     expect(sent).toHaveLength(1);
     expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('says that the token rate is 0 once nothing has run for two seconds, then falls silent', () => {
+    const load = { numRunning: 1, numWaiting: 0 };
+    const { clock, sent, reporter, step } = createReporter(load);
+    reporter.recordStep(step(0, [token(10)]));
+    clock.advance(5000);
+    expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20]);
+    load.numRunning = 0;
+    reporter.recordStep(step(1, [token(10)]));
+    clock.advance(2099);
+    expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20, 20]);
+    clock.advance(1);
+    expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20, 20, 0]);
+    expect(sent.at(-1)?.steps).toEqual([]);
+    clock.advance(10_000);
+    expect(sent).toHaveLength(3);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('keeps the token rate where work goes on within two seconds', () => {
+    const { clock, sent, reporter, step } = createReporter({ numRunning: 0, numWaiting: 0 });
+    reporter.recordStep(step(0, [token(10)]));
+    clock.advance(1500);
+    reporter.recordStep(step(1, [token(10)]));
+    clock.advance(1500);
+    expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20, 20]);
   });
 
   it('sums up latencies, token rate and totals', () => {

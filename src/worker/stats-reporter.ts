@@ -17,6 +17,8 @@ interface StatsSink {
 
 /** Charts need no more than this; between two messages the steps are collected. */
 const INTERVAL_MS = 100;
+/** After so long without work the rate of the last work is history, and falls to 0. */
+const REST_MS = 2000;
 
 /** Collects what the engine reports, for the metrics and as one stats message at most every 100 ms. */
 export class StatsReporter {
@@ -27,7 +29,7 @@ export class StatsReporter {
   readonly #itl = new LatencyWindow();
   readonly #queueWait = new LatencyWindow();
   readonly #e2e = new LatencyWindow();
-  readonly #tokenRate = new TokenRate();
+  #tokenRate = new TokenRate();
   readonly #totals = {
     submitted: 0,
     finished: 0,
@@ -43,6 +45,7 @@ export class StatsReporter {
   readonly #slots = new SlotLog();
   #steps: StepEvent[] = [];
   #isSendDue = false;
+  #cancelRest: (() => void) | undefined;
 
   constructor(clock: Clock, metrics: GenerationMetrics, sink: StatsSink) {
     this.#clock = clock;
@@ -127,6 +130,8 @@ export class StatsReporter {
   }
 
   #sendSoon(): void {
+    this.#cancelRest?.();
+    this.#cancelRest = undefined;
     if (this.#isSendDue) return;
     this.#isSendDue = true;
     this.#clock.setTimer(INTERVAL_MS, () => {
@@ -135,15 +140,26 @@ export class StatsReporter {
     });
   }
 
+  /** One more message after the work: it says that nothing is generated now. */
+  #restSoon(): void {
+    this.#cancelRest = this.#clock.setTimer(REST_MS, () => {
+      this.#cancelRest = undefined;
+      this.#tokenRate = new TokenRate();
+      this.#sendNow();
+    });
+  }
+
   #sendNow(): void {
     const nowMs = this.#clock.now();
+    const gauges = this.#sink.gauges();
+    const { tokensPerSecond } = this.#tokenRate;
     const steps = this.#steps.map((event) => stepRecordOf(event, nowMs));
     this.#steps = [];
     this.#sink.send({
-      ...this.#sink.gauges(),
+      ...gauges,
       steps,
       slotStays: this.#slots.take(nowMs),
-      tokensPerSecond: this.#tokenRate.tokensPerSecond,
+      tokensPerSecond,
       ttftMs: this.#ttft.summary,
       itlMs: this.#itl.summary,
       queueWaitMs: this.#queueWait.summary,
@@ -151,6 +167,7 @@ export class StatsReporter {
       finishReasons: { ...this.#finishReasons },
       totals: { ...this.#totals },
     });
+    if (gauges.numRunning + gauges.numWaiting === 0 && tokensPerSecond > 0) this.#restSoon();
   }
 }
 

@@ -4,6 +4,7 @@ import type { FormEvent } from 'react';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount } from '../format.ts';
 import { Panel } from '../panel.tsx';
+import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';
 import { useComposer, useComposerView } from './composer-context.ts';
@@ -27,6 +28,7 @@ export function ComposePanel() {
   const error = useComposerView((view) => view.error);
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const canUndo = useComposerView(({ followed }) => followed !== undefined);
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
   const [isHistoryOpen, setIsHistoryOpen] = useState(false);
   const errorId = useId();
 
@@ -45,19 +47,22 @@ export function ComposePanel() {
         <ChoiceSwitch />
         <Logprobs />
         <div className="actions">
-          <button type="submit" className="button-primary">
+          <button type="submit" className="button-primary" disabled={!canSend}>
             Send
           </button>
           <button type="button" disabled={!isActive} onClick={() => composer.cancel()}>
             Cancel
           </button>
-          <button type="button" disabled={!canUndo} onClick={() => composer.regenerate()}>
+          <button type="button" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
             Regenerate
           </button>
           <button type="button" disabled={!canUndo} onClick={() => composer.undo()}>
             Undo
           </button>
         </div>
+        <output className="not-serving">
+          {canSend ? '' : 'No model is running, so nothing can be sent.'}
+        </output>
         <DocumentActions onHistory={() => setIsHistoryOpen(true)} />
         <FinishedMessage />
       </form>
@@ -76,6 +81,7 @@ export function ComposePanel() {
 
 function Samples() {
   const composer = useComposer();
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
   return (
     <div className="samples">
       <h3>Examples</h3>
@@ -88,7 +94,7 @@ function Samples() {
           </li>
         ))}
       </ul>
-      <button type="button" onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
+      <button type="button" disabled={!canSend} onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
         Send {SAMPLE_PROMPTS.length} sample prompts
       </button>
     </div>

@@ -34,6 +34,20 @@ function createComposer(prompt: string, temperature = '') {
   return { composer, store, tell, errorCode };
 }
 
+describe('a composer after a failure', () => {
+  it('sends nothing, keeps the text, and sends again once a model runs', () => {
+    const { composer, store } = createComposer(PROMPT);
+    applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }) }]);
+    composer.send();
+    composer.sendAll(['one', 'two']);
+    expect(store.getState().requests.size).toBe(0);
+    expect(composer.store.getState().document.text).toBe(PROMPT);
+    applyEvents(store, [{ type: 'status', status: createStatus() }]);
+    composer.send();
+    expect(store.getState().requests.size).toBe(1);
+  });
+});
+
 describe('what was wrong with a text or its options', () => {
   it('is over once the text is edited', () => {
     const { composer, errorCode } = createComposer('');

@@ -3,6 +3,7 @@ import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client.ts';
 import type { RequestId, WireError } from '../../worker/protocol.ts';
+import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import { TEXT_GENERATOR } from '../state/serve-store.ts';
@@ -159,7 +160,9 @@ export class Composer {
     this.store.setState(({ texts }) => ({ optionErrors: parseGeneration(texts).errors }));
   }
 
+  /** Sends nothing while no model runs: the page says why, and the text stays as it is. */
   #submit(prompts: readonly string[]): readonly RequestId[] {
+    if (!canGenerate(this.#serveStore.getState().status.state)) return [];
     const { texts } = this.store.getState();
     const { options, errors } = parseGeneration(texts);
     const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);

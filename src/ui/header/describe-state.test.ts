@@ -109,6 +109,13 @@ describe('the tabs in words', () => {
     expect(describeDetail({ ...ready, backend })).toBe('prompts are answered by the upstream');
   });
 
+  it('do not claim that one runs the model after a failure', () => {
+    const status = { ...ready, state: 'failed' } as const;
+    expect(describeTabs(status)).toBe('no model runs');
+    expect(describeTabs({ ...status, isolationReason: 'alone' })).toBe('no model runs');
+    expect(describeTabs({ ...status, state: 'closed' })).toBe('this one is disconnected');
+  });
+
   it('say why this tab is alone, where it is', () => {
     const isolationReason = 'This browser has no Web Locks here: this tab runs a worker of its own.';
     expect(describeTabs({ ...ready, isolationReason })).toBe(isolationReason);

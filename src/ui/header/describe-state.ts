@@ -1,5 +1,6 @@
 import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../worker/protocol.ts';
 import { formatCount, formatMegabytes } from '../format.ts';
+import { canGenerate } from '../state/can-generate.ts';
 
 const STATE_NAMES: Readonly<Record<ServeState, string>> = {
   loading: 'Loading the model',
@@ -35,8 +36,9 @@ export function describeState(status: ServeStatus): string {
   return status.isHandover ? `Handing over: ${phase}` : phase;
 }
 
-/** Who runs the worker for how many tabs. */
-export function describeTabs({ role, isolationReason, backend }: ServeStatus): string {
+/** Which tab runs the worker. */
+export function describeTabs({ state, role, isolationReason, backend }: ServeStatus): string {
+  if (!canGenerate(state)) return state === 'failed' ? 'no model runs' : 'this one is disconnected';
   if (isolationReason) return isolationReason;
   if (backend?.name === 'upstream') {
     return role === 'leader' ? 'this one asks the upstream' : 'another one asks the upstream';

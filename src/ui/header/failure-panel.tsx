@@ -9,9 +9,11 @@ interface Remedy {
   readonly backend?: BackendChoice;
 }
 
+const WASM_LABEL = 'Open the page with ?backend=wasm';
+
 const RELOAD: Remedy = {
-  text: 'Reload the page. If it fails again, run on WASM, which needs no GPU.',
-  label: 'Run on WASM',
+  text: 'Reload the page. If it fails again, run the model on WASM, which needs no GPU.',
+  label: WASM_LABEL,
   backend: 'wasm',
 };
 
@@ -22,8 +24,8 @@ const TRY_FILES_AGAIN: Remedy = {
 
 const REMEDIES: Readonly<Record<string, Remedy>> = {
   NO_WEBGPU_ADAPTER: {
-    text: 'Use a browser with WebGPU and its hardware acceleration on, or run on WASM, which is slower.',
-    label: 'Run on WASM',
+    text: 'WASM runs in every browser, more slowly.',
+    label: WASM_LABEL,
     backend: 'wasm',
   },
   MODEL_FILE_MISSING: TRY_FILES_AGAIN,

@@ -1,9 +1,9 @@
 import './compare-chart.css';
 import { measuresOf } from './compare-measures.ts';
-import type { Trial } from './experiments.ts';
+import type { Trial } from './trial.ts';
 
 interface CompareChartProps {
-  readonly trials: readonly Trial[];
+  readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
   readonly latencyLimitMs: number;
 }
 

@@ -1,5 +1,5 @@
 import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import type { Trial } from './experiments.ts';
+import type { Trial } from './trial.ts';
 import type { LoadSummary } from './summarize.ts';
 
 /** One bar for each run. */
@@ -19,7 +19,10 @@ interface Bar {
 }
 
 /** What policies are compared by: how much they serve, how much of it in time, and how long it takes. */
-export function measuresOf(trials: readonly Trial[], latencyLimitMs: number): readonly Measure[] {
+export function measuresOf(
+  trials: readonly Pick<Trial, 'label' | 'summary'>[],
+  latencyLimitMs: number,
+): readonly Measure[] {
   const bars = (
     valueOf: (summary: LoadSummary) => number | undefined,
     format: (value: number | undefined) => string,

@@ -1,47 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
-import { suggest, sweepKnobs } from './experiments.ts';
-import type { Trial } from './experiments.ts';
-import { createFakeServe, createTrial } from './test-support.ts';
-
-function createSuggestible(label: string, p95: number | undefined, goodputPerSecond: number): Trial {
-  const e2eMs = p95 === undefined ? undefined : { p50: p95 / 2, p95, p99: p95 };
-  return createTrial(label, { goodputPerSecond, e2eMs });
-}
-
-describe('a suggestion', () => {
-  it('is what serves the most of what keeps the limit', () => {
-    const trials = [
-      createSuggestible('1', 100, 2),
-      createSuggestible('8', 400, 9),
-      createSuggestible('16', 600, 12),
-    ];
-    expect(suggest(trials, 500)?.label).toBe('8');
-  });
-
-  it('is the first of equals', () => {
-    const trials = [createSuggestible('2', 100, 5), createSuggestible('4', 90, 5)];
-    expect(suggest(trials, 500)?.label).toBe('2');
-  });
-
-  it('is what comes closest where nothing keeps the limit, and never what finished nothing', () => {
-    const trials = [
-      createSuggestible('1', undefined, 0),
-      createSuggestible('8', 900, 3),
-      createSuggestible('16', 700, 2),
-    ];
-    expect(suggest(trials, 500)?.label).toBe('16');
-  });
-
-  it('is none without a trial', () => {
-    expect(suggest([], 500)).toBeUndefined();
-  });
-
-  it('is none where requests were stopped: what is left of a run says nothing of the rest', () => {
-    const stopped = createTrial('8', { numCancelled: 1, e2eMs: { p50: 1, p95: 2, p99: 3 } });
-    expect(suggest([createSuggestible('4', 100, 5), stopped], 500)).toBeUndefined();
-  });
-});
+import { sweepKnobs } from './experiments.ts';
+import { createFakeServe } from './test-support.ts';
+import type { Trial } from './trial.ts';
 
 describe('the search for knobs', () => {
   const options = {
@@ -58,9 +19,47 @@ describe('the search for knobs', () => {
     ['continuous', 'continuous'],
   ] as const)('under %s tries them under %s, and leaves the policy as it was', async (before, during) => {
     const { serve, configured } = createFakeServe(before);
-    const trials = await sweepKnobs(serve, trace, options);
-    expect(trials).toHaveLength(8);
-    expect(trials.map(({ policy }) => policy.policy)).toEqual(trials.map(() => during));
+    const trials: Trial[] = [];
+    await sweepKnobs(serve, trace, { ...options, onTrial: (trial) => trials.push(trial) });
+    expect(new Set(trials.map(({ policy }) => policy.policy))).toEqual(new Set([during]));
     expect(configured.at(-1)?.policy).toBe(before);
+  });
+
+  it('runs every size in turns, there and back, until the rounds are over where nothing differs', async () => {
+    const { serve } = createFakeServe('continuous');
+    const runs: string[] = [];
+    // The fake answers all alike, but the clock of a test is not even.
+    vi.spyOn(performance, 'now').mockReturnValue(0);
+    const suggestion = await sweepKnobs(serve, trace, {
+      ...options,
+      onTrial: ({ policy, round }) => runs.push(`${round}: ${policy.maxBatchSize}`),
+    });
+    const there = [1, 2, 4, 8, 16];
+    expect(runs).toEqual(
+      [1, 2, 3, 4, 5].flatMap((round) =>
+        (round % 2 === 1 ? there : there.toReversed()).map((size) => `${round}: ${size}`),
+      ),
+    );
+    expect(suggestion?.sizes.contenders).toHaveLength(5);
+    expect(suggestion).not.toHaveProperty('waits');
+  });
+
+  it('tries waits at the best size, and ends early where the rounds are clear', async () => {
+    // Longer batches finish sooner, and longer waits later.
+    const { serve } = createFakeServe('continuous', ({ maxBatchSize, batchWaitTimeoutMs }) => ({
+      e2eMs: 1000 / maxBatchSize + 10 * batchWaitTimeoutMs,
+    }));
+    vi.spyOn(performance, 'now').mockReturnValue(0);
+    const suggestion = await sweepKnobs(serve, trace, options);
+    expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
+    expect(suggestion?.sizes.best.rounds).toHaveLength(3);
+    expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
+  });
+
+  it('has no answer where it was stopped', async () => {
+    const abort = new AbortController();
+    const { serve } = createFakeServe('continuous');
+    const onTrial = (): void => abort.abort();
+    expect(await sweepKnobs(serve, trace, { ...options, signal: abort.signal, onTrial })).toBeUndefined();
   });
 });

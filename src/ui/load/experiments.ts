@@ -2,22 +2,12 @@ import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
 import type { RateSweep } from './rate-sweep.ts';
 import { runLoad } from './run-load.ts';
-import type { LoadProgress, LoadRun } from './run-load.ts';
+import type { LoadProgress } from './run-load.ts';
 import type { Trace } from './scenario.ts';
+import { isMeasurable, rank } from './suggest-knobs.ts';
+import type { Ranking, Suggestion } from './suggest-knobs.ts';
 import { summarize } from './summarize.ts';
-import type { LoadSummary } from './summarize.ts';
-
-/** One run among those that are compared. */
-export interface Trial {
-  readonly label: string;
-  /** In force during the run. */
-  readonly policy: BatchingPolicy;
-  /** Of a rate sweep: requests per second. */
-  readonly rate?: number;
-  readonly trace: Trace;
-  readonly run: LoadRun;
-  readonly summary: LoadSummary;
-}
+import type { Trial } from './trial.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
@@ -69,17 +59,24 @@ export function sweepRates(
 }
 
 const BATCH_SIZES: readonly number[] = [1, 2, 4, 8, 16];
-const BATCH_WAITS_MS: readonly number[] = [5, 20, 50];
+const BATCH_WAITS_MS: readonly number[] = [0, 5, 20, 50];
+
+/** Fewer rounds say nothing about their spread. */
+const MIN_ROUNDS = 3;
+/** What is not measurable by then counts as equal. */
+const MAX_ROUNDS = 5;
 
 /**
- * Looks for the batch size that serves a trace best, then for the wait that serves it best at that size. Where batching is off,
- * neither would change anything: then under `continuous`.
+ * Looks for the batch size that serves a trace best, then for the best wait at that size. Where batching is off, neither would
+ * change anything: then under `continuous`.
+ *
+ * @returns Undefined where the search was stopped, or where nothing finished.
  */
 export async function sweepKnobs(
   serve: Serve,
   trace: Trace,
   options: ExperimentOptions,
-): Promise<readonly Trial[]> {
+): Promise<Suggestion | undefined> {
   const before = serve.status().policy.policy;
   const policy = before === 'off' ? 'continuous' : before;
   const planOf = (maxBatchSize: number, batchWaitTimeoutMs: number): Plan => ({
@@ -87,31 +84,50 @@ export async function sweepKnobs(
     trace,
     knobs: { policy, maxBatchSize, batchWaitTimeoutMs },
   });
-  const sizes = await runAll(
-    serve,
-    BATCH_SIZES.map((size) => planOf(size, 0)),
-    options,
-  );
-  const bestSize = suggest(sizes, options.latencyLimitMs)?.policy.maxBatchSize;
-  if (bestSize === undefined || options.signal.aborted) return sizes;
-  const waits = await runAll(
-    serve,
-    BATCH_WAITS_MS.map((waitMs) => planOf(bestSize, waitMs)),
-    options,
-  );
-  return [...sizes, ...waits];
+  const sizePlans = BATCH_SIZES.map((size) => planOf(size, 0));
+  const sizes = await repeat(serve, sizePlans, options);
+  if (!sizes || !isMeasurable(sizes)) return sizes && { sizes };
+  const { maxBatchSize } = sizes.best.policy;
+  const waitPlans = BATCH_WAITS_MS.map((waitMs) => planOf(maxBatchSize, waitMs));
+  const waits = await repeat(serve, waitPlans, options);
+  return waits && { sizes, waits };
 }
 
 /**
- * Of the trials whose p95 keeps the limit, the one with the most goodput; where none does, the one that comes closest. Of equals the
- * first, which has the smaller batch or the shorter wait. None where requests were stopped: the others were served without them.
+ * Runs all plans in turns, round after round, until one is measurably the best. A plan that another one measurably beats is not
+ * run again.
  */
-export function suggest(trials: readonly Trial[], latencyLimitMs: number): Trial | undefined {
-  if (trials.some(({ summary }) => summary.numCancelled > 0)) return undefined;
-  const p95 = ({ summary }: Trial): number => summary.e2eMs?.p95 ?? Infinity;
-  const keeping = trials.filter((trial) => p95(trial) <= latencyLimitMs);
-  if (keeping.length === 0) return trials.toSorted((a, b) => p95(a) - p95(b))[0];
-  return keeping.toSorted((a, b) => b.summary.goodputPerSecond - a.summary.goodputPerSecond)[0];
+async function repeat(
+  serve: Serve,
+  plans: readonly Plan[],
+  options: ExperimentOptions,
+): Promise<Ranking | undefined> {
+  let trials: readonly Trial[] = [];
+  let contenders: ReadonlySet<string> = new Set(plans.map(({ label }) => label));
+  let ranking: Ranking | undefined;
+  for (let round = 1; round <= MAX_ROUNDS; round += 1) {
+    const next = plans.filter(({ label }) => contenders.has(label));
+    // Every other round runs backward, so that a machine that slows down favors no plan.
+    await runAll(serve, round % 2 === 1 ? next : next.toReversed(), {
+      ...options,
+      onProgress: (label, progress) =>
+        options.onProgress(`${label}, round ${round} of ${MIN_ROUNDS} to ${MAX_ROUNDS}`, progress),
+      onTrial: (trial) => {
+        trials = [...trials, { ...trial, round }];
+        options.onTrial({ ...trial, round });
+      },
+    });
+    if (options.signal.aborted) return undefined;
+    if (round < MIN_ROUNDS) continue;
+    ranking = rank(inOrderOf(plans, trials), options.latencyLimitMs);
+    if (!ranking || ranking.contenders.length === 1) return ranking;
+    contenders = new Set(ranking.contenders.map(({ label }) => label));
+  }
+  return ranking;
+}
+
+function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly Trial[] {
+  return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
 /** One after another; afterwards the policy is what it was. */

@@ -1,9 +1,10 @@
 import type { ServeStatus } from '../../worker/protocol.ts';
 import type { LoadResults } from './load-session.ts';
+import { describeSuggestion } from './suggestion-text.ts';
 
 /** What the file of a load test holds. A run without a trace of its own sent the one that stands above all of them. */
 export function exportLoad(
-  { mode, scenario, latencyLimitMs, trials }: LoadResults,
+  { mode, scenario, latencyLimitMs, trials, suggestion }: LoadResults,
   { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,
 ) {
   const trace = trials[0]?.trace;
@@ -15,6 +16,7 @@ export function exportLoad(
     backend,
     policy,
     trace,
+    ...(suggestion && { suggestion: describeSuggestion(suggestion, latencyLimitMs) }),
     trials: trials.map(({ trace: own, ...trial }) => (own === trace ? trial : { ...trial, trace: own })),
   };
 }

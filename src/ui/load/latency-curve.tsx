@@ -5,16 +5,16 @@ import 'uplot/dist/uPlot.min.css';
 import { formatMs, formatNumber } from '../format.ts';
 import { onThemeChange } from '../theme/on-theme-change.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
-import type { Trial } from './experiments.ts';
+import type { Trial } from './trial.ts';
 
 interface LatencyCurveProps {
-  readonly trials: readonly Trial[];
+  readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
   readonly latencyLimitMs: number;
 }
 
 const HEIGHT = 260;
 
-/** Throughput to the right, the latency that it costs upwards: one point for each run. The table says the same in numbers. */
+/** Throughput to the right, the latency that it costs upwards: one point for each row of the table. The table says the same in numbers. */
 export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   const hostRef = useRef<HTMLDivElement>(null);
 
@@ -36,7 +36,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
     <figure className="chart load-curve">
       <figcaption>
         <div>
-          <h3>Latency over throughput</h3> <span>one point for each run</span>
+          <h3>Latency over throughput</h3> <span>one point for each row of the table</span>
         </div>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />
@@ -85,7 +85,7 @@ function line(label: string, dash: number[]): uPlot.Series {
 }
 
 /** A curve goes from left to right, whatever the order of the runs. */
-function dataOf(trials: readonly Trial[], latencyLimitMs: number): uPlot.AlignedData {
+function dataOf(trials: readonly Pick<Trial, 'summary'>[], latencyLimitMs: number): uPlot.AlignedData {
   const sorted = trials.toSorted((a, b) => a.summary.tokensPerSecond - b.summary.tokensPerSecond);
   return [
     sorted.map(({ summary }) => summary.tokensPerSecond),

@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest';
 
-import { ARRIVALS, DEFAULT_LOAD_FORM, parseLoadForm, readLoadForm, writeLoadForm } from './load-form.ts';
+import {
+  ARRIVALS,
+  DEFAULT_LOAD_FORM,
+  parseLoadForm as parse,
+  readLoadForm,
+  writeLoadForm,
+} from './load-form.ts';
+import type { LoadForm } from './load-form.ts';
+
+const parseLoadForm = (form: LoadForm) => parse(form, 8);
+const POISSON: LoadForm = { ...DEFAULT_LOAD_FORM, arrivals: 'poisson' };
+
+const usersOf = (form: LoadForm, maxBatchSize: number) => parse(form, maxBatchSize).scenario.arrivals;
 
 describe('the load form', () => {
   it('is right as it comes, with every kind of arrivals', () => {
@@ -26,6 +38,14 @@ describe('the load form', () => {
     });
   });
 
+  it('saturates by default: a closed loop of twice as many users as a batch has room for', () => {
+    expect(usersOf(DEFAULT_LOAD_FORM, 8)).toEqual({ type: 'closed-loop', numUsers: 16 });
+    expect(usersOf(DEFAULT_LOAD_FORM, 3)).toEqual({ type: 'closed-loop', numUsers: 6 });
+    expect(usersOf(DEFAULT_LOAD_FORM, 1000)).toEqual({ type: 'closed-loop', numUsers: 256 });
+    const three = { ...DEFAULT_LOAD_FORM, numUsers: '3' };
+    expect(usersOf(three, 8)).toEqual({ type: 'closed-loop', numUsers: 3 });
+  });
+
   it.each([
     ['rate', ['', '0', '-1', 'many', '1001']],
     ['durationSeconds', ['0', '601', 'Infinity']],
@@ -34,14 +54,14 @@ describe('the load form', () => {
     ['latencyLimitMs', ['0', 'soon']],
   ] as const)('refuses what is out of range for %s, naming it', (field, texts) => {
     for (const text of texts) {
-      const { errors } = parseLoadForm({ ...DEFAULT_LOAD_FORM, [field]: text });
+      const { errors } = parseLoadForm({ ...POISSON, [field]: text });
       expect(Object.keys(errors)).toEqual([field]);
       expect(errors[field]).toContain(`Expected ${field} to be`);
     }
   });
 
   it('does not judge fields that the chosen arrivals do not use', () => {
-    expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, numUsers: 'none' }).errors).toEqual({});
+    expect(parseLoadForm({ ...POISSON, numUsers: 'none' }).errors).toEqual({});
   });
 
   it.each([
@@ -72,7 +92,7 @@ describe('the load form', () => {
   });
 
   it('refuses more requests than a page can hold', () => {
-    const { errors } = parseLoadForm({ ...DEFAULT_LOAD_FORM, rate: '100', durationSeconds: '60' });
+    const { errors } = parseLoadForm({ ...POISSON, rate: '100', durationSeconds: '60' });
     expect(errors.durationSeconds).toContain('got about 6000');
   });
 });

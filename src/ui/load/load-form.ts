@@ -40,9 +40,11 @@ export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
 
 export const DEFAULT_LOAD_FORM: LoadForm = {
   mode: 'compare',
-  arrivals: 'poisson',
+  // A batch shows its worth where requests wait for it.
+  arrivals: 'closed-loop',
   rate: '8',
-  numUsers: '8',
+  // Twice the max batch size in force.
+  numUsers: '',
   burstSize: '8',
   everySeconds: '2',
   fromRate: '1',
@@ -76,7 +78,7 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   numUsers: {
     label: 'Users',
     unit: 'users',
-    hint: 'Each sends its next request when its last one is over.',
+    hint: 'Each sends its next request when its last one ends. Empty: twice the max batch size.',
     min: 1,
     max: 256,
     isInteger: true,
@@ -139,8 +141,13 @@ export interface ParsedLoad {
   readonly latencyLimitMs: number;
 }
 
-/** Checks what is typed, field by field; those that the form does not show, as it is set, may hold anything. */
-export function parseLoadForm(form: LoadForm): ParsedLoad {
+/**
+ * Checks each field that the form shows; a hidden one may hold anything.
+ *
+ * @param maxBatchSize In force: without a number of users, a closed loop has twice as many.
+ */
+export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad {
+  const form = withUsers(typed, maxBatchSize);
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
   for (const name of NUMBER_FIELDS) {
     if (!hasMeaning(name, form)) continue;
@@ -181,6 +188,12 @@ export function parseLoadForm(form: LoadForm): ParsedLoad {
       outputTokens: lengths(form.outputLengths, 'outputMin', 'outputMax'),
     },
   };
+}
+
+/** Twice as many users as a batch has room for: one batch runs while the next one waits. */
+function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
+  if (form.numUsers.trim() !== '') return form;
+  return { ...form, numUsers: String(Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max)) };
 }
 
 /** What says how requests are drawn: a trace brings its own. */

@@ -6,7 +6,8 @@ import { useComposer } from '../compose/composer-context.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { readPermalink, withPermalink } from '../share/permalink.ts';
-import { useServe } from '../state/serve-context.ts';
+import { canGenerate } from '../state/can-generate.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadFields } from './load-fields.tsx';
 import { MODES, readLoadForm, writeLoadForm } from './load-form.ts';
 import type { Mode } from './load-form.ts';
@@ -23,15 +24,14 @@ const MODE_TITLES: Readonly<Record<Mode, string>> = {
 };
 
 const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
-  run: 'Sends the requests under the policy in force, and measures what comes of them.',
-  sweep:
-    'Runs at six rates around the given one, or the trace’s own: the latency that throughput costs, as a curve.',
-  compare: 'Sends the very same requests under off, static and continuous, one after another.',
+  run: 'Sends the requests under the current policy and measures them.',
+  sweep: 'Runs at six rates around the given one. A curve shows how latency grows with throughput.',
+  compare: 'Sends the same requests under off, static and continuous, one after another.',
   suggest:
-    'Tries batch sizes and batch waits, and proposes those that serve the most within the latency limit.',
+    'Tries batch sizes, then batch waits, in 3 to 5 rounds each. Suggests what serves the most requests within the latency limit, if the rounds can tell.',
 };
 
-/** Asks the engine for much at once, by a plan that anybody can repeat. */
+/** Sends load by a plan that anyone can repeat, and measures what it costs. */
 export function LoadPanel() {
   const { serve } = useServe();
   const [session] = useState(() => new LoadSession(serve, readLoadForm(readPermalink(location.hash).load)));
@@ -39,6 +39,7 @@ export function LoadPanel() {
   const error = useStore(session.store, (view) => view.error);
   const results = useStore(session.store, (view) => view.results);
   const isRunning = useStore(session.store, (view) => view.isRunning);
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
 
   const start = (event: FormEvent): void => {
     event.preventDefault();
@@ -69,7 +70,7 @@ export function LoadPanel() {
         <LoadFields session={session} />
         <div role="alert">{error && <ErrorLine error={error} />}</div>
         <div className="actions">
-          <button type="submit" className="button-primary" disabled={isRunning}>
+          <button type="submit" className="button-primary" disabled={isRunning || !canSend}>
             Start
           </button>
           <button type="button" disabled={!isRunning} onClick={() => session.stop()}>

@@ -1,19 +1,20 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 
-import type { WireError } from '../../worker/protocol.ts';
+import type { BatchingPolicy, WireError } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatEachMs, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { CompareChart } from './compare-chart.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
-import { suggest } from './experiments.ts';
-import type { Trial } from './experiments.ts';
 import { exportLoad } from './export-load.ts';
 import { LatencyCurve } from './latency-curve.tsx';
 import type { LoadResults } from './load-session.ts';
+import { combineRounds, isMeasurable } from './suggest-knobs.ts';
+import type { Candidate } from './suggest-knobs.ts';
+import { describeSuggestion } from './suggestion-text.ts';
 import type { LoadSummary, Percentiles } from './summarize.ts';
 
 interface LoadResultsProps {
@@ -21,11 +22,12 @@ interface LoadResultsProps {
   readonly isRunning: boolean;
 }
 
-/** Every run in one table; what is compared, against the first of them. */
+/** One row for each run, or for each setting that several rounds ran under. */
 export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   const { store } = useServe();
-  const { mode, trials, latencyLimitMs } = results;
-  if (trials.length === 0) return null;
+  const { mode, latencyLimitMs } = results;
+  const rows = useMemo(() => combineRounds(results.trials), [results.trials]);
+  if (rows.length === 0) return null;
 
   const save = (): void => {
     saveJson('tabserve-load.json', exportLoad(results, store.getState().status));
@@ -40,33 +42,34 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
           <thead>
             <tr>
               <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
+              {mode === 'suggest' && <th scope="col">Rounds</th>}
               <th scope="col">Tokens/s</th>
               {mode === 'compare' && <th scope="col">× off</th>}
               <th scope="col">Requests/s</th>
               <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
               <th scope="col">Finished</th>
-              <th scope="col">Rejected</th>
-              <th scope="col">TTFT p50 / p95 / p99</th>
-              <th scope="col">TPOT p50 / p95 / p99</th>
-              <th scope="col">Queue wait p50 / p95 / p99</th>
-              <th scope="col">End to end p50 / p95 / p99</th>
+              {LATENCIES.map(({ title }) => (
+                <th key={title} scope="col">
+                  {title} p50, p95, p99
+                </th>
+              ))}
               <th scope="col">Duration</th>
             </tr>
           </thead>
           <tbody>
-            {trials.map((trial) => (
-              <ResultRow key={trial.label} trial={trial} trials={trials} mode={mode} />
+            {rows.map((row) => (
+              <ResultRow key={row.label} row={row} rows={rows} mode={mode} />
             ))}
           </tbody>
         </table>
       </section>
-      {mode === 'compare' && trials.length > 1 && (
-        <CompareChart trials={trials} latencyLimitMs={latencyLimitMs} />
+      {mode === 'compare' && rows.length > 1 && (
+        <CompareChart trials={rows} latencyLimitMs={latencyLimitMs} />
       )}
-      {(mode === 'sweep' || mode === 'suggest') && trials.length > 1 && (
-        <LatencyCurve trials={trials} latencyLimitMs={latencyLimitMs} />
+      {(mode === 'sweep' || mode === 'suggest') && rows.length > 1 && (
+        <LatencyCurve trials={rows} latencyLimitMs={latencyLimitMs} />
       )}
-      {mode === 'suggest' && !isRunning && <Suggestion results={results} />}
+      {mode === 'suggest' && !isRunning && <SuggestionView results={results} />}
       <div className="actions">
         <button type="button" onClick={save}>
           Export JSON
@@ -76,20 +79,31 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   );
 }
 
+const LATENCIES: readonly {
+  readonly title: string;
+  readonly select: (summary: LoadSummary) => Percentiles | undefined;
+}[] = [
+  { title: 'TTFT', select: ({ ttftMs }) => ttftMs },
+  { title: 'TPOT', select: ({ tpotMs }) => tpotMs },
+  { title: 'Queue wait', select: ({ queueWaitMs }) => queueWaitMs },
+  { title: 'End to end', select: ({ e2eMs }) => e2eMs },
+];
+
 interface ResultRowProps {
-  readonly trial: Trial;
-  readonly trials: readonly Trial[];
+  readonly row: Candidate;
+  readonly rows: readonly Candidate[];
   readonly mode: LoadResults['mode'];
 }
 
-function ResultRow({ trial, trials, mode }: ResultRowProps) {
-  const { label, summary } = trial;
-  const [first] = trials;
-  const best = Math.max(...trials.map((other) => other.summary.tokensPerSecond));
+function ResultRow({ row, rows, mode }: ResultRowProps) {
+  const { label, summary, rounds } = row;
+  const [first] = rows;
+  const best = Math.max(...rows.map((other) => other.summary.tokensPerSecond));
   const share = best > 0 ? summary.tokensPerSecond / best : 0;
   return (
     <tr data-run={label}>
       <th scope="row">{label}</th>
+      {mode === 'suggest' && <td>{formatCount(rounds.length)}</td>}
       <td
         className="load-bar-cell"
         style={{ backgroundSize: `${share * 100}% 100%` }}
@@ -101,33 +115,55 @@ function ResultRow({ trial, trials, mode }: ResultRowProps) {
       <td>{formatNumber(summary.requestsPerSecond)}</td>
       <td>{formatNumber(summary.goodputPerSecond)}</td>
       <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
-        {describeFinished(summary)}
+        <Lines texts={describeFinished(summary)} />
       </td>
-      <td>{formatCount(summary.numRejected)}</td>
-      <td>{formatPercentiles(summary.ttftMs)}</td>
-      <td>{formatPercentiles(summary.tpotMs)}</td>
-      <td>{formatPercentiles(summary.queueWaitMs)}</td>
-      <td>{formatPercentiles(summary.e2eMs)}</td>
+      {LATENCIES.map(({ title, select }) => (
+        <td key={title}>
+          <Lines texts={formatPercentiles(select(summary))} />
+        </td>
+      ))}
       <td>{formatMs(summary.durationMs)}</td>
     </tr>
   );
+}
+
+/** Several short texts in one narrow cell. */
+function Lines({ texts }: { readonly texts: readonly string[] }) {
+  return texts.map((text, index) => <div key={index}>{text}</div>);
 }
 
 interface SuggestionProps {
   readonly results: LoadResults;
 }
 
-function Suggestion({ results: { trials, latencyLimitMs, isWhole } }: SuggestionProps) {
+function SuggestionView({ results: { suggestion, latencyLimitMs } }: SuggestionProps) {
+  if (!suggestion) {
+    return <p>No suggestion: the search was stopped, or no request finished.</p>;
+  }
+  const { title, reasons } = describeSuggestion(suggestion, latencyLimitMs);
+  const hasDifference = isMeasurable(suggestion.sizes);
+  return (
+    <div className="load-suggestion" data-testid="suggestion">
+      <div>
+        <p>
+          <strong>{title}</strong>
+        </p>
+        {reasons.map((reason) => (
+          <p key={reason}>{reason}</p>
+        ))}
+      </div>
+      {hasDifference && <ApplyButton policy={(suggestion.waits ?? suggestion.sizes).best.policy} />}
+    </div>
+  );
+}
+
+function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
   const { serve, store } = useServe();
   const [error, setError] = useState<WireError>();
   const [isApplied, setIsApplied] = useState(false);
-  const best = isWhole ? suggest(trials, latencyLimitMs) : undefined;
-  if (!best) return <p>Nothing is suggested: the load test, or a request of it, did not come to its end.</p>;
-  const { policy, maxBatchSize, batchWaitTimeoutMs } = best.policy;
-  const p95 = best.summary.e2eMs?.p95;
-  const isKept = p95 !== undefined && p95 <= latencyLimitMs;
 
   const apply = async (): Promise<void> => {
+    const { policy, maxBatchSize, batchWaitTimeoutMs } = chosen;
     try {
       await configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs });
       setIsApplied(true);
@@ -137,35 +173,31 @@ function Suggestion({ results: { trials, latencyLimitMs, isWhole } }: Suggestion
   };
 
   return (
-    <div className="load-suggestion" data-testid="suggestion">
-      <p>
-        <strong>
-          Max batch size {maxBatchSize}, batch wait timeout {batchWaitTimeoutMs} ms
-        </strong>{' '}
-        under {policy}{' '}
-        {isKept
-          ? `serves the most within ${formatMs(latencyLimitMs)}: ${formatNumber(best.summary.goodputPerSecond)} requests/s in time, p95 ${formatMs(p95)}.`
-          : `comes closest: no setting kept ${formatMs(latencyLimitMs)} for 95 % of the requests; its p95 is ${formatMs(p95)}.`}
-      </p>
+    <>
       <button type="button" disabled={isApplied} onClick={() => void apply()}>
         {isApplied ? 'Applied' : 'Apply'}
       </button>
       {error && <ErrorLine error={error} />}
-    </div>
+    </>
   );
 }
 
-function describeFinished({ numFinished, numSent, numFailed, numCancelled }: LoadSummary): string {
-  const others = [
+function describeFinished({
+  numFinished,
+  numSent,
+  numRejected,
+  numFailed,
+  numCancelled,
+}: LoadSummary): string[] {
+  return [
+    `${formatCount(numFinished)} of ${formatCount(numSent)}`,
+    ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),
     ...(numFailed > 0 ? [`${formatCount(numFailed)} failed`] : []),
     ...(numCancelled > 0 ? [`${formatCount(numCancelled)} stopped`] : []),
   ];
-  const finished = `${formatCount(numFinished)} of ${formatCount(numSent)}`;
-  return others.length > 0 ? `${finished}, ${others.join(', ')}` : finished;
 }
 
-function formatPercentiles(percentiles: Percentiles | undefined): string {
-  if (!percentiles) return NO_VALUE;
-  const { p50, p95, p99 } = percentiles;
-  return formatEachMs([p50, p95, p99]);
+function formatPercentiles(percentiles: Percentiles | undefined): string[] {
+  if (!percentiles) return [NO_VALUE];
+  return [percentiles.p50, percentiles.p95, percentiles.p99].map((value) => formatMs(value));
 }

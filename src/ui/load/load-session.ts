@@ -6,12 +6,14 @@ import type { WireError } from '../../worker/protocol.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';
-import type { ExperimentOptions, Trial } from './experiments.ts';
+import type { ExperimentOptions } from './experiments.ts';
+import type { Trial } from './trial.ts';
 import { parseLoadForm } from './load-form.ts';
-import type { LoadErrors, LoadForm, Mode } from './load-form.ts';
+import type { LoadErrors, LoadForm, Mode, ParsedLoad } from './load-form.ts';
 import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
+import type { Suggestion } from './suggest-knobs.ts';
 import { parseTraceFile } from './trace-file.ts';
 
 interface LoadedTrace {
@@ -28,6 +30,8 @@ export interface LoadResults {
   readonly trials: readonly Trial[];
   /** It came to its end: neither stopped nor failed. */
   readonly isWhole: boolean;
+  /** Of a whole search for knobs, where anything finished. */
+  readonly suggestion?: Suggestion;
 }
 
 export interface LoadView {
@@ -79,7 +83,7 @@ export class LoadSession {
   }
 
   check(): void {
-    this.store.setState(({ form }) => ({ errors: parseLoadForm(form).errors }));
+    this.store.setState(({ form }) => ({ errors: this.#parse(form).errors }));
   }
 
   async loadTraceFile(file: File): Promise<void> {
@@ -102,7 +106,7 @@ export class LoadSession {
   async start(): Promise<void> {
     const { form, loadedTrace, isRunning } = this.store.getState();
     const { mode, arrivals } = form;
-    const parsed = parseLoadForm(form);
+    const parsed = this.#parse(form);
     const { errors, latencyLimitMs } = parsed;
     const replayed = arrivals === 'replay' ? loadedTrace?.trace : undefined;
     const error = arrivals === 'replay' ? refusalOf(mode, replayed) : undefined;
@@ -115,13 +119,13 @@ export class LoadSession {
     const results = { mode, scenario, latencyLimitMs, trials: [], isWhole: false };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
-      await this.#runExperiment(mode, scenario, trace, {
+      const suggestion = await this.#runExperiment(mode, scenario, trace, {
         signal: abort.signal,
         latencyLimitMs,
         onProgress: (label, progress) => this.#tell(label, progress),
         onTrial: (trial) => this.#add(trial),
       });
-      this.#changeResults(() => ({ isWhole: !abort.signal.aborted }));
+      this.#changeResults(() => ({ isWhole: !abort.signal.aborted, ...(suggestion && { suggestion }) }));
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
@@ -129,12 +133,16 @@ export class LoadSession {
     }
   }
 
+  #parse(form: LoadForm): ParsedLoad {
+    return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
+  }
+
   async #runExperiment(
     mode: Mode,
     scenario: Scenario | undefined,
     trace: Trace,
     options: ExperimentOptions,
-  ): Promise<void> {
+  ): Promise<Suggestion | undefined> {
     switch (mode) {
       case 'run':
         await runOnce(this.#serve, trace, options);
@@ -150,11 +158,11 @@ export class LoadSession {
         await comparePolicies(this.#serve, trace, options);
         break;
       case 'suggest':
-        await sweepKnobs(this.#serve, trace, options);
-        break;
+        return sweepKnobs(this.#serve, trace, options);
       default:
         mode satisfies never;
     }
+    return undefined;
   }
 
   #tell(label: string, progress: LoadProgress): void {

@@ -1,15 +1,22 @@
 import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
 import { POLICY } from '../test-support.ts';
-import type { Trial } from './experiments.ts';
+import type { Trial } from './trial.ts';
 
-/** Finishes each request at once, with one token; remembers what it was told. */
-export function createFakeServe(policyName: PolicyName) {
+/** Finishes each request at once, with one token, in as long as it says; remembers what it was told. */
+export function createFakeServe(
+  policyName: PolicyName,
+  timingsUnder: (policy: BatchingPolicy) => { readonly e2eMs: number } = () => ({ e2eMs: 3 }),
+) {
   let policy: BatchingPolicy = { ...POLICY, policy: policyName };
   const configured: BatchingPolicy[] = [];
   const prompts: string[] = [];
-  const timings = { queueWaitMs: 1, ttftMs: 2, tpotMs: 0, e2eMs: 3 };
-  const result = { tokenIds: [1], finishReason: 'stop', usage: { numPromptTokens: 1 }, timings };
+  const result = () => ({
+    tokenIds: [1],
+    finishReason: 'stop',
+    usage: { numPromptTokens: 1 },
+    timings: { queueWaitMs: 1, ttftMs: 2, tpotMs: 0, ...timingsUnder(policy) },
+  });
   const fake = {
     status: () => ({ policy }),
     configure: (_name: string, knobs: Partial<BatchingPolicy>) => {
@@ -20,7 +27,7 @@ export function createFakeServe(policyName: PolicyName) {
     getHandle: () => ({
       remote: (prompt: string) => {
         prompts.push(prompt);
-        return { result: () => Promise.resolve(result) };
+        return { result: () => Promise.resolve(result()) };
       },
     }),
   };

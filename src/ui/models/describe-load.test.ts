@@ -23,6 +23,12 @@ describe('a load', () => {
     expect(describeLoad({ ...LOAD, isPaused: true })).toBe('paused 12.0 of 548.1 MB');
   });
 
+  it('says how often the hub was asked without an answer', () => {
+    const asking = { ...LOAD, phase: 'resolve', total: 0 } as const;
+    expect(describeLoad({ ...asking, loaded: 0 })).toBe('asking the hub');
+    expect(describeLoad({ ...asking, loaded: 2 })).toBe('asking the hub, no answer yet, try 3');
+  });
+
   it('counts no bytes where there are steps', () => {
     expect(describeLoad({ ...LOAD, phase: 'compile', loaded: 1, total: 5 })).toBe('warming up');
   });

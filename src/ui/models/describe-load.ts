@@ -23,6 +23,7 @@ export function describeLoad({
   secondsLeft,
 }: ModelLoad): string {
   const parts = [isPaused ? 'paused' : PHASES[phase]];
+  if (phase === 'resolve' && !isPaused && loaded > 0) parts.push(`no answer yet, try ${loaded + 1}`);
   if (IN_BYTES.has(phase)) parts[0] += ` ${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
   if (bytesPerSecond) parts.push(`${formatNumber(bytesPerSecond / 1e6)} MB/s`);
   if (secondsLeft !== undefined) parts.push(`${describeSeconds(secondsLeft)} left`);

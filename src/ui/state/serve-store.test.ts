@@ -472,7 +472,27 @@ describe('stats', () => {
     expect(figures).toMatchObject({ numRunning: 2, numWaiting: 1, lastBatchSize: 2 });
   });
 
-  it('keep the last batch size while no step runs', () => {
+  it('have no last batch once nothing runs or waits', () => {
+    const { store } = createStore();
+    const rest = createStats([], { numRunning: 0, numWaiting: 0, tokensPerSecond: 0 });
+    applyEvents(store, [
+      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'stats', stats: rest, receivedAtMs: 2000 },
+    ]);
+    expect(store.getState().figures).toMatchObject({ lastBatchSize: 0, tokensPerSecond: 0 });
+  });
+
+  it('of an engine that failed say that nothing runs', () => {
+    const { store } = createStore();
+    applyEvents(store, [
+      { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
+      { type: 'status', status: createStatus({ state: 'failed' }) },
+    ]);
+    const rest = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
+    expect(store.getState().figures).toMatchObject(rest);
+  });
+
+  it('keep the last batch size while requests wait for a step', () => {
     const { store } = createStore();
     applyEvents(store, [
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },

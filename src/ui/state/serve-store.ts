@@ -13,6 +13,7 @@ import { updateAnswerLogs, withoutSettled } from './answer-log.ts';
 import type { AnswerLogs } from './answer-log.ts';
 import { appendBatches } from './batch-view.ts';
 import type { BatchViews } from './batch-view.ts';
+import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';
 import { createRequestView, foreignRequestView, isActive, updateRequestView } from './request-view.ts';
 import type { RequestView } from './request-view.ts';
@@ -79,6 +80,7 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
     for (const event of events) {
       if (event.type === 'status') {
         status = event.status;
+        if (!canGenerate(status.state)) figures = figuresAtRest(figures);
       } else if (event.type === 'stats') {
         view.history.record(event.stats, event.receivedAtMs, status.policy.maxBatchSize);
         figures = latestFigures(event.stats, figures);
@@ -117,8 +119,16 @@ export function clearAnswers(store: ServeStore, deployment: string): void {
   });
 }
 
+/** Without a step in a message, the last batch is that of the message before; at rest there is none. */
 function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | undefined): Figures {
-  return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? previous?.lastBatchSize ?? 0 };
+  const isAtRest = stats.numRunning + stats.numWaiting === 0;
+  const before = isAtRest ? 0 : (previous?.lastBatchSize ?? 0);
+  return { ...stats, lastBatchSize: steps.at(-1)?.batchSize ?? before };
+}
+
+/** The figures of an engine that is gone. */
+function figuresAtRest(figures: Figures | undefined): Figures | undefined {
+  return figures && { ...figures, numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
 }
 
 function updateRequestTable(table: RequestTable, events: readonly TableEvent[]): RequestTable {

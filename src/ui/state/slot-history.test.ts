@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import { describeBar } from '../slots/describe-bar.ts';
 import { keyOfStep } from '../slots/key-of-step.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';
@@ -41,17 +42,29 @@ function createView(name: string, change: Partial<RequestView> = {}): RequestVie
 }
 
 describe('the history of slots', () => {
-  it('keeps the first word on when a bar began, and takes the last on all else', () => {
+  it('takes the earliest word on when a bar began, and the last on all else', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotStays: [createStay()] }, 1000);
     expect(history.numLive).toBe(1);
     const ended = { firstTokenAgoMs: 180, endedAgoMs: 20, end: 'stop', numTokens: 7 } as const;
-    history.record({ steps: [], slotStays: [createStay({ startedAgoMs: 215, ...ended })] }, 1100);
+    history.record({ steps: [], slotStays: [createStay({ startedAgoMs: 185, ...ended })] }, 1100);
     expect([...history.bars]).toMatchObject([
-      { startedAtMs: 900, firstTokenAtMs: 920, endedAtMs: 1080, end: 'stop', numTokens: 7 },
+      { startedAtMs: 900, firstTokenAtMs: 905, endedAtMs: 1065, end: 'stop', numTokens: 7 },
     ]);
     expect(history.numLive).toBe(0);
-    expect(history.lastEndedAtMs).toBe(1080);
+    expect(history.lastEndedAtMs).toBe(1065);
+  });
+
+  it('measures a decode of 38 tokens in full, though the message of its first token came 180 ms late', () => {
+    const history = new SlotHistory();
+    // On the worker: started at 0, first token at 10, the end at 200 ms; messages at 15 and 205 ms, both read at 205.
+    const running = createStay({ startedAgoMs: 15, firstTokenAgoMs: 5, numTokens: 1 });
+    history.record({ steps: [], slotStays: [running] }, 205);
+    const over = { startedAgoMs: 205, firstTokenAgoMs: 195, endedAgoMs: 5, end: 'length' } as const;
+    history.record({ steps: [], slotStays: [createStay({ ...over, numTokens: 38 })] }, 205);
+    const [bar] = history.bars;
+    expect(bar && describeBar(bar)).toContain('prefill 10.0 ms · decode 190 ms · 38 tokens');
+    expect(bar).toMatchObject({ startedAtMs: 0, firstTokenAtMs: 10, endedAtMs: 200 });
   });
 
   it('takes a request of which it has not heard yet for one that goes on', () => {

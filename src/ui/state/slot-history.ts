@@ -119,16 +119,17 @@ export class SlotHistory {
     const known = lasting && isSameStay(lasting, stay) ? lasting : undefined;
     if (lasting && !known) this.#endLost(name, lasting.key, receivedAtMs);
     const key = known?.key ?? `${name}#${(this.#numKnown += 1)}`;
-    const firstTokenAtMs =
-      known?.firstTokenAtMs ?? (firstTokenAgoMs === undefined ? undefined : receivedAtMs - firstTokenAgoMs);
+    // A message can be late and never early, so the earliest estimate is the closest.
+    const startedAtMs = Math.min(known?.startedAtMs ?? Infinity, receivedAtMs - startedAgoMs);
+    // Both ends of an interval come from one message: between two messages lies what each of them took to arrive.
+    const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
     const bar: SlotBar = {
       ...rest,
       key,
       ...(known?.owner && { owner: known.owner }),
-      // As first heard: messages take now longer, now shorter, and the past should not tremble.
-      startedAtMs: known?.startedAtMs ?? receivedAtMs - startedAgoMs,
-      ...(firstTokenAtMs !== undefined && { firstTokenAtMs }),
-      ...(endedAgoMs !== undefined && { endedAtMs: receivedAtMs - endedAgoMs }),
+      startedAtMs,
+      ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: at(firstTokenAgoMs) }),
+      ...(endedAgoMs !== undefined && { endedAtMs: at(endedAgoMs) }),
     };
     this.#bars.set(key, bar);
     if (bar.endedAtMs === undefined) this.#lasting.set(name, key);

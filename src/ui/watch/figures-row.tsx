@@ -52,7 +52,7 @@ function selectLastBatchSize({ figures }: ServeView): string {
 }
 
 function selectTokensPerSecond({ figures }: ServeView): string {
-  return formatNumber(figures?.tokensPerSecond);
+  return figures?.tokensPerSecond === 0 ? '0' : formatNumber(figures?.tokensPerSecond);
 }
 
 function selectTtft({ figures }: ServeView): string {

@@ -2,10 +2,19 @@
 export class NoWebGpuAdapterError extends Error {
   override readonly name = 'NoWebGpuAdapterError';
   readonly code = 'NO_WEBGPU_ADAPTER';
+  /** What is missing, without the remedy: a page that falls back to WASM needs none. */
+  readonly reason: string;
+
+  constructor(message: string, reason = message) {
+    super(message);
+    this.reason = reason;
+  }
 
   static because(detail: string): NoWebGpuAdapterError {
+    const reason = `WebGPU is not available (${detail})`;
     return new NoWebGpuAdapterError(
-      `WebGPU is not available (${detail}): use a browser with WebGPU switched on, or open the page with ?backend=wasm.`,
+      `${reason}: use a browser with WebGPU switched on, or open the page with ?backend=wasm.`,
+      reason,
     );
   }
 }

@@ -11,8 +11,8 @@ export class HubUnreachableError extends Error {
     const isOffline = !navigator.onLine;
     return new HubUnreachableError(
       isOffline
-        ? `This device is offline, and ${host} cannot be reached: connect it and load again. What is here already is kept.`
-        : `${host} cannot be reached, or the connection was cut: load again. What is here already is kept.`,
+        ? `Couldn't reach ${host}: this device is offline. Connect it and load again. What was downloaded is kept.`
+        : `Couldn't reach ${host}: it gave no answer, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again. What was downloaded is kept.`,
       { cause },
     );
   }

@@ -42,13 +42,22 @@ export async function fetchHubModel(source: HubSource, options: FetchOptions): P
   // One file that fails ends the others.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
-  const client = new HubClient({ ...source, clock, signal, random: Math.random });
+  let isDownloading = false;
+  const report = (stage: LoadStage): void => {
+    isDownloading = true;
+    options.report(stage);
+  };
+  // A download shows by its bytes that it goes on; a question to the hub has only its tries to show.
+  const onRetry = (numFailures: number): void => {
+    if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
+  };
+  const client = new HubClient({ ...source, clock, signal, random: Math.random, onRetry });
   const snapshot = await readHubSnapshot(client, source.revision);
   const origin: ModelOrigin = { ...source, commit: snapshot.commit };
   const parts = await store.openParts(origin);
   const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
   try {
-    const folder = await fetchAndConvert(remote, parts, origin, options);
+    const folder = await fetchAndConvert(remote, parts, origin, { ...options, report });
     await parts.delete();
     return folder;
   } catch (error) {

@@ -9,7 +9,13 @@ import {
 import { readChunks } from '../read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
-export interface HubClientOptions extends RetryOptions {
+/** For the head of an answer, and for the whole answer to a question of the API. A hub takes less than a second. */
+const ANSWER_LIMIT_MS = 15_000;
+
+/** A person waits for the answer of the API with nothing to see yet. */
+const MAX_API_FAILURES = 3;
+
+export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   /** Origin of the hub, without a slash at the end. */
   readonly hub: string;
   /** `owner/name`. */
@@ -25,7 +31,7 @@ export class RangesIgnoredError extends Error {
 export class HubClient {
   readonly hub: string;
   readonly id: string;
-  readonly #retryOptions: RetryOptions;
+  readonly #retryOptions: Omit<RetryOptions, 'maxFailures'>;
 
   constructor({ hub, id, ...retryOptions }: HubClientOptions) {
     this.hub = hub;
@@ -34,12 +40,16 @@ export class HubClient {
   }
 
   /** As `fetch` for a request of the hub's API; every answer is a good one, with its body whole. */
-  readonly fetch: typeof fetch = (input, init) =>
-    this.retry(async () => {
-      const response = await this.#send(String(input instanceof Request ? input.url : input), init);
-      const body = await this.#read(() => response.arrayBuffer());
-      return new Response(body, response);
-    });
+  readonly fetch: typeof fetch = (input, init) => {
+    const url = String(input instanceof Request ? input.url : input);
+    const ask = (): Promise<Response> =>
+      this.#withinLimit(this.#retryOptions.signal, async (signal) => {
+        const response = await this.#send(url, { ...init, signal });
+        const body = await this.#read(() => response.arrayBuffer());
+        return new Response(body, response);
+      });
+    return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
+  };
 
   /**
    * Begins to fetch a part of a file; nothing is tried again.
@@ -53,10 +63,10 @@ export class HubClient {
     signal = this.#retryOptions.signal,
   ): Promise<Response> {
     const headers = { Range: `bytes=${begin}-${end - 1}` };
-    const response = await this.#send(`${this.hub}/${this.id}/resolve/${commit}/${path}`, {
-      headers,
-      signal,
-    });
+    const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
+    const response = await this.#withinLimit(signal, (limited) =>
+      this.#send(url, { headers, signal: limited }),
+    );
     if (response.status === 206) return response;
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
     if (isWhole) return response;
@@ -85,10 +95,25 @@ export class HubClient {
     return HubUnreachableError.of(this.hub, cause);
   }
 
-  async #send(url: string, init: RequestInit = {}): Promise<Response> {
-    const { signal } = this.#retryOptions;
+  /** Aborts what has not come to its end in time: some servers accept a connection and never answer. */
+  async #withinLimit<Value>(
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    const limit = new AbortController();
+    const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, () =>
+      limit.abort(new DOMException(`No answer within ${ANSWER_LIMIT_MS} ms`, 'TimeoutError')),
+    );
+    try {
+      return await run(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Response> {
     // What is fetched is stored once; the browser's cache would store it again.
-    const response = await this.#read(() => fetch(url, { signal, cache: 'no-store', ...init }));
+    const response = await this.#read(() => fetch(url, { cache: 'no-store', ...init }));
     if (response.ok) return response;
     await response.body?.cancel();
     throw this.#errorOf(response);

@@ -31,7 +31,14 @@ export async function readHubSnapshot(client: HubClient, revision: string): Prom
   // On demand: a model that is stored needs nothing of it.
   const { listFiles, modelInfo } = await importPart(() => import('@huggingface/hub'));
   const { hub: hubUrl, id: name, fetch } = client;
-  const { sha } = await modelInfo({ name, hubUrl, revision, fetch, additionalFields: ['sha'] });
+  const { sha } = await modelInfo({ name, hubUrl, revision, fetch, additionalFields: ['sha'] }).catch(
+    (cause: unknown) => {
+      // Some servers answer every address with a page of their own.
+      throw cause instanceof SyntaxError
+        ? ModelNotFoundError.of(name, hubUrl, 'model under the name')
+        : cause;
+    },
+  );
   if (!sha) throw ModelNotFoundError.of(name, hubUrl, `commit \`${revision}\``);
   const files = new Map<string, HubFile>();
   const repo = { type: 'model', name } as const;

@@ -6,10 +6,13 @@ export interface RetryOptions {
   /** In [0, 1). */
   readonly random: () => number;
   readonly signal: AbortSignal;
+  /** In a row, without a single byte in between. */
+  readonly maxFailures?: number;
+  /** Hears of each failure that another try follows, with how many there were in a row. */
+  readonly onRetry?: (numFailures: number) => void;
 }
 
-/** In a row, without a single byte in between. */
-const MAX_FAILURES = 6;
+const DEFAULT_MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 /** A server that asks for more is not worth waiting for: its caller decides. */
@@ -25,7 +28,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000;
  */
 export async function retry<Result>(
   attempt: (onProgress: () => void) => Promise<Result>,
-  { clock, random, signal }: RetryOptions,
+  { clock, random, signal, maxFailures = DEFAULT_MAX_FAILURES, onRetry }: RetryOptions,
 ): Promise<Result> {
   for (let numFailures = 0; ;) {
     signal.throwIfAborted();
@@ -37,7 +40,8 @@ export async function retry<Result>(
       signal.throwIfAborted();
       if (!isTransient(error)) throw error;
       numFailures += 1;
-      if (numFailures >= MAX_FAILURES || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
+      if (numFailures >= maxFailures || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
+      onRetry?.(numFailures);
       await pause(Math.max(error.retryAfterMs, pauseMs(numFailures, random())), clock, signal);
     }
   }

@@ -1,0 +1,88 @@
+import { formatMs, formatNumber } from '../format.ts';
+import { goodputsOf, isMeasurable, p95sOf } from './suggest-knobs.ts';
+import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
+
+export interface SuggestionText {
+  readonly title: string;
+  /** What the answer is based on, a sentence each. */
+  readonly reasons: readonly string[];
+}
+
+/** Says what a search for knobs found, and in how many rounds, with their spread. */
+export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: number): SuggestionText {
+  const { sizes, waits } = suggestion;
+  if (!isMeasurable(sizes)) {
+    return {
+      title: 'No measurable difference',
+      reasons: [
+        `Batch sizes ${listOf(sizes.candidates, sizeOf)} served this load alike.`,
+        describeRounds(sizes.best),
+        'A heavier load may tell them apart.',
+      ],
+    };
+  }
+  const best = waits?.best ?? sizes.best;
+  const { maxBatchSize, batchWaitTimeoutMs, policy } = best.policy;
+  return {
+    title: `Max batch size ${maxBatchSize}, batch wait timeout ${batchWaitTimeoutMs} ms`,
+    reasons: [
+      describeLimit(best, policy, latencyLimitMs),
+      describeRounds(best),
+      describeRest(sizes, 'Batch size', sizeOf),
+      ...(waits ? [describeRest(waits, 'A wait of', waitOf)] : []),
+    ],
+  };
+}
+
+function describeLimit({ summary }: Candidate, policy: string, latencyLimitMs: number): string {
+  const limit = formatMs(latencyLimitMs);
+  const p95 = summary.e2eMs?.p95 ?? Infinity;
+  return p95 <= latencyLimitMs
+    ? `Under ${policy}, this serves the most requests within ${limit}.`
+    : `Under ${policy}, this comes closest to ${limit} for 95 % of the requests.`;
+}
+
+/** `41.2 requests/s in time (39.8 to 42.3 in 5 rounds), p95 640 ms (600 ms to 700 ms).` */
+function describeRounds(candidate: Candidate): string {
+  const { rounds, summary } = candidate;
+  const goodputs = rangeOf(goodputsOf(candidate), formatNumber);
+  const p95s = rangeOf(p95sOf(candidate), formatMs);
+  const goodput = `${formatNumber(summary.goodputPerSecond)} requests/s in time`;
+  return `${goodput} (${goodputs} in ${rounds.length} rounds), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
+}
+
+/** How the others did: those that are as good, and the best of those that are measurably worse. */
+function describeRest(
+  { best, contenders, candidates }: Ranking,
+  what: string,
+  nameOf: (candidate: Candidate) => string,
+): string {
+  const equals = contenders.filter((candidate) => candidate !== best);
+  const worse = candidates.filter((candidate) => !contenders.includes(candidate));
+  const [next] = worse.toSorted((a, b) => b.summary.goodputPerSecond - a.summary.goodputPerSecond);
+  const tie = equals.length > 0 ? [`${what} ${listOf(equals, nameOf)}: no measurable difference.`] : [];
+  const loss = next
+    ? [
+        `${what} ${nameOf(next)}: ${formatNumber(next.summary.goodputPerSecond)} requests/s in time, p95 ${formatMs(next.summary.e2eMs?.p95)}.`,
+      ]
+    : [];
+  return [...tie, ...loss].join(' ');
+}
+
+function sizeOf({ policy }: Candidate): string {
+  return String(policy.maxBatchSize);
+}
+
+function waitOf({ policy }: Candidate): string {
+  return `${policy.batchWaitTimeoutMs} ms`;
+}
+
+const LIST = new Intl.ListFormat('en', { type: 'conjunction' });
+
+function listOf(candidates: readonly Candidate[], nameOf: (candidate: Candidate) => string): string {
+  return LIST.format(candidates.map(nameOf));
+}
+
+function rangeOf(values: readonly number[], format: (value: number) => string): string {
+  return `${format(Math.min(...values))} to ${format(Math.max(...values))}`;
+}
