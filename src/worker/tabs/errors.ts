@@ -46,7 +46,7 @@ export class OverrideEndedError extends Error {
 
   static byHandOver(): OverrideEndedError {
     return new OverrideEndedError(
-      'The worker was replaced and another tab’s load test came first: start this one again when that one has ended.',
+      'The worker was replaced and did not take over the policy of this load test: start the test again.',
     );
   }
 }
