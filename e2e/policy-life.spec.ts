@@ -135,7 +135,7 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
       'A load test in another tab runs off. Your settings apply when it ends.',
     );
     await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
-    await page.locator('.policy .segments').getByText('static').click();
+    await page.getByRole('radio', { name: 'static' }).click();
     await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
     await page.getByRole('tab', { name: 'Load test' }).click();
     await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
