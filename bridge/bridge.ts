@@ -17,6 +17,7 @@ import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deploymen
 import { generateRoute } from './routes/generate.ts';
 import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
+import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
@@ -61,7 +62,7 @@ export class Bridge {
   readonly #guard: Guard;
   readonly #log: (entry: LogEntry) => void;
   readonly #tabs: TabLink;
-  readonly #sockets = new TabSockets((socket) => this.#tabs.attach(socket));
+  readonly #sockets = new TabSockets((socket, owner) => this.#tabs.attach(socket, owner));
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
   #numOngoing = 0;
@@ -93,6 +94,11 @@ export class Bridge {
       healthRoute(this.serve, isServed),
       this.#tokenRoute(),
     ];
+  }
+
+  /** Set in a browser that the bridge's operator runs, it makes that browser's policy outlive a crash. */
+  get ownBrowserCookie(): OwnBrowser['cookie'] {
+    return this.#sockets.ownBrowser.cookie;
   }
 
   /** Answers a request that is for the bridge, and refuses one that is for nobody; any other goes on to `next`. */

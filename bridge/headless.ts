@@ -4,29 +4,37 @@ import { findBrowser } from '../tools/browser/find-browser.ts';
 import { SERVING_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from './errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
+import type { OwnBrowser } from './tabs/own-browser.ts';
+
+export interface HeadlessOptions extends KeepTabOptions {
+  /** By it the bridge knows the browser as its own. */
+  readonly cookie: OwnBrowser['cookie'];
+}
 
 /**
  * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. It ends by itself with the process.
  *
  * @throws BridgeError where no browser can be had, or it fails again and again.
  */
-export async function keepHeadlessTab(url: string, options: KeepTabOptions): Promise<void> {
+export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const { path } = await findBrowser().catch((error: unknown) => {
     throw BridgeError.noHeadlessTab(error);
   });
-  await keepTab(() => openTab(path, url, options.tell), options);
+  await keepTab(() => openTab(path, url, options), options);
 }
 
 async function openTab(
   executablePath: string,
   url: string,
-  tell: (line: string) => void,
+  { cookie, tell }: HeadlessOptions,
 ): Promise<HeadlessTab> {
   const browser = await launch(executablePath, tell);
   const { promise: ended, resolve: end } = Promise.withResolvers<string>();
   browser.once('disconnected', () => end('the browser has ended.'));
   try {
-    const page = await browser.newPage();
+    const context = await browser.newContext();
+    await context.addCookies([{ ...cookie, url, httpOnly: true, sameSite: 'Strict' }]);
+    const page = await context.newPage();
     page.once('crash', () => end('the page has crashed.'));
     await page.goto(url);
   } catch (error) {

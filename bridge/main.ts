@@ -53,14 +53,18 @@ function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {
 }
 
 /** Resolves when a signal has ended it, and the server with it. */
-async function serveHeadless(url: string, { serve }: Bridge, server: RunningServer): Promise<void> {
+async function serveHeadless(
+  url: string,
+  { serve, ownBrowserCookie: cookie }: Bridge,
+  server: RunningServer,
+): Promise<void> {
   const controller = new AbortController();
   closeOnSignal(() => controller.abort());
   tellState(serve, url, (line) => console.log(line));
   // What starts browsers is large, and only this needs it.
   const { keepHeadlessTab } = await import('./headless.ts');
   try {
-    await keepHeadlessTab(url, { signal: controller.signal, tell: (line) => console.error(line) });
+    await keepHeadlessTab(url, { cookie, signal: controller.signal, tell: (line) => console.error(line) });
   } finally {
     await server.close();
   }

@@ -4,16 +4,23 @@ import { systemClock } from '../../src/batching/clock.ts';
 import { Serve } from '../../src/worker/client.ts';
 import { fromWireText, toWireText } from '../../src/worker/bridge/wire-text.ts';
 import { createClientId } from '../../src/worker/ids.ts';
-import { PROTOCOL_VERSION, type ClientMessage } from '../../src/worker/protocol.ts';
+import { PROTOCOL_VERSION, type ClientMessage, type KnobSettings } from '../../src/worker/protocol.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/tabs/link.ts';
 import { parseWorkerMessage } from '../../src/worker/tabs/worker-message.ts';
 import { NoTabError } from './no-tab-error.ts';
+import type { TabOwner } from './own-browser.ts';
 
 export interface TabLinkOptions {
   /** Where a tab can be opened, as the user is told. */
   readonly url: () => string;
   /** How long requests wait for a tab, from the start or from the loss of the last one on; after that they fail at once. */
   readonly graceMs: number;
+}
+
+/** A worker's WebSocket. */
+interface TabSocket {
+  readonly socket: WebSocket;
+  readonly owner: TabOwner;
 }
 
 /**
@@ -26,7 +33,9 @@ export class TabLink implements Link {
   readonly #options: TabLinkOptions;
   readonly #clientId = createClientId();
   /** In the order of their coming. */
-  readonly #sockets: WebSocket[] = [];
+  readonly #sockets: TabSocket[] = [];
+  /** The last knobs of the bridge's own browser: the operator's, for the browser that replaces one that crashed. */
+  #ownKnobs: KnobSettings | undefined;
   #listener: LinkListener | undefined;
   #cancelTimer: (() => void) | undefined;
 
@@ -43,32 +52,42 @@ export class TabLink implements Link {
     return this.#sockets.length > 0;
   }
 
-  attach(socket: WebSocket): void {
-    this.#sockets.push(socket);
+  attach(socket: WebSocket, owner: TabOwner): void {
+    this.#sockets.push({ socket, owner });
     socket.on('message', (data, isBinary) => {
-      if (socket !== this.#sockets[0] || isBinary || !Buffer.isBuffer(data)) return;
+      if (socket !== this.#sockets[0]?.socket || isBinary || !Buffer.isBuffer(data)) return;
       const message = parseWorkerMessage(fromWireText(data.toString()));
-      if (message) this.#listener?.onMessage(message);
+      if (!message) return;
+      if (owner === 'bridge' && 'status' in message) this.#ownKnobs = message.status.knobs;
+      this.#listener?.onMessage(message);
     });
     // What comes after an error is the end of the socket.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#detach(socket));
-    if (socket === this.#sockets[0]) this.#begin();
+    if (socket === this.#sockets[0]?.socket) this.#begin();
   }
 
   post(message: Outgoing): void {
     const signed = {
       version: PROTOCOL_VERSION,
       clientId: this.#clientId,
-      ...message,
+      ...(message.type === 'hello' ? this.#hello() : message),
     } satisfies ClientMessage;
-    this.#sockets[0]?.send(toWireText(signed));
+    this.#sockets[0]?.socket.send(toWireText(signed));
   }
 
   /** Also ends what is outstanding, when it is called by `serve.close()`. */
   close(): void {
     this.#cancelTimer?.();
-    for (const socket of this.#sockets) socket.terminate();
+    for (const { socket } of this.#sockets) socket.terminate();
+  }
+
+  /**
+   * Brings no knobs to a user's browser: its tabs hand theirs on among themselves, and another user's are not its own.
+   */
+  #hello(): Outgoing {
+    const isOwn = this.#sockets[0]?.owner === 'bridge';
+    return { type: 'hello', ...(isOwn && this.#ownKnobs && { knobs: this.#ownKnobs }) };
   }
 
   #begin(): void {
@@ -77,9 +96,9 @@ export class TabLink implements Link {
   }
 
   #detach(socket: WebSocket): void {
-    const wasFirst = socket === this.#sockets[0];
-    this.#sockets.splice(this.#sockets.indexOf(socket), 1);
-    if (!wasFirst || this.serve.status().state === 'closed') return;
+    const index = this.#sockets.findIndex((attached) => attached.socket === socket);
+    this.#sockets.splice(index, 1);
+    if (index > 0 || this.serve.status().state === 'closed') return;
     this.#listener?.onInterrupted();
     if (this.isServed) this.#begin();
     else this.#awaitTab();

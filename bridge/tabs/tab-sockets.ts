@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
 import { BRIDGE_SUBPROTOCOL } from '../../src/worker/bridge/names.ts';
+import { OwnBrowser, type TabOwner } from './own-browser.ts';
 
 /** More than the longest result of a context full of log probabilities. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
@@ -15,15 +16,16 @@ const PING_INTERVAL_MS = 30_000;
 export class TabSockets {
   /** For pages of the bridge's own origin alone. */
   readonly token = randomBytes(32).toString('hex');
+  readonly ownBrowser = new OwnBrowser();
   readonly #server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: MAX_MESSAGE_BYTES,
     handleProtocols: () => BRIDGE_SUBPROTOCOL,
   });
-  readonly #onSocket: (socket: WebSocket) => void;
+  readonly #onSocket: (socket: WebSocket, owner: TabOwner) => void;
 
-  constructor(onSocket: (socket: WebSocket) => void) {
+  constructor(onSocket: (socket: WebSocket, owner: TabOwner) => void) {
     this.#onSocket = onSocket;
   }
 
@@ -36,7 +38,7 @@ export class TabSockets {
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     this.#server.handleUpgrade(request, socket, head, (opened) => {
       keepAlive(opened);
-      this.#onSocket(opened);
+      this.#onSocket(opened, this.ownBrowser.ownerOf(request));
     });
   }
 

@@ -23,6 +23,8 @@ const VALID: readonly Readonly<Record<string, unknown>>[] = [
   },
   { version, clientId, type: 'cancel', requestId },
   { version, clientId, type: 'configure', callId: 1, deployment: 'adder', knobs: { maxBatchSize: 1 } },
+  { version, clientId, type: 'set-override', callId: 1, overrideId: 'o', knobs: { policy: 'off' } },
+  { version, clientId, type: 'release-override', callId: 1, overrideId: 'o' },
   { version, clientId, type: 'metrics', callId: 1 },
   { version, workerId, type: 'serving' },
   { version, workerId, type: 'status', status: {} },

@@ -18,7 +18,13 @@ import {
 } from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { Link, LinkListener, Outgoing } from './tabs/link.ts';
-import { createKnobs, createScriptedModel, createWorkerStatus, workerId } from './tabs/test-support.ts';
+import {
+  createKnobs,
+  createScriptedModel,
+  createWorkerStatus,
+  overrideId,
+  workerId,
+} from './tabs/test-support.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
@@ -79,6 +85,10 @@ class ScriptedLink implements Link {
 
   interrupt(): void {
     this.#listener?.onInterrupted();
+  }
+
+  putAway(): void {
+    this.#listener?.onPutAway();
   }
 
   role(role: TabRole): void {
@@ -785,6 +795,117 @@ describe('a new worker', () => {
     link.status({ knobs });
     link.say({ type: 'serving' }, 'B');
     expect(link.received).toEqual([{ type: 'hello', knobs }]);
+  });
+});
+
+describe('an override', () => {
+  const off = { ...createKnobs().policy, policy: 'off' } as const;
+
+  /** A tab whose override worker `A` has granted. */
+  async function createOverriding() {
+    const served = createServed();
+    const overriding = served.serve.overridePolicy({ policy: 'off' });
+    served.link.say({ type: 'call-answered', callId: 1, result: off });
+    const override = await overriding;
+    const { overrideId: id } = override;
+    served.link.clear();
+    return { ...served, override, id, held: { overrideId: id, policy: off } };
+  }
+
+  it('is asked of the worker, changed there under the same id, and released', async () => {
+    const { link, override, id } = await createOverriding();
+    const changed = override.change({ maxBatchSize: 2 });
+    link.say({ type: 'call-answered', callId: 2, result: { ...off, maxBatchSize: 2 } });
+    expect(await changed).toMatchObject({ policy: 'off', maxBatchSize: 2 });
+    const released = override.release();
+    link.say({ type: 'call-answered', callId: 3, result: undefined });
+    await released;
+    expect(link.received).toEqual([
+      { type: 'set-override', callId: 2, overrideId: id, knobs: { maxBatchSize: 2 } },
+      { type: 'release-override', callId: 3, overrideId: id },
+    ]);
+    await override.release();
+    expect(link.received).toHaveLength(2);
+    await expect(override.change({})).rejects.toMatchObject({ code: 'OVERRIDE_ENDED' });
+  });
+
+  it('shows in the status whose it is, and the users’ own policy beside it', async () => {
+    const { link, serve, held } = await createOverriding();
+    const knobs = createKnobs({ revision: 1 });
+    link.status({ knobs, override: held });
+    expect(serve.status()).toMatchObject({
+      policy: off,
+      override: { isOwn: true, basePolicy: knobs.policy },
+    });
+    link.status({ knobs, override: { ...held, overrideId: overrideId('another') } });
+    expect(serve.status().override?.isOwn).toBe(false);
+    link.status({ knobs });
+    expect(serve.status().policy).toEqual(knobs.policy);
+    expect(serve.status()).not.toHaveProperty('override');
+  });
+
+  it('is the only one of a tab, until it has ended', async () => {
+    const { link, serve, override } = await createOverriding();
+    await expect(serve.overridePolicy()).rejects.toMatchObject({ code: 'OVERRIDE_HELD' });
+    void override.release();
+    link.clear();
+    void serve.overridePolicy();
+    expect(link.types).toEqual(['set-override']);
+  });
+
+  it('that the worker refuses can be asked for again', async () => {
+    const { link, serve } = createServed();
+    const refused = serve.overridePolicy();
+    link.say({ type: 'call-refused', callId: 1, error: { code: 'OVERRIDE_HELD', message: 'another' } });
+    await expect(refused).rejects.toMatchObject({ name: 'OverrideHeldError', message: 'another' });
+    link.clear();
+    void serve.overridePolicy();
+    expect(link.types).toEqual(['set-override']);
+  });
+
+  it('goes with the hello to the next worker, the users’ own policy beside it', async () => {
+    const { link, override, held } = await createOverriding();
+    const knobs = createKnobs({ revision: 1 });
+    link.status({ knobs, override: held });
+    link.say({ type: 'serving' }, 'B');
+    expect(link.received).toEqual([{ type: 'hello', knobs, override: held }]);
+    link.welcome('B', { status: createWorkerStatus({ knobs, override: held }) });
+    expect(override.signal.aborted).toBe(false);
+  });
+
+  it('that the next worker has not taken over has ended, and the worker is told so', async () => {
+    const { link, override, id } = await createOverriding();
+    link.welcome('B');
+    expect(override.signal.reason).toMatchObject({ code: 'OVERRIDE_ENDED' });
+    expect(link.received).toMatchObject([
+      { type: 'release-override', overrideId: id },
+      { type: 'release-override', overrideId: id },
+    ]);
+    link.say({ type: 'serving' }, 'C');
+    expect(link.received.at(-1)).not.toHaveProperty('override');
+  });
+
+  it.each(['granted', 'asked for'])('that was %s ends when the browser puts the tab away', async (stage) => {
+    const { link, serve } = createServed();
+    const overriding = serve.overridePolicy({ policy: 'off' });
+    const answer = () => link.say({ type: 'call-answered', callId: 1, result: off });
+    if (stage === 'granted') answer();
+    const override = stage === 'granted' ? await overriding : undefined;
+    link.clear();
+    link.putAway();
+    expect(link.types).toEqual(['release-override']);
+    if (stage === 'asked for') answer();
+    const end = override ? Promise.reject(override.signal.reason) : overriding;
+    await expect(end).rejects.toMatchObject({ code: 'OVERRIDE_ENDED', message: /froze this tab/ });
+    link.say({ type: 'serving' }, 'B');
+    expect(link.received.at(-1)).not.toHaveProperty('override');
+  });
+
+  it('ends with the client', async () => {
+    const { serve, override } = await createOverriding();
+    serve.close();
+    expect(override.signal.reason).toBeInstanceOf(ClosedError);
+    await override.release();
   });
 });
 

@@ -8,6 +8,7 @@ import { createClientId, createRequestId } from './ids.ts';
 import { modelNameOf, toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { LoadCancelledError } from './model/hub/errors.ts';
 import { Outcome } from './outcome.ts';
+import { PolicyOverride } from './policy-override.ts';
 import { OutstandingRequest, type Response } from './outstanding.ts';
 import {
   END_TYPES,
@@ -37,7 +38,12 @@ import { allowOwnScripts } from './own-scripts.ts';
 import { randomSeed } from './random-seed.ts';
 import { servedModelId } from './served-model-id.ts';
 import { BatchLog } from './tabs/batch-log.ts';
-import { LoadAbandonedError, VersionMismatchError } from './tabs/errors.ts';
+import {
+  LoadAbandonedError,
+  OverrideEndedError,
+  OverrideHeldError,
+  VersionMismatchError,
+} from './tabs/errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
 import { MAX_NAME_LENGTH } from './tabs/names.ts';
@@ -46,6 +52,7 @@ import { fromWireError, toWireError } from './wire-errors.ts';
 
 export type { GenerationResponse } from './generation-response.ts';
 export type { ModelReference } from './model-source.ts';
+export type { PolicyOverride } from './policy-override.ts';
 
 export interface ConnectOptions {
   /**
@@ -196,6 +203,8 @@ export class Serve implements LinkListener {
   /** The last worker that this tab has said hello to. */
   #greetedWorkerId: WorkerId | undefined;
   #foreignVersion: number | undefined;
+  /** The last temporary policy of this tab, which may have ended. */
+  #override: PolicyOverride | undefined;
   #isOpen = false;
   #lastCallId = 0;
   /** Why nothing is answered any more; what is sent then is refused with it. */
@@ -228,12 +237,30 @@ export class Serve implements LinkListener {
 
   /**
    * Turns knobs of a deployment for its next batch or step, for all tabs; nothing that runs is disturbed. Resolves with
-   * all knobs. Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   * all knobs, which take effect after an override where one is held. Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
   configure(name: string, knobs: object): Promise<unknown> {
     return this.#call({ type: 'configure', deployment: name, knobs });
+  }
+
+  /**
+   * Sets a temporary policy of the text generator for all tabs, which ends with this tab at the latest. Knobs that are left
+   * out stay as they are in force; `configure` changes the users' own policy meanwhile. Rejects with OverrideHeldError where
+   * any tab holds one, with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   */
+  async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
+    if (this.#override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
+    const override = new PolicyOverride((call) => this.#call(call));
+    this.#override = override;
+    try {
+      await override.change(knobs);
+      return override;
+    } catch (error) {
+      void override.release();
+      throw error;
+    }
   }
 
   /** The last batches of a deployment (at most 200), oldest first, whichever tabs their requests came from. */
@@ -354,6 +381,10 @@ export class Serve implements LinkListener {
     this.#isOpen = false;
     this.#workerId = undefined;
     this.#greetedWorkerId = undefined;
+  }
+
+  onPutAway(): void {
+    void this.#override?.end(OverrideEndedError.byPutAway());
   }
 
   onRole(role: TabRole): void {
@@ -477,7 +508,8 @@ export class Serve implements LinkListener {
   #greet(): void {
     if (!this.#isOpen) return;
     const knobs = this.#workerStatus?.knobs;
-    this.#link.post({ type: 'hello', ...(knobs && { knobs }) });
+    const override = this.#override?.held;
+    this.#link.post({ type: 'hello', ...(knobs && { knobs }), ...(override && { override }) });
   }
 
   /** The worker of this tab lives, so no older one serves. After a newer one this is a dead one's last word. */
@@ -497,7 +529,15 @@ export class Serve implements LinkListener {
     for (const record of batches) this.#batchLog.add(record);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
+    this.#checkOverride(status);
     this.#resubmitAll();
+  }
+
+  /** The next worker may hold another tab's override. */
+  #checkOverride({ override }: WorkerStatus): void {
+    const held = this.#override?.held;
+    if (held && held.overrideId !== override?.overrideId)
+      void this.#override?.end(OverrideEndedError.byHandOver());
   }
 
   #resubmitAll(): void {
@@ -566,6 +606,7 @@ export class Serve implements LinkListener {
 
   #endWith(error: Error): void {
     this.#end = error;
+    void this.#override?.end(error);
     for (const requestId of this.#outstanding.keys()) this.#settleLocally(requestId, error);
     for (const call of this.#calls.values()) call.reject(error);
     this.#calls.clear();
@@ -573,13 +614,19 @@ export class Serve implements LinkListener {
 
   #setWorkerStatus(workerStatus: WorkerStatus, isHandover: boolean): void {
     this.#workerStatus = workerStatus;
-    const { knobs, ...status } = workerStatus;
+    const { knobs, override, ...status } = workerStatus;
     const { role, isolationReason } = this.#status;
     const isStarting = status.state === 'loading' || status.state === 'warming-up';
     this.#status = {
       ...status,
       role,
-      policy: knobs.policy,
+      policy: override?.policy ?? knobs.policy,
+      ...(override && {
+        override: {
+          isOwn: override.overrideId === this.#override?.overrideId,
+          basePolicy: knobs.policy,
+        },
+      }),
       deployments: knobs.deployments,
       isHandover: isHandover && isStarting,
       isolationReason,

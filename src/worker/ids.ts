@@ -1,4 +1,4 @@
-import type { ClientId, RequestId, WorkerId } from './protocol.ts';
+import type { ClientId, OverrideId, RequestId, WorkerId } from './protocol.ts';
 
 // The only places where text becomes an id.
 
@@ -15,6 +15,11 @@ export function createClientId(): ClientId {
 export function createWorkerId(): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return createId() as WorkerId;
+}
+
+export function createOverrideId(): OverrideId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return createId() as OverrideId;
 }
 
 /** 128 random bits as text: `crypto.randomUUID` is there on secure origins alone. */

@@ -24,6 +24,9 @@ export const MAX_CHOICES = 16;
 /** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
+/** Identity of one temporary policy, from its first request to its end. */
+export type OverrideId = string & { readonly __brand: 'OverrideId' };
+
 /** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
 export type BackendChoice = 'auto' | 'webgpu' | 'wasm';
 
@@ -345,16 +348,25 @@ export type ServeState = WorkerState | 'closed';
 export interface KnobSettings {
   /** Counts the changes: of two settings the one with more of them is in force. */
   readonly revision: number;
-  /** Of a model in a tab: an upstream batches as it was set up to, wherever that is. */
+  /** The users' own, for a model in a tab: an upstream batches as it was set up to, wherever that is. */
   readonly policy: BatchingPolicy;
   /** All but the text generator; they serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
+}
+
+/** A temporary policy, which hides the users' own one while the client that set it lives. */
+export interface HeldOverride {
+  readonly overrideId: OverrideId;
+  /** In force, all knobs of it. */
+  readonly policy: BatchingPolicy;
 }
 
 /** What the worker says of itself, the same to every tab. */
 export interface WorkerStatus {
   readonly state: WorkerState;
   readonly knobs: KnobSettings;
+  /** Left out where the policy in `knobs` is in force. */
+  readonly override?: HeldOverride;
   /** Tabs that it serves, its own included. */
   readonly numTabs: number;
   readonly progress?: LoadProgress;
@@ -376,11 +388,22 @@ export const TEXT_GENERATOR = 'text-generator';
 /** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
 export type TabRole = 'leader' | 'follower';
 
+/** A temporary policy as one tab sees it. */
+export interface OverrideStatus {
+  /** Whether this tab has set it. */
+  readonly isOwn: boolean;
+  /** The users' own policy: what `configure` changes meanwhile, and what is in force when the override ends. */
+  readonly basePolicy: BatchingPolicy;
+}
+
 /** The worker's status as one tab sees it. */
-export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs'> {
+export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
   readonly state: ServeState;
   readonly role: TabRole;
+  /** In force, that of an override included. */
   readonly policy: BatchingPolicy;
+  /** Left out where the users' own policy is in force. */
+  readonly override?: OverrideStatus;
   /** All but the text generator; they serve before its model is loaded. */
   readonly deployments: readonly DeploymentInfo[];
   /** The worker that served this tab was lost, and the next one is not ready yet. */
@@ -577,6 +600,8 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly type: 'hello';
         /** As this tab last saw them; a worker that knows older ones takes them over. */
         readonly knobs?: KnobSettings;
+        /** What this tab holds: only its own word keeps it in force at the next worker. */
+        readonly override?: HeldOverride;
       }
     | {
         readonly type: 'submit';
@@ -596,6 +621,15 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         readonly deployment: string;
         readonly knobs: unknown;
       }
+    /** Begins an override, or turns knobs of the one of this id. */
+    | {
+        readonly type: 'set-override';
+        readonly callId: number;
+        readonly overrideId: OverrideId;
+        readonly knobs: unknown;
+      }
+    /** Does nothing where another override is held, or none. */
+    | { readonly type: 'release-override'; readonly callId: number; readonly overrideId: OverrideId }
     | { readonly type: 'metrics'; readonly callId: number }
     | { readonly type: 'token-texts'; readonly callId: number; readonly tokenIds: readonly number[] }
     | {
@@ -633,7 +667,7 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
     /**
-     * The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
+     * The answer to `configure` (the users' own knobs), `set-override` (the policy in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
      * (StoredModel[]).
      */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }

@@ -15,15 +15,18 @@ import { TextGeneratorDeployment } from './deployments/text-generator-deployment
 import { createWorkerId } from './ids.ts';
 import { importPart } from './import-part.ts';
 import type { EndedStatus, ModelSwitch } from './model-switch.ts';
+import { PolicyBook } from './policy-book.ts';
 import { UpstreamError } from './upstream/errors.ts';
 import {
   END_TYPES,
   PROTOCOL_VERSION,
   type BackendChoice,
+  type BatchingPolicy,
   type ClientId,
   type ClientMessage,
   type Fault,
   type FaultKind,
+  type HeldOverride,
   type HostMessage,
   type KnobSettings,
   type Recovery,
@@ -90,6 +93,7 @@ export class ServeWorker {
   #announced: readonly RequestId[] = [];
   #hasProgressed = false;
   #hasFailed = false;
+  readonly #policies: PolicyBook;
   #knobsRevision = 0;
   #status: WorkerStatus;
 
@@ -112,6 +116,7 @@ export class ServeWorker {
       ...(isAnnouncing && { onStepBegun: (requestIds) => this.#announceStep(requestIds) }),
       ...(maxRows !== undefined && { maxRows }),
     });
+    this.#policies = new PolicyBook(this.#textGenerator);
     this.#batched = new Map(deployments.map((deployment) => [deployment.name, this.#serve(deployment)]));
     this.#status = { state: 'loading', knobs: this.#knobs, numTabs: 0, ...(recovery && { recovery }) };
   }
@@ -169,6 +174,7 @@ export class ServeWorker {
     switch (message.type) {
       case 'hello':
         if (message.knobs) this.#adopt(message.knobs);
+        if (message.override) this.#carryOn(message.clientId, message.override);
         this.#welcome(message.clientId);
         break;
       case 'submit':
@@ -179,6 +185,12 @@ export class ServeWorker {
         break;
       case 'configure':
         this.#answer(message, () => this.#configure(message.deployment, message.knobs));
+        break;
+      case 'set-override':
+        this.#answer(message, () => this.#setOverride(message));
+        break;
+      case 'release-override':
+        this.#answer(message, () => this.#showPolicy(this.#policies.release(message.overrideId)));
         break;
       case 'metrics':
         this.#answer(message, () => toPrometheusText(this.#registry.snapshot()));
@@ -203,11 +215,12 @@ export class ServeWorker {
     }
   }
 
-  /** Cancels all that a tab has left behind. One that comes back may send it again. */
+  /** Cancels all that a tab has left behind, its override included. One that comes back may send it again. */
   forget(clientId: ClientId): void {
     this.#welcomed.delete(clientId);
     for (const requestId of this.#ledger.requestsOf(clientId)) this.#cancel(requestId);
     this.#ledger.forgetEnded(clientId);
+    this.#showPolicy(this.#policies.forget(clientId));
   }
 
   setNumTabs(numTabs: number): void {
@@ -217,7 +230,7 @@ export class ServeWorker {
   get #knobs(): KnobSettings {
     return {
       revision: this.#knobsRevision,
-      policy: this.#textGenerator.policy,
+      policy: this.#policies.base,
       deployments: [...this.#batched].map(([name, { knobs }]) => ({ name, knobs })),
     };
   }
@@ -306,8 +319,8 @@ export class ServeWorker {
 
   #configure(deployment: string, knobs: unknown): unknown {
     if (deployment === TEXT_GENERATOR) {
-      if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, 'How requests are batched');
-      const policy = this.#textGenerator.configure(knobs);
+      this.#refuseUnderUpstream();
+      const policy = this.#policies.configure(knobs);
       this.#countKnobChange();
       return policy;
     }
@@ -316,6 +329,31 @@ export class ServeWorker {
     const inForce = batched.configure(knobs);
     this.#countKnobChange();
     return inForce;
+  }
+
+  /** @throws UpstreamError: it batches by itself. */
+  #refuseUnderUpstream(): void {
+    if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, 'How requests are batched');
+  }
+
+  #setOverride(message: Extract<ClientMessage, { type: 'set-override' }>): BatchingPolicy {
+    this.#refuseUnderUpstream();
+    const { clientId, overrideId, knobs } = message;
+    const policy = this.#policies.setOverride(clientId, overrideId, knobs);
+    this.#showPolicy(true);
+    return policy;
+  }
+
+  /** Goes on with an override that its tab held at a worker that is gone; another one may have come first. */
+  #carryOn(clientId: ClientId, { overrideId, policy }: HeldOverride): void {
+    ignoreRefusal(() => this.#policies.setOverride(clientId, overrideId, policy));
+    this.#showPolicy(true);
+  }
+
+  #showPolicy(hasChanged: boolean): void {
+    if (!hasChanged) return;
+    const { override } = this.#policies;
+    this.#changeStatus({ knobs: this.#knobs, ...(override && { override }) }, ['override']);
   }
 
   #countKnobChange(): void {
@@ -327,7 +365,7 @@ export class ServeWorker {
   #adopt({ revision, policy, deployments }: KnobSettings): void {
     if (revision <= this.#knobsRevision) return;
     this.#knobsRevision = revision;
-    ignoreRefusal(() => this.#textGenerator.configure(policy));
+    ignoreRefusal(() => this.#policies.configure(policy));
     for (const { name, knobs } of deployments) {
       ignoreRefusal(() => this.#batched.get(name)?.configure(knobs));
     }
@@ -380,7 +418,7 @@ export class ServeWorker {
     }
   }
 
-  #changeStatus(change: Partial<WorkerStatus>, over: readonly EndedStatus[]): void {
+  #changeStatus(change: Partial<WorkerStatus>, over: readonly (EndedStatus | 'override')[]): void {
     const status = { ...this.#status };
     for (const name of over) delete status[name];
     this.#status = status;

@@ -3,6 +3,7 @@ import { BackPressureError, RequestCancelledError, RequestTimeoutError } from '.
 import { EmptyPromptError, PromptTooLongError } from './deployments/errors.ts';
 import { ModelFileMissingError } from './model/errors.ts';
 import { NoWebGpuAdapterError } from './runtime/errors.ts';
+import { OverrideEndedError, OverrideHeldError } from './tabs/errors.ts';
 import { fromWireError, ServeError, toWireError } from './wire-errors.ts';
 
 describe('the wire', () => {
@@ -13,6 +14,8 @@ describe('the wire', () => {
     RequestTimeoutError.ofRequest(5),
     ModelFileMissingError.of('http://localhost/config.json', 'HTTP status 404'),
     NoWebGpuAdapterError.because('none'),
+    OverrideHeldError.byAnotherTab(),
+    OverrideEndedError.byPutAway(),
     BackPressureError.of({ numQueuedRequests: 3, maxQueuedRequests: 3, retryAfterMs: 12.5 }),
   ])('carries a $name across with its class, code, message and details', (error) => {
     const arrived = fromWireError(structuredClone(toWireError(error)));

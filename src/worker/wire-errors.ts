@@ -30,7 +30,7 @@ import {
 } from './model/hub/errors.ts';
 import { PageOutdatedError } from './import-part.ts';
 import type { WireError } from './protocol.ts';
-import { VersionMismatchError } from './tabs/errors.ts';
+import { OverrideEndedError, OverrideHeldError, VersionMismatchError } from './tabs/errors.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './runtime/errors.ts';
 import { isUpstreamErrorCode, UpstreamError } from './upstream/errors.ts';
 
@@ -65,6 +65,8 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   MODEL_TOO_LARGE: ModelTooLargeError,
   MODEL_STORE_FAILED: ModelStoreError,
   NO_WEBGPU_ADAPTER: NoWebGpuAdapterError,
+  OVERRIDE_ENDED: OverrideEndedError,
+  OVERRIDE_HELD: OverrideHeldError,
   PAGE_OUTDATED: PageOutdatedError,
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,

@@ -1,5 +1,6 @@
 import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import { PolicyHold } from './policy-hold.ts';
 import type { RateSweep } from './rate-sweep.ts';
 import { runLoad } from './run-load.ts';
 import type { LoadProgress } from './run-load.ts';
@@ -130,29 +131,30 @@ function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly T
   return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
-/** One after another; afterwards the policy is what it was. */
+/** One after another. What the runs change of the policy ends with the last one, or with this tab. */
 async function runAll(
   serve: Serve,
   plans: readonly Plan[],
   { signal, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
 ): Promise<readonly Trial[]> {
-  const before = serve.status().policy;
+  const hold = new PolicyHold(serve);
   const trials: Trial[] = [];
   try {
     for (const { label, trace, knobs, rate } of plans) {
       if (signal.aborted) break;
-      const policy = await serve.configure('text-generator', knobs);
+      const policy = await hold.apply(knobs);
       const run = await runLoad(serve, trace, {
-        signal,
+        signal: hold.during(signal),
         onProgress: (progress) => onProgress(label, progress),
       });
+      hold.throwIfLost();
       const summary = summarize(run, latencyLimitMs);
       const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
       trials.push(trial);
       onTrial(trial);
     }
   } finally {
-    await serve.configure('text-generator', before);
+    await hold.release();
   }
   return trials;
 }

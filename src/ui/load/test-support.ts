@@ -1,15 +1,32 @@
-import type { Serve } from '../../worker/client.ts';
+import type { PolicyOverride, Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './trial.ts';
 
-/** Finishes each request at once, with one token, in as long as it says; remembers what it was told. */
+/**
+ * Finishes each request at once, with one token, in as long as it says; remembers what it was told. Its one override is lost
+ * at `lose()`.
+ */
 export function createFakeServe(
   policyName: PolicyName,
   timingsUnder: (policy: BatchingPolicy) => { readonly e2eMs: number } = () => ({ e2eMs: 3 }),
 ) {
   let policy: BatchingPolicy = { ...POLICY, policy: policyName };
-  const configured: BatchingPolicy[] = [];
+  const base = policy;
+  const end = new AbortController();
+  let numReleased = 0;
+  const override: Pick<PolicyOverride, 'signal' | 'change' | 'release'> = {
+    signal: end.signal,
+    change: (knobs) => {
+      policy = { ...policy, ...knobs };
+      return Promise.resolve(policy);
+    },
+    release: () => {
+      numReleased += 1;
+      policy = base;
+      return Promise.resolve();
+    },
+  };
   const prompts: string[] = [];
   const result = () => ({
     tokenIds: [1],
@@ -19,11 +36,7 @@ export function createFakeServe(
   });
   const fake = {
     status: () => ({ policy }),
-    configure: (_name: string, knobs: Partial<BatchingPolicy>) => {
-      policy = { ...policy, ...knobs };
-      configured.push(policy);
-      return Promise.resolve(policy);
-    },
+    overridePolicy: () => Promise.resolve(override),
     getHandle: () => ({
       remote: (prompt: string) => {
         prompts.push(prompt);
@@ -32,7 +45,8 @@ export function createFakeServe(
     }),
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a class with private fields has no other stand-in
-  return { serve: fake as unknown as Serve, configured, prompts };
+  const serve = fake as unknown as Serve;
+  return { serve, prompts, lose: (reason: Error) => end.abort(reason), numReleased: () => numReleased };
 }
 
 export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {

@@ -2,6 +2,7 @@ import { Disclosure } from '../disclosure.tsx';
 import { KnobField } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
 import { configurePolicy } from '../state/connect-store.ts';
+import { basePolicyOf } from '../state/base-policy.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import './policy-panel.css';
 import { PolicySwitch } from './policy-switch.tsx';
@@ -11,7 +12,7 @@ import { PrefixCachingField } from './prefix-caching-field.tsx';
 /** What is changed here applies at once, to the requests that run too; nothing needs a reload. */
 export function PolicyPanel() {
   const { serve, store } = useServe();
-  const policy = useServeView((view) => view.status.policy);
+  const policy = useServeView((view) => basePolicyOf(view.status));
   const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
   if (isUpstream) {
     return (

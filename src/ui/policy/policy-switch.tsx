@@ -2,18 +2,21 @@ import { useState } from 'react';
 
 import type { PolicyName, WireError } from '../../worker/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
+import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';
-import { POLICY_EXPLANATIONS, POLICY_NAMES } from './policy-texts.ts';
+import { explainPolicy } from './explain-policy.ts';
+import { POLICY_NAMES } from './policy-texts.ts';
 
 export function PolicySwitch() {
   const { serve, store } = useServe();
-  const policyInForce = useServeView((view) => view.status.policy.policy);
+  const ownPolicy = useServeView((view) => basePolicyOf(view.status).policy);
   // Set while the worker has not answered, so that the switch moves under the finger.
   const [chosen, setChosen] = useState<PolicyName>();
   const [error, setError] = useState<WireError>();
-  const shown = chosen ?? policyInForce;
+  const shown = chosen ?? ownPolicy;
+  const explanation = useServeView((view) => explainPolicy(view.status, shown));
 
   const choose = async (policy: PolicyName): Promise<void> => {
     setChosen(policy);
@@ -44,7 +47,7 @@ export function PolicySwitch() {
           </label>
         ))}
       </div>
-      <p className="policy-explanation">{POLICY_EXPLANATIONS[shown]}</p>
+      <p className="policy-explanation">{explanation}</p>
       {error && <ErrorLine error={error} />}
     </fieldset>
   );

@@ -1,13 +1,14 @@
 import { useState } from 'react';
 
 import { CheckField } from '../check-field.tsx';
+import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 
 export function PrefixCachingField() {
   const { serve, store } = useServe();
-  const inForce = useServeView((view) => view.status.policy.prefixCaching);
+  const inForce = useServeView((view) => basePolicyOf(view.status).prefixCaching);
   // Set while the worker has not answered, so that the mark moves under the finger.
   const [chosen, setChosen] = useState<boolean>();
   const [refusal, setRefusal] = useState<string>();

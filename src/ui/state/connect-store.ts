@@ -1,6 +1,7 @@
 import type { Serve } from '../../worker/client.ts';
 import { END_TYPES } from '../../worker/protocol.ts';
 import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol.ts';
+import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';
 import type { FrameSource } from './frame-queue.ts';
@@ -32,14 +33,14 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   return store;
 }
 
-/** Applies the knobs and shows the policy now in force without awaiting a frame; rejects with the refusal. */
+/** Applies the knobs to the users' own policy and shows it without awaiting a frame; rejects with the refusal. */
 export async function configurePolicy(
   serve: Serve,
   store: ServeStore,
   knobs: Partial<BatchingPolicy>,
 ): Promise<void> {
   const policy = await serve.configure('text-generator', knobs);
-  store.setState(({ status }) => ({ status: { ...status, policy } }));
+  store.setState(({ status }) => ({ status: withBasePolicy(status, policy) }));
 }
 
 /** As `configurePolicy`, for any other deployment. */

@@ -23,7 +23,14 @@ const RESUMPTION = {
   queueWaitMs: 1,
   ttftMs: 30.25,
 };
-const HELLO = { version, clientId, type: 'hello', knobs: createKnobs({ deployments: DEPLOYMENTS }) };
+const OVERRIDE = { overrideId: 'o', policy: createKnobs().policy };
+const HELLO = {
+  version,
+  clientId,
+  type: 'hello',
+  knobs: createKnobs({ deployments: DEPLOYMENTS }),
+  override: OVERRIDE,
+};
 const SUBMIT = {
   version,
   clientId,
@@ -35,12 +42,16 @@ const SUBMIT = {
 };
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
 const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
+const SET_OVERRIDE = { version, clientId, type: 'set-override', callId: 1, overrideId: 'o' };
+const RELEASE = { version, clientId, type: 'release-override', callId: 1, overrideId: 'o' };
 const METRICS = { version, clientId, type: 'metrics', callId: 1 };
 const MESSAGES = [
   HELLO,
   { ...SUBMIT, input: ANYTHING, options: ANYTHING },
   CANCEL,
   { ...CONFIGURE, knobs: ANYTHING },
+  { ...SET_OVERRIDE, knobs: ANYTHING },
+  RELEASE,
   METRICS,
 ];
 
@@ -67,7 +78,7 @@ const INIT = {
   past: PAST,
 };
 
-const { knobs: _knobs, ...FIRST_HELLO } = HELLO;
+const { knobs: _knobs, override: _override, ...FIRST_HELLO } = HELLO;
 const { resumption: _resumption, ...FIRST_SUBMIT } = SUBMIT;
 
 const withPolicy = (policy: object) => ({
@@ -86,7 +97,7 @@ const withTokenIds = (tokenIds: unknown) => withResumption({ choices: [{ tokenId
 describe('parseClientMessage', () => {
   it.each([
     ['a first hello', FIRST_HELLO],
-    ['a hello with knobs', HELLO],
+    ['a hello with knobs and an override', HELLO],
     ['knobs without a limit to the queue', withPolicy({ maxQueuedRequests: Infinity })],
     ['a submission', { ...FIRST_SUBMIT, input: { any: [3n, new Date(0)] }, options: { seed: 7 } }],
     ['a submission of nothing', { ...FIRST_SUBMIT, input: undefined, options: null }],
@@ -98,6 +109,8 @@ describe('parseClientMessage', () => {
     ],
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
+    ['an override of any knobs, which are checked behind the door', { ...SET_OVERRIDE, knobs: 'none' }],
+    ['the release of an override', RELEASE],
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
   ])('lets %s through as it is', (_, message) => {
@@ -124,6 +137,14 @@ describe('parseClientMessage', () => {
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
     ['a call for the text of no token', { ...METRICS, type: 'token-texts', tokenIds: [-1] }],
+    ['an override without an id', { ...SET_OVERRIDE, knobs: {}, overrideId: '' }],
+    ['an override without knobs', SET_OVERRIDE],
+    ['an override that nobody waits for', { ...SET_OVERRIDE, knobs: {}, callId: undefined }],
+    ['the release of no override', { ...RELEASE, overrideId: undefined }],
+    ['the release of an id beyond 100 characters', { ...RELEASE, overrideId: 'o'.repeat(101) }],
+    ['a hello with an override of some knobs', { ...HELLO, override: { ...OVERRIDE, policy: {} } }],
+    ['a hello with an override of no id', { ...HELLO, override: { policy: OVERRIDE.policy } }],
+    ['a hello with an override set to undefined', { ...HELLO, override: undefined }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],

@@ -14,10 +14,12 @@ import {
   count,
   duration,
   finishReason,
+  heldOverride,
   id,
   knobSettings,
   logprobs,
   name,
+  overrideId,
   promptLogprobs,
   recovery,
   requestId,
@@ -52,7 +54,12 @@ const modelSource: v.GenericSchema<unknown, ModelSource> = v.variant('type', [
 ]);
 
 const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
-  v.object({ ...from, type: v.literal('hello'), knobs: v.exactOptional(knobSettings) }),
+  v.object({
+    ...from,
+    type: v.literal('hello'),
+    knobs: v.exactOptional(knobSettings),
+    override: v.exactOptional(heldOverride),
+  }),
   v.object({
     ...from,
     type: v.literal('submit'),
@@ -65,6 +72,8 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
   }),
   v.object({ ...from, type: v.literal('cancel'), requestId }),
   v.object({ ...from, type: v.literal('configure'), callId: count, deployment: name, knobs: v.unknown() }),
+  v.object({ ...from, type: v.literal('set-override'), callId: count, overrideId, knobs: v.unknown() }),
+  v.object({ ...from, type: v.literal('release-override'), callId: count, overrideId }),
   v.object({ ...from, type: v.literal('metrics'), callId: count }),
   v.object({ ...from, type: v.literal('token-texts'), callId: count, tokenIds }),
   v.object({

@@ -12,6 +12,8 @@ export interface LinkListener {
   /** What was on its way is lost, and the worker that was there knows this client no more; `onOpen` follows when there is one. */
   onInterrupted(): void;
   onRole(role: TabRole): void;
+  /** The browser is about to freeze this tab, or to close it: no code of it may run for a while, or ever. */
+  onPutAway(): void;
   /** A worker of another version of the protocol serves. */
   onForeignWorker(version: number): void;
   /** No worker can be kept running in this tab. */

@@ -183,14 +183,14 @@ describe('a page that is put away', () => {
     await settle();
     a.fire(away);
     await settle();
-    expect(a.listener.log.slice(2)).toEqual(['follower']);
+    expect(a.listener.log.slice(2)).toEqual(['put away', 'follower']);
     expect(a.workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
     expect(b.listener.log).toEqual(['open', 'leader']);
     expect(locks.isHeld(clientName(a.id))).toBe(true);
     a.fire(back);
     b.fire(away);
     await settle();
-    expect(a.listener.log.slice(3)).toEqual(['leader']);
+    expect(a.listener.log.slice(4)).toEqual(['leader']);
     expect(a.workers).toHaveLength(2);
   });
 

@@ -73,7 +73,10 @@ export function openSharedLink(
     }
     listener.onForeignWorker(foreign);
   };
-  const putAway = (): void => leadership.resign();
+  const putAway = (): void => {
+    listener.onPutAway();
+    leadership.resign();
+  };
   const contend = (): void => {
     if (!isOutdated) leadership.contend();
   };

@@ -4,6 +4,7 @@ import { ByteTextStream } from '../model/text-stream.ts';
 import type {
   HostMessage,
   KnobSettings,
+  OverrideId,
   TabRole,
   Unsigned,
   WorkerId,
@@ -23,6 +24,11 @@ import type { WorkerPort } from './worker-host.ts';
 export function workerId(name: string): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return name as WorkerId;
+}
+
+export function overrideId(name: string): OverrideId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as OverrideId;
 }
 
 export function createKnobs(overrides: Partial<KnobSettings> = {}): KnobSettings {
@@ -170,6 +176,10 @@ export class RecordingLinkListener implements LinkListener {
 
   onRole(role: TabRole): void {
     this.log.push(role);
+  }
+
+  onPutAway(): void {
+    this.log.push('put away');
   }
 
   onForeignWorker(version: number): void {

@@ -6,6 +6,8 @@ import type {
   Fault,
   KnobSettings,
   FinishReason,
+  HeldOverride,
+  OverrideId,
   Recovery,
   RequestId,
   Rung,
@@ -73,6 +75,10 @@ const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
   prefixCaching: v.boolean(),
   kvCacheMemoryBytes: countOrInfinity,
 });
+
+export const overrideId = id<OverrideId>();
+
+export const heldOverride: v.GenericSchema<unknown, HeldOverride> = v.object({ overrideId, policy });
 
 const batchKnobs: v.GenericSchema<unknown, BatchKnobs> = v.object({
   maxBatchSize: count,

@@ -50,6 +50,7 @@ const STATUS = {
       { name: 'adder', knobs: { maxBatchSize: 4, batchWaitTimeoutMs: 0, maxConcurrentBatches: 1 } },
     ],
   }),
+  override: { overrideId: 'o', policy: createKnobs().policy },
   numTabs: 3,
   progress: { phase: 'download', loaded: 5, total: 10 },
   model: {
@@ -236,6 +237,14 @@ describe('parseWorkerMessage', () => {
     ['a message that only tabs send', { ...SERVING, type: 'hello', clientId: 'c' }],
     ['a welcome without a status', { ...from, type: 'welcome', activity: [], batches: [] }],
     ['a state that only tabs have', withStatus({ ...BARE_STATUS, state: 'closed' })],
+    [
+      'an override of a policy that does not exist',
+      withStatus({
+        ...STATUS,
+        override: { overrideId: 'o', policy: { ...STATUS.override.policy, policy: '' } },
+      }),
+    ],
+    ['an override of nobody', withStatus({ ...STATUS, override: { policy: STATUS.override.policy } })],
     ['a fraction of a tab', withStatus({ ...BARE_STATUS, numTabs: 0.5 })],
     ['progress of NaN', withStatus({ ...STATUS, progress: { phase: 'download', loaded: NaN, total: 1 } })],
     ['an update that only tabs make', withUpdate({ type: 'resubmitted', requestId: 'r' })],

@@ -23,6 +23,7 @@ import {
   count,
   duration,
   finishReason,
+  heldOverride,
   id,
   knobSettings,
   logprobs,
@@ -127,6 +128,7 @@ const loadFailure: v.GenericSchema<unknown, LoadFailure> = v.object({ id: v.stri
 const workerStatus: v.GenericSchema<unknown, WorkerStatus> = v.object({
   state: v.picklist(['loading', 'warming-up', 'ready', 'failed']),
   knobs: knobSettings,
+  override: v.exactOptional(heldOverride),
   numTabs: count,
   progress: v.exactOptional(
     v.object({

@@ -1,0 +1,93 @@
+import { EventEmitter } from 'node:events';
+import { afterEach, expect, it } from 'vitest';
+import type { WebSocket } from 'ws';
+
+import { fromWireText, toWireText } from '../../src/worker/bridge/wire-text.ts';
+import type { BatchingPolicy, WorkerMessage } from '../../src/worker/protocol.ts';
+import { ServeWorker } from '../../src/worker/serve-worker.ts';
+import { parseClientMessage } from '../../src/worker/tabs/client-message.ts';
+import { createServeHost } from '../../src/worker/tabs/test-support.ts';
+import type { TabOwner } from './own-browser.ts';
+import { TabLink } from './tab-link.ts';
+
+// The link with real workers, on sockets of this process.
+
+const links: TabLink[] = [];
+
+afterEach(() => {
+  for (const link of links.splice(0)) link.serve.close();
+});
+
+function createLink(): TabLink {
+  const link = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000 });
+  links.push(link);
+  return link;
+}
+
+/** Opens a fresh worker's socket to the link. */
+function openTab(link: TabLink, owner: TabOwner) {
+  const events = new EventEmitter();
+  const say = (message: WorkerMessage): void => {
+    const data = Buffer.from(toWireText(message));
+    queueMicrotask(() => events.emit('message', data, false));
+  };
+  const worker = new ServeWorker(
+    [],
+    { toAll: say, toClient: (_, message) => say(message) },
+    createServeHost(),
+  );
+  const close = (): void => void events.emit('close');
+  const socket = {
+    on: events.on.bind(events),
+    send(text: string) {
+      const message = parseClientMessage(fromWireText(text));
+      if (message) worker.receive(message);
+    },
+    terminate: close,
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the part of a WebSocket that the link uses
+  link.attach(socket as unknown as WebSocket, owner);
+  return { close };
+}
+
+/** What is in force in the worker that serves. */
+async function policyOf({ serve }: TabLink): Promise<BatchingPolicy> {
+  // Its answer comes after its welcome.
+  await serve.metrics();
+  return serve.status().policy;
+}
+
+it.each<TabOwner>(['user', 'bridge'])(
+  'brings the policy of one browser to no worker of another: the next one belongs to the %s',
+  async (owner) => {
+    const link = createLink();
+    const first = openTab(link, 'user');
+    await link.serve.configure('text-generator', { policy: 'off', batchWaitTimeoutMs: 10 });
+    first.close();
+    openTab(link, owner);
+    expect(await policyOf(link)).toMatchObject({ policy: 'continuous', batchWaitTimeoutMs: 0 });
+  },
+);
+
+it('does not let the higher revision of a browser that left win over a later change', async () => {
+  const link = createLink();
+  const first = openTab(link, 'user');
+  for (const maxBatchSize of [1, 2, 3]) await link.serve.configure('text-generator', { maxBatchSize });
+  openTab(link, 'user');
+  first.close();
+  await link.serve.configure('text-generator', { batchWaitTimeoutMs: 5 });
+  expect(await policyOf(link)).toMatchObject({ maxBatchSize: 8, batchWaitTimeoutMs: 5 });
+});
+
+it('brings its own browser the policy from before the crash, whoever served in between', async () => {
+  const link = createLink();
+  const crashing = openTab(link, 'bridge');
+  await link.serve.configure('text-generator', { policy: 'static' });
+  const visitor = openTab(link, 'user');
+  crashing.close();
+  expect((await policyOf(link)).policy).toBe('continuous');
+  await link.serve.configure('text-generator', { policy: 'off' });
+  openTab(link, 'bridge');
+  visitor.close();
+  expect((await policyOf(link)).policy).toBe('static');
+});

@@ -1,0 +1,149 @@
+import type { BrowserContext, Page } from 'playwright/test';
+
+import { openTab, startBridge, type ServedBridge } from './support/bridge-test.ts';
+import type { Site } from './support/site.ts';
+import { DEFAULT_KNOBS, type Tab } from './support/tab.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+// How long a policy lives: that of the users, and that of a load test.
+
+async function closePages(context: BrowserContext): Promise<void> {
+  await Promise.all(context.pages().map((page) => page.close()));
+}
+
+/** Resolves once the worker of the open tab has heard all that the bridge has to bring it. */
+async function whenBridged({ bridge }: ServedBridge): Promise<void> {
+  await bridge.serve.metrics();
+}
+
+test.describe('the policy that a browser has set', { tag: ANY_BACKEND }, () => {
+  for (const profile of ['a fresh profile', 'the same profile'] as const) {
+    test(`is gone with its last tab: ${profile} starts with the default`, async ({ browser, backend }) => {
+      const bridge = await startBridge();
+      const newProfile = () => browser.newContext({ baseURL: bridge.url });
+      const first = await newProfile();
+      const tab = await openTab(first, backend);
+      await whenBridged(bridge);
+      await tab.configure({ policy: 'off', batchWaitTimeoutMs: 10 });
+      await expect.poll(() => bridge.bridge.serve.status().policy.policy).toBe('off');
+      await closePages(first);
+
+      const second = profile === 'the same profile' ? first : await newProfile();
+      const next = await openTab(second, backend);
+      await whenBridged(bridge);
+      expect((await next.status()).policy).toEqual(DEFAULT_KNOBS);
+      expect(bridge.bridge.serve.status().policy).toEqual(DEFAULT_KNOBS);
+      await first.close();
+      await second.close();
+      await bridge.close();
+    });
+  }
+
+  test('is brought back by the bridge to the browser that it runs itself', async ({ browser, backend }) => {
+    const bridge = await startBridge();
+    const openOwnBrowser = async () => {
+      const context = await browser.newContext({ baseURL: bridge.url });
+      const { ownBrowserCookie } = bridge.bridge;
+      await context.addCookies([
+        { ...ownBrowserCookie, url: bridge.url, httpOnly: true, sameSite: 'Strict' },
+      ]);
+      return { context, tab: await openTab(context, backend) };
+    };
+    const { context } = await openOwnBrowser();
+    await bridge.bridge.serve.configure('text-generator', { policy: 'static', maxBatchSize: 4 });
+    await context.close();
+    const next = await openOwnBrowser();
+    await whenBridged(bridge);
+    expect((await next.tab.status()).policy).toMatchObject({ policy: 'static', maxBatchSize: 4 });
+    await next.context.close();
+    await bridge.close();
+  });
+});
+
+/** A comparison that takes minutes; resolves when its first policy is in force. */
+async function startComparing({ page }: Tab): Promise<void> {
+  await page.getByRole('tab', { name: 'Load test' }).click();
+  for (const [name, value] of Object.entries({ rate: '20', durationSeconds: '60', seed: '5' }))
+    await page.locator(`.load [name=${name}]`).fill(value);
+  await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
+  await startLoad(page);
+  await expect.poll(() => page.evaluate(() => window.tabserve.status().policy.policy)).toBe('off');
+}
+
+async function startLoad(page: Page): Promise<void> {
+  await page.locator('.load').getByRole('button', { name: 'Start' }).click();
+}
+
+async function stopLoad(page: Page): Promise<void> {
+  await page.locator('.load').getByRole('button', { name: 'Stop' }).click();
+}
+
+const policyOf = async (tab: Tab) => (await tab.status()).policy;
+
+/** What can end the tab of a load test. */
+const ENDS: Readonly<Record<string, (site: Site, tab: Tab) => Promise<unknown>>> = {
+  reloaded: (site, tab) => site.reload(tab),
+  closed: (site, tab) => site.close(tab),
+  crashed: (site, tab) => site.crash(tab),
+  frozen: (site, tab) => site.freeze(tab),
+};
+
+test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
+  for (const role of ['leads', 'follows'] as const) {
+    for (const [fate, end] of Object.entries(ENDS)) {
+      test(`whose tab ${role} and is ${fate} gives the users’ policy back`, async ({ site }) => {
+        await site.openReady(2);
+        const leader = await site.leader();
+        const [follower] = await site.followers();
+        if (!follower) throw new Error('There is no follower.');
+        const [testing, other] = role === 'leads' ? [leader, follower] : [follower, leader];
+        const own = await other.configure({ maxBatchSize: 5 });
+        await startComparing(testing);
+        await expect.poll(async () => (await policyOf(other)).policy).toBe('off');
+        await end(site, testing);
+        await expect.poll(() => policyOf(other)).toEqual(own);
+        expect(await other.status()).not.toHaveProperty('override');
+      });
+    }
+  }
+
+  test('goes on when the tab that leads is lost, and gives the policy back when it is stopped', async ({
+    site,
+  }) => {
+    await site.openReady(3);
+    const [testing, other] = await site.followers();
+    if (!testing || !other) throw new Error('There are two followers.');
+    const own = await other.configure({ maxBatchSize: 5 });
+    await startComparing(testing);
+    await site.crash(await site.leader());
+    await site.leader();
+    await expect.poll(async () => (await other.status()).state).toBe('ready');
+    await expect.poll(() => policyOf(other)).toEqual({ ...own, policy: 'off' });
+    expect((await other.status()).override).toEqual({ isOwn: false, basePolicy: own });
+    await stopLoad(testing.page);
+    await expect.poll(() => policyOf(other)).toEqual(own);
+  });
+
+  test('is the only one at a time, and the others see whose it is and may choose what comes after it', async ({
+    site,
+  }) => {
+    const [testing, other] = await site.openReady(2);
+    if (!testing || !other) throw new Error('There are two tabs.');
+    await startComparing(testing);
+    const { page } = other;
+    await expect(page.locator('.policy .policy-explanation')).toHaveText(
+      'A load test in another tab runs off. Your settings apply when it ends.',
+    );
+    await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
+    await page.getByRole('radio', { name: 'static' }).click();
+    await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
+    await page.getByRole('tab', { name: 'Load test' }).click();
+    await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
+    await startLoad(page);
+    await expect(page.locator('.load').getByRole('alert')).toContainText('OVERRIDE_HELD');
+    expect((await policyOf(other)).policy).toBe('off');
+    await stopLoad(testing.page);
+    await expect.poll(async () => (await policyOf(other)).policy).toBe('static');
+    await expect(page.locator('.policy .policy-explanation')).toContainText('Ray Serve’s rule');
+  });
+});

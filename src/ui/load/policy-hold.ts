@@ -1,0 +1,36 @@
+import type { PolicyOverride, Serve } from '../../worker/client.ts';
+import type { BatchingPolicy } from '../../worker/protocol.ts';
+
+/** The policy of an experiment's runs. The users' own one is back after `release()`, or when this tab ends before it. */
+export class PolicyHold {
+  readonly #serve: Serve;
+  #override: PolicyOverride | undefined;
+
+  constructor(serve: Serve) {
+    this.#serve = serve;
+  }
+
+  /**
+   * Puts knobs in force for the next run; without any, the run is under the policy as it is. Resolves with the policy in
+   * force. Rejects with OverrideHeldError where another load test sets the policy.
+   */
+  async apply(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
+    if (Object.keys(knobs).length === 0) return this.#serve.status().policy;
+    this.#override ??= await this.#serve.overridePolicy();
+    return this.#override.change(knobs);
+  }
+
+  /** Aborts with the given signal, and when the policy is lost in the middle of a run. */
+  during(signal: AbortSignal): AbortSignal {
+    return this.#override ? AbortSignal.any([signal, this.#override.signal]) : signal;
+  }
+
+  /** @throws OverrideEndedError: what was measured last was measured under no certain policy. */
+  throwIfLost(): void {
+    this.#override?.signal.throwIfAborted();
+  }
+
+  async release(): Promise<void> {
+    await this.#override?.release();
+  }
+}
