@@ -237,9 +237,8 @@ function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unkn
 }
 
 function tooLong(): HttpError {
-  return new HttpError(414, `The URL is longer than ${MAX_URL_LENGTH} characters: use POST.`, {
-    code: 'URL_TOO_LONG',
-  });
+  const message = `The URL is longer than ${MAX_URL_LENGTH} characters: send its fields in the body of a POST, as \`curl -d\` does.`;
+  return new HttpError(414, message, { code: 'URL_TOO_LONG' });
 }
 
 function tooMany(): HttpError {

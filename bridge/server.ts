@@ -45,6 +45,8 @@ const LIMITS = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 };
 
+const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxHeaderSize} bytes: send a long prompt in the body of a POST, as \`curl -d\` does.`;
+
 /** A server's own, not counting those that wait to be accepted. */
 const MAX_CONNECTIONS = 1024;
 
@@ -139,8 +141,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
 function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return [431, new HttpError(431, 'The headers are too large.', { code })];
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, new HttpError(431, HEADERS_TOO_LARGE, { code })];
   return [400, new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
