@@ -7,7 +7,7 @@ import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/work
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
 import { Exchange } from './http/exchange.ts';
-import { Guard, isNavigation } from './http/guard.ts';
+import { Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
@@ -15,10 +15,19 @@ import { findRoute, type Handle, type Route, type RouteMatch } from './http/rout
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
+import {
+  healthRoute,
+  metricsRoute,
+  modelRoutes,
+  probeRoutes,
+  routesRoute,
+  tabOutage,
+  versionRoute,
+} from './routes/service.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
+import { probeUpstream } from './upstream/probe-upstream.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
 import type { UpstreamOptions } from './upstream/upstream-options.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
@@ -91,6 +100,9 @@ export class Bridge {
       ...modelRoutes(this.serve),
       metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
       healthRoute(this.serve, isServed),
+      ...probeRoutes(upstream ? () => probeUpstream(upstream) : tabOutage(this.serve, isServed)),
+      routesRoute(this.serve),
+      versionRoute(),
       this.#tokenRoute(),
     ];
   }
@@ -103,9 +115,9 @@ export class Bridge {
     else void this.#answer(request, response, url, match);
   }
 
-  /** Takes the worker's WebSocket; false where the request is for another one. */
+  /** Takes the worker's WebSocket; false for a request that is not for this socket, or names two hosts. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH) return false;
+    if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH || namesTwoHosts(request)) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
     else refuseConnection(socket, 403);
     return true;
@@ -223,11 +235,14 @@ function urlOf({ url = '' }: IncomingMessage): URL | undefined {
   return URL.canParse(absolute) ? new URL(absolute) : undefined;
 }
 
-function handleOf({ methods }: Route, method: string | undefined): Handle {
+function handleOf({ methods, isStream }: Route, method: string | undefined): Handle {
   if (method === 'GET' && methods.GET) return methods.GET;
+  // Node sends the headers of the answer, and drops its body.
+  if (method === 'HEAD' && methods.GET && !isStream) return methods.GET;
   if (method === 'POST' && methods.POST) return methods.POST;
   if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
-  throw HttpError.methodNotAllowed(Object.keys(methods));
+  const allowed = Object.keys(methods);
+  throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
 }
 
 /** 499, as nginx has it, where nothing failed and the client had gone, or took nothing of its answer. */

@@ -133,6 +133,11 @@ describe('startServer', () => {
       'HTTP/1.1 403 Forbidden',
     ],
     [
+      'a WebSocket of two hosts',
+      'GET /bridge/socket HTTP/1.1\r\nHost: localhost\r\nHost: a.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
+    ],
+    [
       'a WebSocket for nobody',
       'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       'HTTP/1.1 400 Bad Request',

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
 
 import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
@@ -11,21 +11,35 @@ import { Bridge, type BridgeOptions } from './bridge.ts';
 
 /** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */
 
+/** A server on a free port; ends with the test. */
+export async function listen(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  onTestFinished(close);
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { port, url: `http://127.0.0.1:${port}`, close };
+}
+
+/** An address that refuses every connection. */
+export async function refusingUrl(): Promise<string> {
+  const { url, close } = await listen(() => {});
+  close();
+  return url;
+}
+
 /** A bridge on a free port, without a page: what is not for the bridge is answered 418. Ends with the test. */
 export async function mountBridge(options: Partial<BridgeOptions> = {}) {
   const bridge = new Bridge({ host: 'localhost', url: () => '', graceMs: 0, ...options });
-  const server = createServer((request, response) =>
+  onTestFinished(() => bridge.close());
+  const { port, url } = await listen((request, response) =>
     bridge.handle(request, response, () => response.writeHead(418).end()),
   );
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    bridge.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : 0;
-  return { bridge, port, url: `http://127.0.0.1:${port}` };
+  return { bridge, port, url };
 }
 
 /** Every deployment of the bridge's worker answers as `remote` does. */
