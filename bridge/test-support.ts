@@ -22,7 +22,7 @@ export async function listen(answer: RequestListener) {
   onTestFinished(close);
   const address = server.address();
   const port = typeof address === 'object' && address ? address.port : 0;
-  return { port, url: `http://127.0.0.1:${port}`, close };
+  return { server, port, url: `http://127.0.0.1:${port}`, close };
 }
 
 /** An address that refuses every connection. */
