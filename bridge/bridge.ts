@@ -24,6 +24,7 @@ import {
   tabOutage,
   versionRoute,
 } from './routes/service.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
@@ -98,6 +99,7 @@ export class Bridge {
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
       ...modelRoutes(this.serve),
+      ...tokenRoutes(this.serve),
       metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
       healthRoute(this.serve, isServed),
       ...probeRoutes(upstream ? () => probeUpstream(upstream) : tabOutage(this.serve, isServed)),

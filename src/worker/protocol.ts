@@ -16,7 +16,7 @@ export type { DtypeChoice } from './model/checkpoint/model-plan.ts';
 export type { Dtype } from './model/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 4;
+export const PROTOCOL_VERSION = 5;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -538,6 +538,23 @@ export type HostMessage = Versioned &
       }
   );
 
+/** A text as the model that serves reads it. */
+export interface Tokenization {
+  readonly modelId: string;
+  /** Tokens that the model's context holds. */
+  readonly contextLength: number;
+  readonly tokenIds: readonly number[];
+  /** Each token as the model's vocabulary spells it: `Ġupon`. */
+  readonly spellings: readonly string[];
+}
+
+/** Tokens as text. */
+export interface Detokenization {
+  readonly modelId: string;
+  /** Special tokens are spelled out. */
+  readonly text: string;
+}
+
 /** From any tab to the worker. */
 export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
     | {
@@ -565,6 +582,13 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
       }
     | { readonly type: 'metrics'; readonly callId: number }
     | { readonly type: 'token-texts'; readonly callId: number; readonly tokenIds: readonly number[] }
+    | {
+        readonly type: 'tokenize';
+        readonly callId: number;
+        readonly text: string;
+        readonly addSpecialTokens: boolean;
+      }
+    | { readonly type: 'detokenize'; readonly callId: number; readonly tokenIds: readonly number[] }
     | {
         readonly type: 'load-model';
         readonly callId: number;
@@ -600,8 +624,8 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
     /**
-     * The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
-     * (StoredModel[]).
+     * The answer to `configure` (the knobs in force), `metrics` (Prometheus text), `token-texts` (string[]),
+     * `tokenize` (Tokenization), `detokenize` (Detokenization) or `list-models` (StoredModel[]).
      */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }

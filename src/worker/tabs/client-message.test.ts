@@ -100,6 +100,8 @@ describe('parseClientMessage', () => {
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
+    ['a text to tokenize', { ...METRICS, type: 'tokenize', text: 'Hi', addSpecialTokens: true }],
+    ['tokens to detokenize', { ...METRICS, type: 'detokenize', tokenIds: [0] }],
   ])('lets %s through as it is', (_, message) => {
     expect(parseClientMessage(message)).toEqual(message);
   });
@@ -124,6 +126,7 @@ describe('parseClientMessage', () => {
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
     ['a call for the text of no token', { ...METRICS, type: 'token-texts', tokenIds: [-1] }],
+    ['a text that is none', { ...METRICS, type: 'tokenize', text: 3, addSpecialTokens: true }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],
