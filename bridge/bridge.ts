@@ -7,7 +7,7 @@ import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/work
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
 import { Exchange } from './http/exchange.ts';
-import { Guard, isNavigation } from './http/guard.ts';
+import { Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
@@ -15,11 +15,21 @@ import { findRoute, type Handle, type Route, type RouteMatch } from './http/rout
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { healthRoute, metricsRoute, modelRoutes } from './routes/service.ts';
+import {
+  healthRoute,
+  metricsRoute,
+  modelRoutes,
+  probeRoutes,
+  routesRoute,
+  tabOutage,
+  versionRoute,
+} from './routes/service.ts';
+import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
+import { probeUpstream } from './upstream/probe-upstream.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
 import type { UpstreamOptions } from './upstream/upstream-options.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
@@ -90,8 +100,12 @@ export class Bridge {
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
       ...modelRoutes(this.serve),
+      ...tokenRoutes(this.serve),
       metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
       healthRoute(this.serve, isServed),
+      ...probeRoutes(upstream ? () => probeUpstream(upstream) : tabOutage(this.serve, isServed)),
+      routesRoute(this.serve),
+      versionRoute(),
       this.#tokenRoute(),
     ];
   }
@@ -109,9 +123,9 @@ export class Bridge {
     else void this.#answer(request, response, url, match);
   }
 
-  /** Takes the worker's WebSocket; false where the request is for another one. */
+  /** Takes the worker's WebSocket; false for a request that is not for this socket, or names two hosts. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH) return false;
+    if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH || namesTwoHosts(request)) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
     else refuseConnection(socket, 403);
     return true;
@@ -229,11 +243,14 @@ function urlOf({ url = '' }: IncomingMessage): URL | undefined {
   return URL.canParse(absolute) ? new URL(absolute) : undefined;
 }
 
-function handleOf({ methods }: Route, method: string | undefined): Handle {
+function handleOf({ methods, isStream }: Route, method: string | undefined): Handle {
   if (method === 'GET' && methods.GET) return methods.GET;
+  // Node sends the headers of the answer, and drops its body.
+  if (method === 'HEAD' && methods.GET && !isStream) return methods.GET;
   if (method === 'POST' && methods.POST) return methods.POST;
   if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
-  throw HttpError.methodNotAllowed(Object.keys(methods));
+  const allowed = Object.keys(methods);
+  throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
 }
 
 /** 499, as nginx has it, where nothing failed and the client had gone, or took nothing of its answer. */
@@ -243,9 +260,8 @@ function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unkn
 }
 
 function tooLong(): HttpError {
-  return new HttpError(414, `The URL is longer than ${MAX_URL_LENGTH} characters: use POST.`, {
-    code: 'URL_TOO_LONG',
-  });
+  const message = `The URL is longer than ${MAX_URL_LENGTH} characters: send its fields in the body of a POST, as \`curl -d\` does.`;
+  return new HttpError(414, message, { code: 'URL_TOO_LONG' });
 }
 
 function tooMany(): HttpError {

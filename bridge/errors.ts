@@ -1,4 +1,40 @@
-export type BridgeErrorCode = 'INVALID_ARGUMENT' | 'PORT_IN_USE' | 'PAGE_NOT_BUILT' | 'NO_HEADLESS_TAB';
+export type BridgeErrorCode =
+  | 'CANNOT_LISTEN'
+  | 'INVALID_ARGUMENT'
+  | 'NO_HEADLESS_TAB'
+  | 'PAGE_NOT_BUILT'
+  | 'PORT_IN_USE';
+
+type DescribeFailure = (host: string, port: number) => string;
+
+const unknownName: DescribeFailure = (host) =>
+  `The name ${host} has no address: pass --host with a name or an address of this machine, or leave it out for localhost.`;
+
+const foreignAddress: DescribeFailure = (host) =>
+  `${host} is not an address of this machine: pass --host with one of its own, 0.0.0.0 for all of them, or leave it out for localhost.`;
+
+/** By the code of the system's error. */
+const LISTEN_FAILURES: Readonly<Record<string, DescribeFailure>> = {
+  EACCES: (host, port) =>
+    `This user may not listen on port ${port} of ${host}: pass --port with a number from 1024 on.`,
+  EADDRINUSE: (host, port) =>
+    `Port ${port} on ${host} is in use: stop what listens there, or pass --port ${port + 1}.`,
+  EADDRNOTAVAIL: foreignAddress,
+  EAFNOSUPPORT: (host) =>
+    `This machine has no network of the kind of ${host}: pass --host with an address of the other IP version.`,
+  EAI_AGAIN: (host) =>
+    `The name ${host} could not be looked up, because no name server answered: pass --host with an address, or try again.`,
+  EINVAL: foreignAddress,
+  ENOTFOUND: unknownName,
+};
+
+function otherListenFailure(host: string, port: number, cause: unknown): string {
+  return `Cannot listen on port ${port} of ${host} (${reasonOf(cause)}): pass another --host or --port.`;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}
 
 /** A reason why the server cannot start; the message names the remedy. */
 export class BridgeError extends Error {
@@ -10,9 +46,11 @@ export class BridgeError extends Error {
     this.code = code;
   }
 
-  static portInUse(host: string, port: number, cause: unknown): BridgeError {
-    const message = `Port ${port} on ${host} is in use: stop what listens there, or pass --port ${port + 1}.`;
-    return new BridgeError('PORT_IN_USE', message, cause);
+  /** @param cause What `server.listen` failed with. */
+  static cannotListen(host: string, port: number, cause: unknown): BridgeError {
+    const reason = codeOf(cause) ?? '';
+    const message = LISTEN_FAILURES[reason]?.(host, port) ?? otherListenFailure(host, port, cause);
+    return new BridgeError(reason === 'EADDRINUSE' ? 'PORT_IN_USE' : 'CANNOT_LISTEN', message, cause);
   }
 
   static pageNotBuilt(root: string): BridgeError {

@@ -8,6 +8,8 @@ import { openBrowser } from './open-browser.ts';
 import { parseOptions, USAGE, type BridgeOptions } from './options.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { tellState } from './tell-state.ts';
+import { probeUpstream } from './upstream/probe-upstream.ts';
+import type { UpstreamOptions } from './upstream/upstream-options.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -43,9 +45,18 @@ async function main(args: readonly string[]): Promise<void> {
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host))
     console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
-  if (upstream) console.log(`The text generator is ${upstream.url}`);
+  if (upstream) {
+    console.log(`The text generator is ${upstream.url}`);
+    void warnOfUpstream(upstream);
+  }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
   if (options.isHeadless) await serveHeadless(url, bridge, server);
+}
+
+/** It may still be starting: the bridge asks again with each request. */
+async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
+  const problem = await probeUpstream(upstream);
+  if (problem !== undefined) console.error(`Warning: ${problem}`);
 }
 
 function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {

@@ -133,6 +133,11 @@ describe('startServer', () => {
       'HTTP/1.1 403 Forbidden',
     ],
     [
+      'a WebSocket of two hosts',
+      'GET /bridge/socket HTTP/1.1\r\nHost: localhost\r\nHost: a.localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      'HTTP/1.1 400 Bad Request',
+    ],
+    [
       'a WebSocket for nobody',
       'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
       'HTTP/1.1 400 Bad Request',
@@ -173,6 +178,20 @@ describe('startServer', () => {
     await other.close();
   });
 
+  it('lets a new client in when silent connections have taken every place', async () => {
+    const other = await startServer({ port: 0, host: '127.0.0.1', root, maxConnections: 8 });
+    const silent = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const client = connect(other.port, '127.0.0.1');
+        await new Promise((resolve) => void client.once('connect', resolve));
+        return client;
+      }),
+    );
+    expect((await fetch(other.url)).status).toBe(200);
+    for (const client of silent) client.destroy();
+    await other.close();
+  });
+
   it('names --port when the port is in use, and leaves the running server alone', async () => {
     const second = startServer({ port: server.port, host: 'localhost', root });
     await expect(second).rejects.toMatchObject({
@@ -180,6 +199,22 @@ describe('startServer', () => {
       message: expect.stringContaining('--port'),
     });
     expect((await fetch(server.url)).status).toBe(200);
+  });
+
+  it.each([
+    [
+      'an address of another machine',
+      '192.0.2.1',
+      /^192\.0\.2\.1 is not an address of this machine: pass --host/,
+    ],
+    // Which of the two depends on whether a name server answers.
+    ['a name of nobody', 'tabserve.invalid', /^The name tabserve\.invalid (?:has no address|could not be)/],
+  ])('names --host when it is %s', async (_, host, message) => {
+    await expect(startServer({ port: 0, host, root })).rejects.toMatchObject({
+      name: 'BridgeError',
+      code: 'CANNOT_LISTEN',
+      message: expect.stringMatching(message),
+    });
   });
 
   it('names the build command when the page is not built', async () => {

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { Bridge } from './bridge.ts';
 import { BridgeError } from './errors.ts';
 import { HttpError } from './http/http-error.ts';
+import { limitConnections } from './http/connection-limit.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection, type RefusalStatus } from './http/refuse-connection.ts';
 import { STALL_TIMEOUT_MS } from './http/stall.ts';
@@ -23,6 +24,8 @@ export interface ServerOptions {
   readonly bridge?: Bridge;
   /** The page's Content-Security-Policy, where it is another one than that of the built page. */
   readonly policy?: string;
+  /** Open connections at most, for each address that is listened on; 1024 by default. */
+  readonly maxConnections?: number;
 }
 
 export interface RunningServer {
@@ -45,12 +48,21 @@ const LIMITS = {
   shouldUpgradeCallback: ({ headers }: IncomingMessage) => headers.upgrade?.toLowerCase() === 'websocket',
 };
 
-/** A server's own, not counting those that wait to be accepted. */
+const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxHeaderSize} bytes: send a long prompt in the body of a POST, as \`curl -d\` does.`;
+
 const MAX_CONNECTIONS = 1024;
+
+/** What each of the servers, one for each address, is made of. */
+interface Listening {
+  readonly port: number;
+  readonly handler: RequestListener;
+  readonly bridge: Bridge | undefined;
+  readonly maxConnections: number;
+}
 
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { root, hub, policy, bridge } = options;
+  const { root, hub, policy, bridge, port: wantedPort, maxConnections = MAX_CONNECTIONS } = options;
   const serveFile = serveStaticFiles({ root, hub, policy, marks: bridge?.pageMarks ?? '' });
   const handler: RequestListener = (request, response) => {
     const next = (): void => {
@@ -61,7 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (bridge) bridge.handle(request, response, next);
     else next();
   };
-  const servers = await listenOnAll(options.host, options.port, handler, bridge);
+  const servers = await listenOnAll(options.host, { port: wantedPort, handler, bridge, maxConnections });
   const port = portOf(servers[0]);
   const host = isLoopbackHost(options.host) ? options.host : 'localhost';
   const closeBoth = async (): Promise<void> => {
@@ -72,18 +84,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** A machine may have no ::1; then 127.0.0.1 alone is what `localhost` means there. */
-async function listenOnAll(
-  host: string,
-  port: number,
-  handler: RequestListener,
-  bridge: Bridge | undefined,
-): Promise<readonly [Server, ...Server[]]> {
-  const first = await listen(host === 'localhost' ? '127.0.0.1' : host, port, handler, bridge);
+async function listenOnAll(host: string, listening: Listening): Promise<readonly [Server, ...Server[]]> {
+  const first = await listen(host === 'localhost' ? '127.0.0.1' : host, listening);
   const servers: [Server, ...Server[]] = [first];
   try {
     for (const address of loopbackBeside(host, first)) {
-      const other = await listen(address, portOf(first), handler, bridge).catch((error: unknown) => {
-        if (!isErrno(error, 'EADDRNOTAVAIL', 'EAFNOSUPPORT')) throw error;
+      const other = await listen(address, { ...listening, port: portOf(first) }).catch((error: unknown) => {
+        if (!isMissingAddress(error)) throw error;
       });
       if (other) servers.push(other);
     }
@@ -102,14 +109,10 @@ function loopbackBeside(host: string, first: Server): readonly string[] {
   return hasLoopback ? [] : ['127.0.0.1', '::1'];
 }
 
-async function listen(
-  host: string,
-  port: number,
-  handler: RequestListener,
-  bridge: Bridge | undefined,
-): Promise<Server> {
+/** @throws BridgeError. */
+async function listen(host: string, { port, handler, bridge, maxConnections }: Listening): Promise<Server> {
   const server = createServer(LIMITS, handler);
-  server.maxConnections = MAX_CONNECTIONS;
+  limitConnections(server, maxConnections);
   server.on('upgrade', (request, socket, head) => {
     if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
   });
@@ -120,7 +123,7 @@ async function listen(
   try {
     await promise;
   } catch (error) {
-    throw isErrno(error, 'EADDRINUSE') ? BridgeError.portInUse(host, port, error) : error;
+    throw BridgeError.cannotListen(host, port, error);
   }
   server.off('error', reject);
   return server;
@@ -139,8 +142,7 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
 function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError] {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
-  if (code === 'HPE_HEADER_OVERFLOW')
-    return [431, new HttpError(431, 'The headers are too large.', { code })];
+  if (code === 'HPE_HEADER_OVERFLOW') return [431, new HttpError(431, HEADERS_TOO_LARGE, { code })];
   return [400, new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
@@ -165,6 +167,9 @@ async function close(server: Server): Promise<void> {
   await promise;
 }
 
-function isErrno(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+/** Whether an address cannot be listened on because the machine does not have it. */
+function isMissingAddress(error: unknown): boolean {
+  const cause = error instanceof BridgeError ? error.cause : undefined;
+  if (!(cause instanceof Error && 'code' in cause)) return false;
+  return cause.code === 'EADDRNOTAVAIL' || cause.code === 'EAFNOSUPPORT';
 }

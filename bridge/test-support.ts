@@ -1,4 +1,5 @@
-import { vi } from 'vitest';
+import { createServer, type RequestListener } from 'node:http';
+import { onTestFinished, vi } from 'vitest';
 
 import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/bridge/bridge-connection.ts';
@@ -6,8 +7,49 @@ import { defineDeployment } from '../src/worker/deployments/deployment.ts';
 import type { ModelInfo } from '../src/worker/protocol.ts';
 import { NO_PAST } from '../src/worker/recovery/ladder.ts';
 import { ServeWorker } from '../src/worker/serve-worker.ts';
+import { Bridge, type BridgeOptions } from './bridge.ts';
 
 /** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */
+
+/** A server on a free port; ends with the test. */
+export async function listen(answer: RequestListener) {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.closeAllConnections();
+    server.close();
+  };
+  onTestFinished(close);
+  const address = server.address();
+  const port = typeof address === 'object' && address ? address.port : 0;
+  return { server, port, url: `http://127.0.0.1:${port}`, close };
+}
+
+/** An address that refuses every connection. */
+export async function refusingUrl(): Promise<string> {
+  const { url, close } = await listen(() => {});
+  close();
+  return url;
+}
+
+/** A bridge on a free port, without a page: what is not for the bridge is answered 418. Ends with the test. */
+export async function mountBridge(options: Partial<BridgeOptions> = {}) {
+  const bridge = new Bridge({ host: 'localhost', url: () => '', graceMs: 0, ...options });
+  onTestFinished(() => bridge.close());
+  const { port, url } = await listen((request, response) =>
+    bridge.handle(request, response, () => response.writeHead(418).end()),
+  );
+  return { bridge, port, url };
+}
+
+/** Every deployment of the bridge's worker answers as `remote` does. */
+export function answerWith(
+  { serve }: Bridge,
+  remote: (input: unknown, options: { readonly signal?: AbortSignal }) => unknown,
+): void {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- routes ask nothing else of a handle
+  vi.spyOn(serve, 'getHandle').mockReturnValue({ remote } as never);
+}
 
 /** As a page's worker: Node's own sends no Origin. Returns its sockets, in the order of their opening. */
 export function stubWebSocket(origin: string): WebSocket[] {

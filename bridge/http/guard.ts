@@ -26,9 +26,11 @@ export class Guard {
    * A page whose name was pointed at this machine after it had loaded (DNS rebinding) has that name as Host. An address
    * cannot be pointed elsewhere.
    *
-   * @throws HttpError 403.
+   * @throws HttpError 403; 400 for two Host headers, which a proxy and this server may read differently.
    */
-  checkHost({ headers }: IncomingMessage): void {
+  checkHost(request: IncomingMessage): void {
+    if (namesTwoHosts(request)) throw twoHosts();
+    const { headers } = request;
     const name = hostnameOf(`http://${headers.host ?? ''}`);
     if (name !== undefined && this.#isOwnName(name)) return;
     const message = `The Host \`${headers.host ?? ''}\` is not a name of this server: use localhost, or start it with --host.`;
@@ -82,6 +84,15 @@ export class Guard {
     const bare = name.replace(/^\[|\]$/g, '');
     return name === 'localhost' || name.endsWith('.localhost') || name === this.#host || isIP(bare) !== 0;
   }
+}
+
+/** Node keeps the first of two Host headers, and hides the other. */
+export function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
+}
+
+function twoHosts(): HttpError {
+  return new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
 }
 
 /** Somebody follows a link to the page. */

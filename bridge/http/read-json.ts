@@ -1,9 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { HttpError } from './http-error.ts';
-import { readBody } from './read-body.ts';
-
-const MAX_BODY_BYTES = 2 ** 20;
+import { decodeUtf8, mediaTypeOf, readWholeBody } from './read-body.ts';
 
 /** Deeper than any input of a deployment needs, and far from what a recursive reader could not take. */
 const MAX_DEPTH = 64;
@@ -14,28 +12,10 @@ const MAX_DEPTH = 64;
  * @throws HttpError 400, 413 or 415.
  */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
-  const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = request.headers;
-  if (!/^application\/json\s*(?:;|$)/i.test(type)) throw HttpError.unsupportedBody('application/json');
-  if (encoding !== 'identity') throw HttpError.unsupportedBody('sent without Content-Encoding');
-  const value = parse(decode(await readWhole(request)));
+  if (mediaTypeOf(request) !== 'application/json') throw HttpError.unsupportedBody('application/json');
+  const value = parse(decodeUtf8(await readWholeBody(request, notJson), notJson));
   checkStructure(value, 0);
   return value;
-}
-
-async function readWhole(request: IncomingMessage): Promise<Buffer> {
-  try {
-    return await readBody(request, MAX_BODY_BYTES);
-  } catch (error) {
-    throw error instanceof HttpError ? error : notJson('not all of it came');
-  }
-}
-
-function decode(body: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    throw notJson('it is not UTF-8');
-  }
 }
 
 function parse(text: string): unknown {

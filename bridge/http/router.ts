@@ -7,7 +7,10 @@ export type Handle = (exchange: Exchange) => Promise<void>;
 export interface Route {
   /** With a `*` at its end it takes any path that goes on from there. */
   readonly path: string;
+  /** GET answers HEAD as well. */
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>>;
+  /** The answer to GET has no end of its own, so HEAD is refused. */
+  readonly isStream?: boolean;
   /** Whether it asks the model for work: of such requests only so many are taken at a time. */
   readonly isWork?: boolean;
   /** For pages of the bridge's own origin on this machine, whoever may ask for the rest. */

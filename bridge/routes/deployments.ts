@@ -2,25 +2,28 @@ import type { Serve } from '../../src/worker/client.ts';
 import { isRecord } from '../../src/worker/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { parseNumber, readQuery } from '../http/query.ts';
+import { readInput } from '../http/read-input.ts';
 import { readJson } from '../http/read-json.ts';
-import type { Route } from '../http/router.ts';
+import type { Handle, Route } from '../http/router.ts';
 
 /** More houses than a batch of the model holds, and a bound. */
 const MAX_HOUSES = 256;
 
-/** `GET /adder?number=3` answers `4`, as the tutorial does. */
+/** `/adder?number=3` answers `4`, as the tutorial does. A POST may send the number in its body instead. */
 export function adderRoute(serve: Serve): Route {
-  return {
-    path: '/adder',
-    isWork: true,
-    methods: {
-      async GET(exchange) {
-        const { number } = readQuery(exchange.url.searchParams, ['number']);
-        const input = parseNumber('number', number);
-        exchange.sendJson(200, await serve.getHandle('adder').remote(input, { signal: exchange.signal }));
-      },
-    },
+  const add: Handle = async (exchange) => {
+    const { params, json } = await readInput(exchange, 'number');
+    const { number } = readFields(json, ['number']);
+    const { number: text } = readQuery(params, ['number']);
+    const input = typeof number === 'number' ? number : parseNumber('number', text ?? textOf(number));
+    exchange.sendJson(200, await serve.getHandle('adder').remote(input, { signal: exchange.signal }));
   };
+  return { path: '/adder', isWork: true, methods: { GET: add, POST: add } };
+}
+
+/** What a message quotes of a JSON value. */
+function textOf(value: unknown): string | undefined {
+  return value === undefined ? undefined : JSON.stringify(value);
 }
 
 /** `{ "features": […] }` or a list of such lists, as in the tutorial; `{ "predictions": […] }`, a price for each house. */

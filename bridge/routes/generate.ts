@@ -2,6 +2,7 @@ import type { Serve } from '../../src/worker/client.ts';
 import type { GenerationOptions } from '../../src/worker/protocol.ts';
 import { HttpError } from '../http/http-error.ts';
 import { parseNumber, readQuery } from '../http/query.ts';
+import { readInput, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 
 const NUMBERS = [
@@ -20,10 +21,13 @@ const NUMBERS = [
   'seed',
 ] as const satisfies readonly (keyof GenerationOptions)[];
 
-/** `GET /?text=…`, as the tutorials ask, by GET or POST: the answer is the text, or all of the result as JSON. */
+/**
+ * `/?text=…`, as the tutorials ask, by GET or POST. A POST may send the fields in its body instead. The answer is the text, or the
+ * whole result as JSON for a client that accepts JSON.
+ */
 export function generateRoute(serve: Serve): Route {
   const generate: Route['methods']['GET'] = async (exchange) => {
-    const { text, options } = readRequest(exchange.url.searchParams);
+    const { text, options } = readRequest(await readInput(exchange, 'text'));
     const { signal, request } = exchange;
     const result = await serve
       .getHandle('text-generator')
@@ -40,15 +44,26 @@ export function generateRoute(serve: Serve): Route {
   };
 }
 
-function readRequest(query: URLSearchParams) {
-  const { text, echo, logitBias, ...numbers } = readQuery(
-    query,
+function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
+  const { text = jsonText, ...given } = readQuery(
+    params,
     ['text', ...NUMBERS, 'echo', 'logitBias'],
     ['stop'],
   );
-  if (text === undefined) throw HttpError.invalid('text', 'Expected `text` to be a prompt, got nothing.');
-  const stop = query.getAll('stop');
-  const options: Record<string, unknown> = {
+  if (typeof text !== 'string') {
+    const got = text === undefined ? 'nothing' : `\`${JSON.stringify(text).slice(0, 100)}\``;
+    throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
+  }
+  // The worker checks JSON values: they already have a type.
+  return { text, options: { ...jsonOptions, ...readOptions(given, params.getAll('stop')) } };
+}
+
+/** Gives the texts of a query or a form the types that the options have. */
+function readOptions(
+  { echo, logitBias, ...numbers }: Readonly<Record<string, string | undefined>>,
+  stop: readonly string[],
+): Readonly<Record<string, unknown>> {
+  return {
     ...Object.fromEntries(
       NUMBERS.filter((name) => numbers[name] !== undefined).map((name) => [
         name,
@@ -59,7 +74,6 @@ function readRequest(query: URLSearchParams) {
     ...(echo !== undefined && { echo: parseBoolean('echo', echo) }),
     ...(logitBias !== undefined && { logitBias: parseBias('logitBias', logitBias) }),
   };
-  return { text, options };
 }
 
 function parseBoolean(name: string, text: string): boolean {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+
 import type { Serve } from '../../src/worker/client.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Route } from '../http/router.ts';
@@ -60,6 +62,87 @@ export function healthRoute(serve: Serve, isServed: () => boolean): Route {
       },
     },
   };
+}
+
+/** Resolves with why the text generator cannot answer now; undefined where it can. */
+export type FindOutage = () => Promise<string | undefined>;
+
+/** Why the tab cannot answer now. */
+export function tabOutage(serve: Serve, isServed: () => boolean): FindOutage {
+  return () => {
+    const { state, error } = serve.status();
+    if (!isServed()) return Promise.resolve('No tab serves.');
+    return Promise.resolve(state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`));
+  };
+}
+
+/** What probes of vLLM and Ray Serve ask: `GET /health` (empty) and `GET /-/healthz` (`success`), each 200 or 503. */
+export function probeRoutes(findOutage: FindOutage): readonly Route[] {
+  return [
+    {
+      path: '/health',
+      methods: {
+        async GET(exchange) {
+          exchange.send((await findOutage()) === undefined ? 200 : 503, 'text/plain; charset=utf-8', '');
+        },
+      },
+    },
+    {
+      path: '/-/healthz',
+      methods: {
+        async GET(exchange) {
+          const outage = await findOutage();
+          exchange.send(outage === undefined ? 200 : 503, 'text/plain; charset=utf-8', outage ?? 'success');
+        },
+      },
+    },
+  ];
+}
+
+/** Deployments that have a path of their own. */
+const OWN_PATHS: Readonly<Record<string, string>> = {
+  'text-generator': '/',
+  adder: '/adder',
+  'house-price': '/house-price',
+};
+
+/** `GET /-/routes`, as Ray Serve's: each prefix with the name of what answers there. */
+export function routesRoute(serve: Serve): Route {
+  return {
+    path: '/-/routes',
+    methods: {
+      GET: (exchange) => {
+        const names = serve.status().deployments.map(({ name }) => name);
+        const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
+          OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
+          name,
+        ]);
+        exchange.sendJson(200, Object.fromEntries(prefixes));
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+/** `GET /version`, as vLLM's: the version of Tabserve. */
+export function versionRoute(): Route {
+  const version = readVersion();
+  return {
+    path: '/version',
+    methods: {
+      GET: (exchange) => {
+        exchange.sendJson(200, { version });
+        return Promise.resolve();
+      },
+    },
+  };
+}
+
+function readVersion(): string {
+  const { version }: { readonly version: string } = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  );
+  return version;
 }
 
 /** `GET /metrics`: those of the worker, where one is there, and the bridge's own. */

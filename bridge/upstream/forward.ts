@@ -4,23 +4,33 @@ import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readBody } from '../http/read-body.ts';
 import { watchStall } from '../http/stall.ts';
+import { badAnswer, checkAnswer, hasShape } from './answer-shape.ts';
 import { fetchUpstream, forwardedHeaders, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 /** A prompt of the longest contexts there are is a few MB. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
+/** An answer that is checked is held whole: log probabilities of a long context are some tens of MB. */
+const MAX_CHECKED_BYTES = 64 * 2 ** 20;
+
 /** Names of models have slashes in them; nothing here needs an escape. */
-const PATH = /^\/v1(?:\/[\w.:@-]+)+$/;
+const PATH = /^(?:\/v1(?:\/[\w.:@-]+)+|\/(?:de)?tokenize)$/;
 
 /** What the upstream may say to a caller. Of lengths and encodings the bridge has its own. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'x-request-id'];
 
-/** `/v1/…` as the upstream answers it, streamed through; a caller that leaves takes its request there along. */
+/**
+ * Answers as the upstream does, streamed through; a caller that leaves takes its request there along. An answer that is not a
+ * stream is checked first.
+ *
+ * @throws HttpError 502 for an upstream that cannot be reached, or is not OpenAI-compatible.
+ */
 export async function forward(upstream: UpstreamOptions, exchange: Exchange): Promise<void> {
   const { request, requestId, signal } = exchange;
   const { pathname, search } = exchange.url;
-  const { method = 'GET' } = request;
+  // A server need not take HEAD where it takes GET.
+  const method = request.method === 'POST' ? 'POST' : 'GET';
   if (!PATH.test(pathname)) throw HttpError.notFound(pathname);
   const body = method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
   const answer = await fetchUpstream(upstream, {
@@ -33,14 +43,41 @@ export async function forward(upstream: UpstreamOptions, exchange: Exchange): Pr
     body,
     signal,
   });
-  await passOn(answer, exchange);
+  if (isChecked(answer, pathname)) await passOnChecked(answer, exchange, upstream.url);
+  else await passOn(answer, exchange, upstream.url);
 }
 
-async function passOn(answer: Response, { response, signal }: Exchange): Promise<void> {
-  for (const name of RESPONSE_HEADERS) {
-    const value = answer.headers.get(name);
-    if (value !== null) response.setHeader(name, value);
+function isChecked({ ok, status, headers }: Response, path: string): boolean {
+  if (status === 404 || status === 405) return true;
+  return ok && hasShape(path) && !headers.get('content-type')?.startsWith('text/event-stream');
+}
+
+async function passOnChecked(answer: Response, exchange: Exchange, url: string): Promise<void> {
+  const { response, signal } = exchange;
+  const body = await readWhole(answer, url).catch((error: unknown) => {
+    throw signal.aborted || error instanceof HttpError ? error : unreachable(url, error);
+  });
+  checkAnswer(url, exchange.url.pathname, answer.status, body.toString());
+  copyHeaders(answer, exchange);
+  response.writeHead(answer.status, { 'Content-Length': body.length });
+  response.end(body);
+  watchStall(response);
+}
+
+async function readWhole({ body }: Response, url: string): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body ?? []) {
+    size += piece.length;
+    if (size > MAX_CHECKED_BYTES) throw badAnswer(url, `with more than ${MAX_CHECKED_BYTES} bytes`);
+    pieces.push(piece);
   }
+  return Buffer.concat(pieces);
+}
+
+async function passOn(answer: Response, exchange: Exchange, url: string): Promise<void> {
+  const { response, signal } = exchange;
+  copyHeaders(answer, exchange);
   // A redirect leads away from the upstream: nobody is to follow it.
   response.writeHead(answer.status >= 300 && answer.status < 400 ? 502 : answer.status);
   // The first token may be long in coming.
@@ -52,8 +89,15 @@ async function passOn(answer: Response, { response, signal }: Exchange): Promise
       await once(response, 'drain', { signal });
     }
   } catch (error) {
-    throw signal.aborted ? error : unreachable(error);
+    throw signal.aborted ? error : unreachable(url, error);
   }
   response.end();
   watchStall(response);
+}
+
+function copyHeaders({ headers }: Response, { response }: Exchange): void {
+  for (const name of RESPONSE_HEADERS) {
+    const value = headers.get(name);
+    if (value !== null) response.setHeader(name, value);
+  }
 }

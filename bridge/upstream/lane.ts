@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 
 import { createParser } from 'eventsource-parser';
 
+import { HttpError } from '../http/http-error.ts';
+import { badAnswer } from './answer-shape.ts';
 import { fetchUpstream, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
@@ -74,7 +76,8 @@ export class Lane {
       else await this.#refuse(requestId, answer);
     } catch (error) {
       if (signal.aborted) return;
-      const refusal = { status: 502, body: JSON.stringify(unreachable(error)) };
+      const told = error instanceof HttpError ? error : unreachable(this.#upstream.url, error);
+      const refusal = { status: 502, body: JSON.stringify(told) };
       await this.#send('refusal', requestId, JSON.stringify(refusal));
     }
   }
@@ -99,9 +102,12 @@ export class Lane {
   }
 
   async #refuse(requestId: string, answer: Response): Promise<void> {
+    if (answer.ok) {
+      await answer.body?.cancel();
+      throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
+    }
+    const { status } = answer;
     const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
-    // A success that does not stream is no answer either.
-    const status = answer.ok ? 502 : answer.status;
     const retryAfter = answer.headers.get('retry-after') ?? undefined;
     await this.#send('refusal', requestId, JSON.stringify({ status, body: text, retryAfter }));
   }

@@ -5,7 +5,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 
 export interface UpstreamRequest {
   readonly method: string;
-  /** With the query; begins with `/v1/`. */
+  /** With the query; begins with `/`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer<ArrayBuffer> | undefined;
@@ -27,10 +27,9 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, hasKey: boolean):
 }
 
 /**
- * Asks the upstream. One that cannot be reached answers 502, in OpenAI's shape; redirects are not followed, since the key is
- * for this server alone.
+ * Asks the upstream. Redirects are not followed, since the key is for this server alone.
  *
- * @throws AbortError where the signal aborts.
+ * @throws HttpError 502 for an upstream that cannot be reached; the signal's reason where it aborts.
  */
 export async function fetchUpstream(
   { url, apiKey }: UpstreamOptions,
@@ -46,17 +45,17 @@ export async function fetchUpstream(
       signal,
     });
   } catch (error) {
-    if (signal.aborted) throw error;
-    return Response.json(unreachable(error), { status: 502 });
+    throw signal.aborted ? error : unreachable(url, error);
   }
 }
 
-/** What the worker knows the upstream's silence by. */
-export function unreachable(error: unknown): HttpError {
-  return new HttpError(502, reasonOf(error), { code: 'UPSTREAM_UNREACHABLE' });
+/** The worker knows this error by its code, and passes its message on. */
+export function unreachable(url: string, error: unknown): HttpError {
+  const message = `${url} cannot be reached, or it cut the connection (${reasonOf(error)}): check that a server runs there and that --upstream names it.`;
+  return new HttpError(502, message, { code: 'UPSTREAM_UNREACHABLE' });
 }
 
-/** Node's `fetch failed` has what matters in its cause: `ECONNREFUSED`, say. */
+/** The cause of Node's `fetch failed` says why: `ECONNREFUSED`, for example. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { Bridge } from '../bridge.ts';
 import type { LogEntry } from '../http/access-log.ts';
+import { refusingUrl } from '../test-support.ts';
 import { upstreamRoutes } from './upstream-routes.ts';
 
 type Answer = Parameters<typeof createServer>[1];
@@ -129,7 +130,7 @@ describe('what an upstream answers through the bridge', () => {
 
   it('waits for a caller that reads slowly, for as long as it reads', async () => {
     const pieces = Array.from({ length: 64 }, (_, index) => String.fromCharCode(32 + index).repeat(2 ** 16));
-    answer = (_, response) => response.end(pieces.join(''));
+    answer = (_, response) => response.writeHead(200, STREAM).end(pieces.join(''));
     const response = await fetch(`${bridge}/v1/completions`, { method: 'POST', body: '{}' });
     await new Promise((resolve) => void setImmediate(resolve));
     expect(await response.text()).toBe(pieces.join(''));
@@ -144,6 +145,7 @@ describe('what an upstream answers through the bridge', () => {
       mounted.handle(request, response, () => undefined);
     });
     answer = (_, response) => {
+      response.writeHead(200, STREAM);
       const more = (): void => void (response.destroyed || response.write('x'.repeat(2 ** 16), more));
       more();
     };
@@ -182,12 +184,81 @@ describe('what an upstream answers through the bridge', () => {
   });
 
   it('is a 502 in OpenAI’s shape where it cannot be reached', async () => {
-    bridge = await startBridge('http://127.0.0.1:1');
+    const refusing = await refusingUrl();
+    bridge = await startBridge(refusing);
     const response = await fetch(`${bridge}/v1/models`);
     expect(response.status).toBe(502);
     expect(await response.json()).toMatchObject({
-      error: { code: 'UPSTREAM_UNREACHABLE', type: 'server_error', message: expect.any(String) },
+      error: {
+        code: 'UPSTREAM_UNREACHABLE',
+        type: 'server_error',
+        message: expect.stringMatching(new RegExp(`^${refusing} .*ECONNREFUSED.*--upstream`)),
+      },
     });
+  });
+
+  it.each([
+    ['/v1/models', 200, '<!doctype html>', 'answers /v1/models with something that is not a list of models'],
+    ['/v1/models', 200, '{"models": []}', 'something that is not a list of models'],
+    ['/v1/models/gpt2', 200, '{}', 'something that is not a model'],
+    ['/v1/models', 404, '<h1>Not Found</h1>', 'answers /v1/models with HTTP status 404'],
+    ['/v1/completions', 404, '{"detail":"Not Found"}', 'answers /v1/completions with HTTP status 404'],
+    ['/v1/completions', 405, '', 'answers /v1/completions with HTTP status 405'],
+    ['/v1/completions', 200, '{"generated_text": "a"}', 'something that is not a completion'],
+    ['/v1/chat/completions', 200, '{"choices": [{"text": "a"}]}', 'something that is not a chat completion'],
+    ['/tokenize', 200, '{"input_ids": [1]}', 'something that is not a list of tokens'],
+    ['/detokenize', 200, '{"text": "a"}', 'something that is not a prompt'],
+  ])('of %s with status %d and %s is a 502 that names --upstream', async (path, status, body, reason) => {
+    answer = (_, response) => response.writeHead(status).end(body);
+    const method = path.startsWith('/v1/models') ? 'GET' : 'POST';
+    const response = await fetch(bridge + path, method === 'GET' ? {} : { method, body: '{}' });
+    expect(response.status).toBe(502);
+    const remedy = 'check that --upstream names an OpenAI-compatible server.';
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 'UPSTREAM_BAD_ANSWER',
+        message: expect.stringMatching(new RegExp(`^${upstreamUrl} .*${reason}: ${remedy}$`)),
+      },
+    });
+  });
+
+  it.each([
+    ['/v1/completions', 200, '{"choices": [{"text": "a", "index": 0}], "id": "x"}'],
+    ['/v1/completions', 404, '{"error": {"message": "no such model"}}'],
+    ['/v1/completions', 404, '{"object": "error", "message": "no such model"}'],
+    ['/tokenize', 200, '{"count": 1, "max_model_len": 8, "tokens": [5]}'],
+    ['/v1/embeddings', 200, '{"any": "thing"}'],
+  ])('of %s with status %d and %s comes as it is', async (path, status, body) => {
+    answer = (_, response) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+    const response = await fetch(bridge + path, { method: 'POST', body: '{}' });
+    expect([response.status, await response.text()]).toEqual([status, body]);
+    expect(response.headers.get('content-type')).toBe('application/json');
+  });
+
+  it('says which path it lacks, where not every server has that path', async () => {
+    answer = (_, response) => response.writeHead(404).end('{"detail":"Not Found"}');
+    const response = await fetch(`${bridge}/tokenize`, { method: 'POST', body: '{}' });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining(`${upstreamUrl} serves nothing at /tokenize`) },
+    });
+  });
+
+  it('answers HEAD with the length of its list of models', async () => {
+    answer = (_, response) => response.end('{"data": []}');
+    const response = await fetch(`${bridge}/v1/models`, { method: 'HEAD' });
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, '12']);
+    expect(seen.map(({ method }) => method)).toEqual(['GET']);
+  });
+
+  it('is what makes the bridge healthy', async () => {
+    answer = (_, response) => response.end('{"data": [{"id": "gpt2"}]}');
+    expect(await (await fetch(`${bridge}/-/healthz`)).text()).toBe('success');
+    expect((await fetch(`${bridge}/health`)).status).toBe(200);
+    bridge = await startBridge(await refusingUrl());
+    const outage = await fetch(`${bridge}/-/healthz`);
+    expect([outage.status, await outage.text()]).toEqual([503, expect.stringContaining('ECONNREFUSED')]);
+    expect((await fetch(`${bridge}/health`)).status).toBe(503);
   });
 
   it.each([
@@ -202,6 +273,7 @@ describe('what an upstream answers through the bridge', () => {
     ['GET', '/v2/models', 418],
     ['OPTIONS', '*', 400],
     ['PUT', LANE, 405],
+    ['HEAD', LANE, 405],
     ['GET', `${LANE}/r`, 405],
     ['GET', '/upstream/lanes/a.b', 404],
     ['POST', '/upstream/lanes/nobody/r', 404],
@@ -220,6 +292,8 @@ describe('what an upstream answers through the bridge', () => {
       '/v1/completions',
       '/v1/chat/completions',
       '/v1/embeddings',
+      '/tokenize',
+      '/detokenize',
     ]);
     expect(asked.filter(({ isWork }) => !isWork).map(({ path }) => path)).toEqual(['/upstream/lanes/*']);
   });
@@ -284,7 +358,7 @@ describe('a lane', () => {
       429,
       '"retryAfter":"7"',
     ],
-    ['a success that is no stream', (_, response) => response.end('{}'), 502, '{}'],
+    ['a success that is no stream', (_, response) => response.end('{}'), 502, 'UPSTREAM_BAD_ANSWER'],
     [
       'an answer that is cut off',
       (_, response) => {

@@ -16,10 +16,10 @@ const MAX_LANES = 64;
  * What generates, and keeps nothing. The upstream's key is used for whatever comes through, so what a server has for its operators
  * (vLLM's adapters) or keeps for its users (files, batches, responses) is not asked for.
  */
-const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings'];
+const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings', '/tokenize', '/detokenize'];
 
 /**
- * What the bridge answers in the name of an upstream: some of `/v1/…` for any client of OpenAI's API, with or without an open tab,
+ * What the bridge answers in the name of an upstream: some of `/v1/…`, and vLLM's `/tokenize` and `/detokenize`, for any client of OpenAI's API, with or without an open tab,
  * and `/upstream/lanes/…` for the page's worker.
  */
 export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
@@ -32,6 +32,7 @@ export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
     {
       path: '/upstream/lanes/*',
       isPageOnly: true,
+      isStream: true,
       methods: {
         GET: (exchange) => lanes.open(exchange),
         POST: (exchange) => lanes.begin(exchange),

@@ -471,6 +471,20 @@ describe('a deployment other than the text generator', () => {
     link.say({ type: 'call-answered', callId: 1, result: [' the', ' a'] });
     expect(await texts).toEqual([' the', ' a']);
   });
+
+  it('asks the worker for the tokens of a text, and for the text of tokens', async () => {
+    const { link, serve } = createServed();
+    const [tokenized, text] = [serve.tokenize('Hi'), serve.detokenize([1])];
+    expect(link.received).toEqual([
+      { type: 'tokenize', callId: 1, text: 'Hi', addSpecialTokens: true },
+      { type: 'detokenize', callId: 2, tokenIds: [1] },
+    ]);
+    const tokenization = { modelId: 'm', contextLength: 8, tokenIds: [1], spellings: ['Hi'] };
+    link.say({ type: 'call-answered', callId: 1, result: tokenization });
+    link.say({ type: 'call-answered', callId: 2, result: { modelId: 'm', text: 'Hi' } });
+    expect(await tokenized).toEqual(tokenization);
+    expect(await text).toEqual({ modelId: 'm', text: 'Hi' });
+  });
 });
 
 describe('cancellation', () => {

@@ -18,6 +18,7 @@ import {
   type BatchKnobs,
   type BatchRecord,
   type ClientId,
+  type Detokenization,
   type DtypeChoice,
   type GenerationOptions,
   type ModelLoad,
@@ -28,6 +29,7 @@ import {
   type ServeStatus,
   type StoredModel,
   type TabRole,
+  type Tokenization,
   type WhenBusy,
   type WorkerId,
   type WorkerMessage,
@@ -332,6 +334,24 @@ export class Serve implements LinkListener {
   async tokenTexts(tokenIds: readonly number[]): Promise<readonly string[]> {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
     return (await this.#call({ type: 'token-texts', tokenIds })) as readonly string[];
+  }
+
+  /** A text as the model that serves reads it. Waits for the first model. */
+  async tokenize(
+    text: string,
+    { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
+  ): Promise<Tokenization> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    return (await this.#call({ type: 'tokenize', text, addSpecialTokens })) as Tokenization;
+  }
+
+  /**
+   * The text of tokens in the model that serves; special tokens are spelled out. Waits for the first model. Rejects with
+   * InvalidOptionError for an id that is outside of its vocabulary.
+   */
+  async detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    return (await this.#call({ type: 'detokenize', tokenIds })) as Detokenization;
   }
 
   /** The last status that the worker reported, as this tab sees it. */

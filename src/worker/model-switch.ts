@@ -1,4 +1,5 @@
 import { systemClock } from '../batching/clock.ts';
+import { ClosedError, InvalidOptionError } from '../batching/errors.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from './create-backend.ts';
 import type { TextGeneratorDeployment } from './deployments/text-generator-deployment.ts';
 import { importPart } from './import-part.ts';
@@ -17,10 +18,12 @@ import { localFiles } from './model/hub/local-files.ts';
 import { ModelStore, type ModelFolder } from './model/hub/model-store.ts';
 import type {
   BackendChoice,
+  Detokenization,
   DtypeChoice,
   ModelSource,
   Rung,
   StoredModel,
+  Tokenization,
   WhenBusy,
   WorkerPast,
   WorkerStatus,
@@ -89,6 +92,27 @@ export class ModelSwitch {
     });
   }
 
+  async tokenize(text: string, addSpecialTokens: boolean): Promise<Tokenization> {
+    const { tokenizer, modelInfo } = await this.#whenServed();
+    const tokenIds = tokenizer.encode(text, addSpecialTokens);
+    return {
+      modelId: modelInfo.id,
+      contextLength: modelInfo.contextLength,
+      tokenIds,
+      spellings: tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId)),
+    };
+  }
+
+  /** @throws InvalidOptionError for an id that is outside of the vocabulary. */
+  async detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
+    const { tokenizer, modelInfo } = await this.#whenServed();
+    const { id: modelId, vocabSize } = modelInfo;
+    const index = tokenIds.findIndex((tokenId) => tokenId >= vocabSize);
+    if (index >= 0)
+      throw InvalidOptionError.of(`tokens[${index}]`, `a token id below ${vocabSize}`, tokenIds[index]);
+    return { modelId, text: tokenizer.vocabulary.decode(tokenIds) };
+  }
+
   /**
    * Makes a model ready and lets it take over. While one is on its way, a request for the same one waits for it, and a request
    * for another one ends it.
@@ -124,6 +148,12 @@ export class ModelSwitch {
 
   async delete(key: string): Promise<void> {
     await (await this.#store).delete(key);
+  }
+
+  async #whenServed(): Promise<LoadedModel> {
+    await this.started;
+    if (this.#served) return this.#served;
+    throw new ClosedError('No model serves: see why on the page, and load another model there.');
   }
 
   /** What this browser was told to serve, where that can still be had; else the embedded model. */

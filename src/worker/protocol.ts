@@ -594,6 +594,23 @@ export type HostMessage = Versioned &
       }
   );
 
+/** A text as the model that serves reads it. */
+export interface Tokenization {
+  readonly modelId: string;
+  /** Tokens that the model's context holds. */
+  readonly contextLength: number;
+  readonly tokenIds: readonly number[];
+  /** Each token as the model's vocabulary spells it: `Ġupon`. */
+  readonly spellings: readonly string[];
+}
+
+/** Tokens as text. */
+export interface Detokenization {
+  readonly modelId: string;
+  /** Special tokens are spelled out. */
+  readonly text: string;
+}
+
 /** From any tab to the worker. */
 export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
     | {
@@ -633,6 +650,13 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
     | { readonly type: 'metrics'; readonly callId: number }
     | { readonly type: 'token-texts'; readonly callId: number; readonly tokenIds: readonly number[] }
     | {
+        readonly type: 'tokenize';
+        readonly callId: number;
+        readonly text: string;
+        readonly addSpecialTokens: boolean;
+      }
+    | { readonly type: 'detokenize'; readonly callId: number; readonly tokenIds: readonly number[] }
+    | {
         readonly type: 'load-model';
         readonly callId: number;
         readonly source: ModelSource;
@@ -667,8 +691,8 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
     /**
-     * The answer to `configure` (the users' own knobs), `set-override` (the policy in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
-     * (StoredModel[]).
+     * The answer to `configure` (the users' own knobs), `set-override` (the policy in force), `metrics` (Prometheus text),
+     * `token-texts` (string[]), `tokenize` (Tokenization), `detokenize` (Detokenization) or `list-models` (StoredModel[]).
      */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }

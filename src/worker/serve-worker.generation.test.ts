@@ -3,6 +3,7 @@ import { clientId, requestId } from '../batching/generation/test-support.ts';
 import type { Outbox } from './tabs/outbox.ts';
 import { createServeHost } from './tabs/test-support.ts';
 import { PROTOCOL_VERSION, type ClientId, type RequestUpdate, type WorkerMessage } from './protocol.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
 
@@ -48,7 +49,9 @@ function createWorker() {
     toAll.flatMap((message) => (message.type === 'stats' ? [message.stats] : [])).at(-1);
   const answersTo = (id: ClientId): readonly unknown[] =>
     (toClient.get(id) ?? []).flatMap((message) => (message.type === 'call-answered' ? [message.result] : []));
-  return { worker, send, submit, updatesOf, answersTo, lastStats, toAll };
+  const refusalsTo = (id: ClientId): readonly unknown[] =>
+    (toClient.get(id) ?? []).flatMap((message) => (message.type === 'call-refused' ? [message.error] : []));
+  return { worker, send, submit, updatesOf, answersTo, refusalsTo, lastStats, toAll };
 }
 
 /** Long enough for every step, and for the numbers to be told. */
@@ -213,6 +216,23 @@ describe('a request with timeoutMs', () => {
     ).toHaveLength(3);
     expect(vi.getTimerCount()).toBe(0);
   });
+});
+
+it('tells the tokens of a text, and the text of tokens, of the model that serves', async () => {
+  const { worker, send, answersTo, refusalsTo } = createWorker();
+  await worker.start('http://localhost/', 'auto');
+  const { contextLength, vocabSize } = ScriptedBackend.config;
+  send(A, { type: 'tokenize', callId: 1, text: 'cab', addSpecialTokens: false });
+  send(A, { type: 'detokenize', callId: 2, tokenIds: [2, 0, 1] });
+  send(A, { type: 'detokenize', callId: 3, tokenIds: [2, vocabSize] });
+  await work();
+  expect(answersTo(A)).toEqual([
+    { modelId: 'scripted', contextLength, tokenIds: [2, 0, 1], spellings: ['c', 'a', 'b'] },
+    { modelId: 'scripted', text: 'cab' },
+  ]);
+  expect(refusalsTo(A)).toMatchObject([
+    { code: 'INVALID_OPTION', message: expect.stringContaining('`tokens[1]` to be a token id below') },
+  ]);
 });
 
 it('tells the text of each token by itself', async () => {

@@ -198,6 +198,12 @@ export class ServeWorker {
       case 'token-texts':
         void this.#answerLater(message, (models) => models.textsOf(message.tokenIds));
         break;
+      case 'tokenize':
+        void this.#answerLater(message, (models) => models.tokenize(message.text, message.addSpecialTokens));
+        break;
+      case 'detokenize':
+        void this.#answerLater(message, (models) => models.detokenize(message.tokenIds));
+        break;
       case 'load-model':
         void this.#answerLater(message, (models) => models.load(message));
         break;

@@ -58,6 +58,15 @@ const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
   return table;
 })();
 
+const CHARACTER_OF_BYTE: readonly string[] = [...BYTE_OF_CHARACTER.entries()]
+  .toSorted(([, a], [, b]) => a - b)
+  .map(([character]) => character);
+
+/** Bytes as a byte-level `tokenizer.json` spells them. */
+export function spellBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => CHARACTER_OF_BYTE[byte]).join('');
+}
+
 function isPrintable(byte: number): boolean {
   return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
 }

@@ -3,10 +3,13 @@ import { importPart } from '../import-part.ts';
 import { isRecord } from '../is-record.ts';
 import { ModelFileCorruptError } from './errors.ts';
 import { ByteTextStream, readTokenBytes, type TextStream } from './text-stream.ts';
+import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
 export interface Tokenizer {
-  encode(text: string): number[];
+  /** @param addSpecialTokens Whether the tokens that the tokenizer puts around a text are added; true by default. */
+  encode(text: string, addSpecialTokens?: boolean): number[];
+  readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
   /** Bytes of UTF-8 in one token at most: a text of more than n times as many characters has more than n tokens. */
   readonly maxTokenBytes: number;
   /** A decoder for one sequence's output, fed token by token. */
@@ -30,7 +33,9 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
     'tokenizer_config.json': tokenizerConfig,
   });
   return {
-    encode: (text) => tokenizer.encode(text),
+    encode: (text, addSpecialTokens = true) =>
+      tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
+    vocabulary: new Vocabulary(bytesOfToken, tokenizerJson),
     maxTokenBytes: Math.max(...Array.from(bytesOfToken.values(), ({ length }) => length), MAX_SPECIAL_BYTES),
     createTextStream: () => new ByteTextStream(bytesOfToken),
   };

@@ -113,6 +113,8 @@ describe('parseClientMessage', () => {
     ['the release of an override', RELEASE],
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
+    ['a text to tokenize', { ...METRICS, type: 'tokenize', text: 'Hi', addSpecialTokens: true }],
+    ['tokens to detokenize', { ...METRICS, type: 'detokenize', tokenIds: [0] }],
   ])('lets %s through as it is', (_, message) => {
     expect(parseClientMessage(message)).toEqual(message);
   });
@@ -145,6 +147,7 @@ describe('parseClientMessage', () => {
     ['a hello with an override of some knobs', { ...HELLO, override: { ...OVERRIDE, policy: {} } }],
     ['a hello with an override of no id', { ...HELLO, override: { policy: OVERRIDE.policy } }],
     ['a hello with an override set to undefined', { ...HELLO, override: undefined }],
+    ['a text that is none', { ...METRICS, type: 'tokenize', text: 3, addSpecialTokens: true }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],

@@ -25,3 +25,6 @@ export function clientName(clientId: ClientId): string {
 
 /** Of ids and of deployments' names, in UTF-16 units: a message with a longer one does not pass the doors. */
 export const MAX_NAME_LENGTH = 100;
+
+/** More than any model's context: a longer list of tokens is refused before its entries are looked at. */
+export const MAX_TOKEN_IDS = 65_536;

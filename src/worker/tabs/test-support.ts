@@ -210,6 +210,10 @@ export function createScriptedModel(
     config,
     tokenizer: {
       encode: (text) => Array.from(text, (character) => ALPHABET.indexOf(character)),
+      vocabulary: {
+        spell: (id) => ALPHABET[id] ?? '',
+        decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
+      },
       maxTokenBytes: 2,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },

@@ -15,12 +15,9 @@ import type {
   TokenLogprobs,
 } from '../protocol.ts';
 import { PROTOCOL_VERSION } from '../protocol.ts';
-import { MAX_NAME_LENGTH } from './names.ts';
+import { MAX_NAME_LENGTH, MAX_TOKEN_IDS } from './names.ts';
 
 // What both doors check. Everything that arrives on a channel is unknown until it has passed one of them.
-
-/** More than any model's context: what is longer is refused before its entries are looked at. */
-const MAX_TOKEN_IDS = 65_536;
 
 export const version = v.literal(PROTOCOL_VERSION);
 

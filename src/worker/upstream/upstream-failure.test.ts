@@ -10,9 +10,12 @@ const says = (message: string, code?: string) => JSON.stringify({ error: { messa
 it.each([
   [400, says('max_tokens is too large'), 'UPSTREAM_REFUSED', 'max_tokens is too large'],
   [401, says('bad key'), 'UPSTREAM_ACCESS_DENIED', 'TABSERVE_UPSTREAM_API_KEY'],
-  [404, '<html>', 'UPSTREAM_REFUSED', 'HTTP status 404'],
+  [404, says('no such model'), 'UPSTREAM_REFUSED', 'HTTP status 404'],
+  [404, '<html>', 'UPSTREAM_BAD_ANSWER', '--upstream names an OpenAI-compatible server'],
+  [405, '', 'UPSTREAM_BAD_ANSWER', 'HTTP status 405'],
   [503, '', 'UPSTREAM_UNAVAILABLE', 'HTTP status 503'],
   [502, says('ECONNREFUSED', 'UPSTREAM_UNREACHABLE'), 'UPSTREAM_UNREACHABLE', 'ECONNREFUSED'],
+  [502, says('it is no list', 'UPSTREAM_BAD_ANSWER'), 'UPSTREAM_BAD_ANSWER', 'it is no list'],
 ])('status %d with %j is %s, across the wire too', (status, body, code, text) => {
   const error = fromWireError(toWireError(toUpstreamError(url, { status, body })));
   expect(error).toBeInstanceOf(UpstreamError);

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import { BackPressureError } from '../../batching/errors.ts';
-import { UpstreamError } from './errors.ts';
+import { isUpstreamErrorCode, UpstreamError } from './errors.ts';
 
 /** An answer that is none, as HTTP tells it. */
 export interface Refusal {
@@ -11,9 +11,6 @@ export interface Refusal {
   /** The header of that name. */
   readonly retryAfter?: string | undefined;
 }
-
-/** What the bridge says in its own name, in `error.code`. */
-const UNREACHABLE = 'UPSTREAM_UNREACHABLE';
 
 /** Longer ones are a page of HTML, or a stack. */
 const MAX_DETAIL_LENGTH = 500;
@@ -29,7 +26,9 @@ const openAiError = v.object({
 export function toUpstreamError(url: string, { status, body, retryAfter }: Refusal): Error {
   const { message, code } = readError(body);
   const detail = message && ` It says: ${message}`;
-  if (code === UNREACHABLE) return unreachable(url, message);
+  // The bridge itself has looked at the upstream, and its message is whole.
+  if (typeof code === 'string' && isUpstreamErrorCode(code)) return new UpstreamError(code, message);
+  if ((status === 404 || status === 405) && !message) return badAnswer(url, `HTTP status ${status}`);
   if (status === 429) return rateLimited(url, retryAfter, detail);
   if (status === 401 || status === 403) {
     return new UpstreamError(

@@ -1,0 +1,70 @@
+import { expect, it, vi } from 'vitest';
+
+import { createModel, mountBridge } from '../test-support.ts';
+
+/** A bridge whose model has one token for each character, and the code of the character as its id. */
+async function startTokenizer() {
+  const { bridge, url } = await mountBridge();
+  const { serve } = bridge;
+  const model = createModel('storyteller');
+  vi.spyOn(serve, 'status').mockReturnValue({ ...serve.status(), state: 'ready', model });
+  const tokenize = vi.spyOn(serve, 'tokenize').mockImplementation((text) =>
+    Promise.resolve({
+      modelId: model.id,
+      contextLength: 8,
+      tokenIds: Array.from(text, (character) => character.codePointAt(0) ?? 0),
+      spellings: Array.from(text),
+    }),
+  );
+  vi.spyOn(serve, 'detokenize').mockImplementation((ids) =>
+    Promise.resolve({ modelId: model.id, text: String.fromCodePoint(...ids) }),
+  );
+  const post = (path: string, body: unknown) =>
+    fetch(url + path, {
+      method: 'POST',
+      body: JSON.stringify(body),
+      headers: { 'Content-Type': 'application/json' },
+    });
+  return { post, tokenize };
+}
+
+it('POST /tokenize answers as vLLM does', async () => {
+  const { post, tokenize } = await startTokenizer();
+  const response = await post('/tokenize', { model: 'storyteller', prompt: 'ab' });
+  expect(await response.json()).toEqual({ count: 2, max_model_len: 8, tokens: [97, 98], token_strs: null });
+  expect(tokenize).toHaveBeenLastCalledWith('ab', { addSpecialTokens: true });
+  const spelled = await post('/tokenize', {
+    model: null,
+    prompt: 'ab',
+    add_special_tokens: false,
+    return_token_strs: true,
+  });
+  expect(await spelled.json()).toMatchObject({ token_strs: ['a', 'b'] });
+  expect(tokenize).toHaveBeenLastCalledWith('ab', { addSpecialTokens: false });
+});
+
+it('POST /detokenize answers as vLLM does', async () => {
+  const { post } = await startTokenizer();
+  const response = await post('/detokenize', { model: 'storyteller', tokens: [97, 98] });
+  expect(await response.json()).toEqual({ prompt: 'ab' });
+});
+
+it.each([
+  ['/tokenize', {}, 400, 'Expected `prompt` to be given.'],
+  ['/tokenize', { messages: [] }, 400, 'Unknown option `messages`'],
+  [
+    '/tokenize',
+    { prompt: 'a'.repeat(131_073) },
+    400,
+    'Expected `prompt` to be a text of at most 131072 characters.',
+  ],
+  ['/tokenize', { prompt: 'a', model: 'gpt-4' }, 404, 'The model `gpt-4` does not serve'],
+  ['/detokenize', { tokens: [-1] }, 400, 'Expected `tokens[0]` to be a token id from 0 on.'],
+  ['/detokenize', { tokens: 'ab' }, 400, 'Expected `tokens` to be a list of token ids.'],
+  ['/detokenize', { tokens: [97], model: 'gpt-4' }, 404, 'The model `gpt-4` does not serve'],
+])('POST %s refuses %j in words', async (path, body, status, message) => {
+  const { post } = await startTokenizer();
+  const response = await post(path, body);
+  expect(response.status).toBe(status);
+  expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(message) } });
+});

@@ -1,0 +1,105 @@
+import * as v from 'valibot';
+
+import type { Serve } from '../../src/worker/client.ts';
+import { MAX_TOKEN_IDS } from '../../src/worker/tabs/names.ts';
+import { HttpError } from '../http/http-error.ts';
+import { readJson } from '../http/read-json.ts';
+import type { Route } from '../http/router.ts';
+import { readFields } from './deployments.ts';
+import { servedModel } from './served-model.ts';
+import { modelNotFound } from './service.ts';
+
+/** In characters. The tokens of others wait in the worker while a text is tokenized. */
+const MAX_TEXT_LENGTH = 2 ** 17;
+
+// The message of each part says what it is expected to be.
+const model = v.optional(v.string('a text'));
+const flag = (byDefault: boolean) => v.optional(v.boolean('true or false'), byDefault);
+const tokenId = v.pipe(
+  v.number('a token id'),
+  v.integer('a whole number'),
+  v.minValue(0, 'a token id from 0 on'),
+);
+
+const tokenizeRequest = v.object({
+  model,
+  prompt: v.pipe(
+    v.string('a text'),
+    v.maxLength(MAX_TEXT_LENGTH, `a text of at most ${MAX_TEXT_LENGTH} characters`),
+  ),
+  add_special_tokens: flag(true),
+  return_token_strs: flag(false),
+});
+
+const detokenizeRequest = v.object({
+  model,
+  tokens: v.pipe(
+    v.array(tokenId, 'a list of token ids'),
+    v.maxLength(MAX_TOKEN_IDS, `a list of at most ${MAX_TOKEN_IDS} token ids`),
+  ),
+});
+
+/** `POST /tokenize` and `POST /detokenize`, as vLLM's. */
+export function tokenRoutes(serve: Serve): readonly Route[] {
+  return [
+    {
+      path: '/tokenize',
+      isWork: true,
+      methods: {
+        async POST(exchange) {
+          const asked = parse(tokenizeRequest, await readJson(exchange.request));
+          await servedModel(serve, exchange.signal);
+          const { modelId, contextLength, tokenIds, spellings } = await serve.tokenize(asked.prompt, {
+            addSpecialTokens: asked.add_special_tokens,
+          });
+          checkModel(asked.model, modelId);
+          exchange.sendJson(200, {
+            count: tokenIds.length,
+            max_model_len: contextLength,
+            tokens: tokenIds,
+            token_strs: asked.return_token_strs ? spellings : null,
+          });
+        },
+      },
+    },
+    {
+      path: '/detokenize',
+      isWork: true,
+      methods: {
+        async POST(exchange) {
+          const asked = parse(detokenizeRequest, await readJson(exchange.request));
+          await servedModel(serve, exchange.signal);
+          const { modelId, text } = await serve.detokenize(asked.tokens);
+          checkModel(asked.model, modelId);
+          exchange.sendJson(200, { prompt: text });
+        },
+      },
+    },
+  ];
+}
+
+/** @throws HttpError 400. */
+function parse<Entries extends v.ObjectEntries>(
+  schema: v.ObjectSchema<Entries, undefined>,
+  body: unknown,
+): v.InferOutput<v.ObjectSchema<Entries, undefined>> {
+  const result = v.safeParse(schema, withoutNulls(readFields(body, Object.keys(schema.entries))), {
+    abortEarly: true,
+  });
+  if (result.success) return result.output;
+  const [{ type, message, path }] = result.issues;
+  const param =
+    path?.map(({ key }, depth) => (depth === 0 ? String(key) : `[${String(key)}]`)).join('') ?? 'body';
+  // An object misses a field.
+  const expected = type === 'object' ? 'given' : message;
+  throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}.`);
+}
+
+/** Python clients write null for a field that is left out. */
+function withoutNulls(fields: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+function checkModel(asked: string | undefined, served: string): void {
+  if (asked !== undefined && asked !== served) throw modelNotFound(asked, served);
+}

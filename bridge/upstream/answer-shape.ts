@@ -1,0 +1,86 @@
+import * as v from 'valibot';
+
+import { HttpError } from '../http/http-error.ts';
+
+interface Shape {
+  readonly schema: v.GenericSchema;
+  /** As a message calls the answer. */
+  readonly name: string;
+}
+
+const modelCard = v.object({ id: v.string() });
+const modelList = v.object({ data: v.array(modelCard) });
+const completion = (choice: v.ObjectEntries): v.GenericSchema =>
+  v.object({ choices: v.array(v.object(choice)) });
+
+/** By path; whatever follows `/v1/models/` names one model. */
+const SHAPES: Readonly<Record<string, Shape>> = {
+  '/v1/models': { schema: modelList, name: 'a list of models' },
+  '/v1/models/': { schema: modelCard, name: 'a model' },
+  '/v1/completions': { schema: completion({ text: v.string() }), name: 'a completion' },
+  '/v1/chat/completions': {
+    schema: completion({ message: v.record(v.string(), v.unknown()) }),
+    name: 'a chat completion',
+  },
+  '/tokenize': { schema: v.object({ tokens: v.array(v.number()) }), name: 'a list of tokens' },
+  '/detokenize': { schema: v.object({ prompt: v.string() }), name: 'a prompt' },
+};
+
+/** OpenAI's, and that of older versions of vLLM. */
+const errorShape = v.union([v.object({ error: v.unknown() }), v.object({ message: v.string() })]);
+
+/** Whether a success at this path has a shape to check. Embeddings are too large to hold, and their path is not listed. */
+export function hasShape(path: string): boolean {
+  return shapeOf(path) !== undefined;
+}
+
+/** Every OpenAI-compatible server has these. */
+const ESSENTIAL: ReadonlySet<string> = new Set(['/v1/models', '/v1/completions']);
+
+/**
+ * Checks an answer that is a success, a 404 or a 405. A server's own error in OpenAI's shape is an answer.
+ *
+ * @throws HttpError 502 for an upstream that is not OpenAI-compatible, 404 for one that lacks the path.
+ */
+export function checkAnswer(url: string, path: string, status: number, body: string): void {
+  const answer = parseJson(body);
+  if (status === 404 || status === 405) {
+    if (v.is(errorShape, answer)) return;
+    throw ESSENTIAL.has(path) ? badAnswer(url, `${path} with HTTP status ${status}`) : lacks(url, path);
+  }
+  const shape = shapeOf(path);
+  if (shape && !v.is(shape.schema, answer))
+    throw badAnswer(url, `${path} with something that is not ${shape.name}`);
+}
+
+/** The names of an upstream's models, in its order. @throws HttpError 502 for an answer that is no list of models. */
+export function readModelIds(url: string, status: number, body: string): readonly string[] {
+  const parsed = v.safeParse(modelList, parseJson(body));
+  if (parsed.success) return parsed.output.data.map(({ id }) => id);
+  const what = status === 200 ? 'something that is not a list of models' : `HTTP status ${status}`;
+  throw badAnswer(url, `/v1/models with ${what}`);
+}
+
+export function badAnswer(url: string, what: string): HttpError {
+  const message = `${url} answers ${what}: check that --upstream names an OpenAI-compatible server.`;
+  return new HttpError(502, message, { code: 'UPSTREAM_BAD_ANSWER' });
+}
+
+function lacks(url: string, path: string): HttpError {
+  return new HttpError(404, `${url} serves nothing at ${path}: not every OpenAI-compatible server does.`, {
+    code: 'UPSTREAM_LACKS_PATH',
+  });
+}
+
+function shapeOf(path: string): Shape | undefined {
+  return SHAPES[path.startsWith('/v1/models/') ? '/v1/models/' : path];
+}
+
+/** Undefined for what is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
