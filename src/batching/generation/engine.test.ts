@@ -448,8 +448,9 @@ describe('submitAll', () => {
     ['there is no room for all', 'abc', 'BACK_PRESSURE'],
     ['one is bad', 'a!', 'INVALID_OPTION'],
     ['one has the id of another that is not finished', 'ax', 'INVALID_OPTION'],
+    ['two of them have the same id', 'aba', 'INVALID_OPTION'],
   ])('accepts none where %s', (_, names, code) => {
-    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: 3 } });
+    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: names === 'abc' ? 3 : 9 } });
     submit('x');
     const requests = Array.from(names, (name) =>
       createRequest(name, { maxNewTokens: name === '!' ? -1 : 1 }),

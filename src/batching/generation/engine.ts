@@ -107,10 +107,12 @@ export class Engine {
    */
   submitAll(requests: readonly GenerationRequest[]): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
+    const ids = new Set<RequestId>();
     for (const request of requests) {
       checkRequest(request, this.#contextLength);
-      if (this.has(request.id))
+      if (ids.has(request.id) || this.has(request.id))
         throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
+      ids.add(request.id);
     }
     this.#scheduler.addAll(requests, this.#clock.now());
     this.#wake();

@@ -303,6 +303,29 @@ describe('kvCacheMemoryBytes', () => {
     expect(driver.shapes.at(-1)).toEqual({ numSlots: 2, numStagingRows: 1, capacity: 48 });
   });
 
+  it('runs two requests that fit together at the same time, whichever comes first', () => {
+    for (const order of [
+      ['short', 'long'],
+      ['long', 'short'],
+    ]) {
+      // Two rows of 48 tokens, and one for staging: no room for four slots.
+      const driver = createDriver({ kvCacheMemoryBytes: 3 * 48, prefixCaching: false });
+      for (const name of order) driver.add(name, { promptLength: name === 'long' ? 40 : 3, maxNewTokens: 6 });
+      expect(driver.steps(3).at(-1)).toBe(`decode ${order.join(' ')}`);
+    }
+  });
+
+  it('forgets the prefixes in spare slots that another request needs, and computes them anew', () => {
+    const driver = createDriver({ kvCacheMemoryBytes: 5 * 16 });
+    for (const name of ['a', 'b'])
+      driver.add(name, { promptTokenIds: [name.charCodeAt(0), 6, 7], maxNewTokens: 3 });
+    driver.finish();
+    driver.add('long', { promptLength: 30, maxNewTokens: 2 });
+    driver.finish();
+    driver.add('again', { promptTokenIds: [98, 6, 7], maxNewTokens: 2 });
+    expect(driver.step()).toBe('prefill again 0+3 @0 last');
+  });
+
   it('refuses what could never run, before anything is reserved, with what it takes and what there is', () => {
     const driver = createDriver({ kvCacheMemoryBytes: 64 });
     expect(() => driver.add('a', { promptLength: 30, maxNewTokens: 10 })).toThrow(

@@ -177,9 +177,9 @@ export class Scheduler {
     if (!step.rows.every(goesOn)) return undefined;
     this.#numPrefilledTokens = 0;
     const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
-    const kvShape = this.#memory.reserve(
-      this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) }),
-    );
+    const need = this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) });
+    this.#makeRoom(need);
+    const kvShape = this.#memory.reserve(need);
     return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
   }
 
@@ -231,8 +231,8 @@ export class Scheduler {
     const findNext = (): Sequence | undefined => prefilling.find((sequence) => !this.#canJoin(sequence));
     const next = findNext();
     if (next) return next;
-    // Where there was no room for another one, the attempt to make some may have cost a prefix.
-    return this.#admit(nowMs) ? this.#nextToPrefill(nowMs) : findNext();
+    // Making room for another sequence may have cost the prefix that one of these was to take over.
+    return this.#admit(nowMs) ? this.#nextToPrefill(nowMs) : undefined;
   }
 
   #prefill(first: Sequence, policyBudget: number, nowMs: number): PrefillStep {
@@ -256,9 +256,13 @@ export class Scheduler {
       ({ numPrefillTokens, numComputedTokens, request: { maxNewTokens } }) =>
         maxNewTokens > 0 && numPrefillTokens <= numComputedTokens + numTokens,
     );
-    const kvShape = this.#memory.reserve(
-      this.#need({ length: first.numComputedTokens + numTokens, numStagingRows: sequences.length }),
-    );
+    const need = this.#need({
+      length: first.numComputedTokens + numTokens,
+      numStagingRows: sequences.length,
+    });
+    // A shared prefill copies from no slot, so its staging rows may take the place of spare slots.
+    if (sequences.length > 1) this.#makeRoom(need);
+    const kvShape = this.#memory.reserve(need);
     const transfers = isLastChunk ? rows.flatMap(({ slot }) => this.#rescue(slot)) : [];
     return { kind: 'prefill', kvShape, transfers, rows, isLastChunk, reusedSlot: reused?.slot };
   }
@@ -310,7 +314,8 @@ export class Scheduler {
     const transfers: SlotTransfer[] = [];
     for (const sequence of this.#running.prefilling) transfers.push(...this.#tryJoin(sequence, nowMs));
     for (let next = this.#waiting.next; next && this.#numPlaces(nowMs) > 0; next = this.#waiting.next) {
-      const isRoom = this.#memory.canHold(this.#need({ next }));
+      // Nothing may be given back for it here: the copies that were decided on come from spare slots.
+      const isRoom = this.#memory.hasRoomFor(this.#need({ next }));
       if (!isRoom || !this.#canJoin(next) || !this.#admit(nowMs)) break;
       transfers.push(...this.#tryJoin(next, nowMs));
     }
@@ -375,13 +380,11 @@ export class Scheduler {
     return KvBudgetError.of(finalLength, this.#memory.bytesForOne(finalLength), this.#memory.maxBytes);
   }
 
-  /** Whether there is memory for one more, to its last token; what is reserved and not needed is given back for it. */
-  #hasMemoryFor(next: Sequence): boolean {
-    const need = this.#need({ next });
-    if (this.#memory.canHold(need)) return true;
-    this.#memory.shrinkTo(this.#need());
+  /** As `KvMemory.makeRoom`. Prefixes in what is given back are lost. */
+  #makeRoom(need: KvNeed): boolean {
+    const isRoom = this.#memory.makeRoom(need);
     this.#prefixes.truncate(this.#memory.shape);
-    return this.#memory.canHold(need);
+    return isRoom;
   }
 
   /** What runs, `next` with it. */
@@ -401,7 +404,7 @@ export class Scheduler {
     let first: Sequence | undefined;
     for (let places = this.#numPlaces(nowMs); places > 0; places -= 1) {
       const sequence = this.#waiting.next;
-      if (!sequence || !this.#hasMemoryFor(sequence)) break;
+      if (!sequence || !this.#makeRoom(this.#need({ next: sequence }))) break;
       this.#waiting.take();
       this.#running.admit(sequence);
       this.#drainRate.recordAdmission(nowMs, this.numWaiting);
