@@ -6,7 +6,7 @@ export interface QueueLimit {
   readonly numMissing: number;
 }
 
-/** Within a client that has used up its share, callers that have nothing waiting find a place for one part in so many. */
+/** Callers that have nothing waiting find a place in one part in so many beyond the limits. */
 const NEWCOMER_PART = 16;
 
 class Member {
@@ -46,8 +46,8 @@ export class QueueShares {
 
   /**
    * The limit that keeps some requests of one group out; undefined where there is room for all of them. The first request of a
-   * client always has a place. The first request of a caller within a client has one until such callers have taken a
-   * sixteenth more than the client's share.
+   * client always has a place. The first request of a caller within a client has one until the client's share and the queue are
+   * a sixteenth over their limits.
    *
    * @param path Names of the groups, outermost first: the client, then the callers within it.
    */
@@ -58,7 +58,8 @@ export class QueueShares {
     if (numRequests === 1 && !own && members.size > 0) return undefined;
     const share = shareOf(maxQueuedRequests, members, client);
     const isNewcomer = numRequests === 1 && own !== undefined && !hasWaiting(own, callers);
-    if (isNewcomer && own.count < share + Math.ceil(share / NEWCOMER_PART)) return undefined;
+    const isRoomBeyond = count < withSpare(maxQueuedRequests) && (own?.count ?? 0) < withSpare(share);
+    if (isNewcomer && isRoomBeyond) return undefined;
     return (
       limitOf(count, maxQueuedRequests, numRequests) ??
       limitOf(own?.count ?? 0, share, numRequests) ??
@@ -88,6 +89,10 @@ function limitWithin(
     if (limit) return limit;
   }
   return undefined;
+}
+
+function withSpare(limit: number): number {
+  return limit + Math.ceil(limit / NEWCOMER_PART);
 }
 
 /** What one of the members may take once `name` is among them. */

@@ -83,23 +83,35 @@ function prefixesOf({ id, clientId: client, turn = [], priority = 0 }: Queued): 
   return path.map((_, index) => path.slice(0, index + 1).join('/'));
 }
 
+/** What both queues say to an action. */
+function play(queue: RequestQueue<Queued>, naive: NaiveQueue, given: Action, index: number) {
+  switch (given.type) {
+    case 'add': {
+      const { client, turn, priority } = given;
+      const request = { id: requestId(`r${index}`), clientId: clientId(client), turn, priority };
+      queue.add(request);
+      naive.add(request);
+      return [];
+    }
+    case 'take':
+      return [queue.take()?.id, naive.take()];
+    case 'remove': {
+      const target = requestId(naive.ids[given.target % Math.max(1, naive.ids.length)] ?? 'none');
+      return [queue.remove(target)?.id ?? 'none', naive.remove(target)];
+    }
+    default:
+      return given satisfies never;
+  }
+}
+
 it('serves any mixture of clients, callers, turns and priorities in the order of a naive model', () => {
   fc.assert(
     fc.property(fc.array(action, { maxLength: 80, size: 'max' }), (actions) => {
       const queue = new RequestQueue<Queued>();
       const naive = new NaiveQueue();
       for (const [index, given] of actions.entries()) {
-        if (given.type === 'add') {
-          const { client, turn, priority } = given;
-          const request = { id: requestId(`r${index}`), clientId: clientId(client), turn, priority };
-          queue.add(request);
-          naive.add(request);
-        } else if (given.type === 'take') {
-          expect(queue.take()?.id).toBe(naive.take());
-        } else {
-          const target = naive.ids[given.target % Math.max(1, naive.ids.length)];
-          if (target !== undefined) expect(queue.remove(requestId(target))?.id).toBe(naive.remove(target));
-        }
+        const [told, expected] = play(queue, naive, given, index);
+        expect(told).toBe(expected);
         expect(queue.all.map(({ id }) => id)).toEqual(naive.ids);
       }
       while (naive.ids.length > 0) expect(queue.take()?.id).toBe(naive.take());
@@ -116,21 +128,28 @@ it('gives nobody who makes up names more than a sixteenth beyond the limit of th
     numRequests: fc.constantFrom(1, 1, 1, 2, 7),
   });
   fc.assert(
-    fc.property(fc.array(submission, { maxLength: 300, size: 'max' }), (submissions) => {
-      const queue = new RequestQueue<Queued>();
-      const max = 64;
-      for (const [index, { client, caller, numRequests }] of submissions.entries()) {
-        const turn = [client === 'greedy' ? `made-up-${caller}` : 'me', `t${index}`];
-        const owner = { clientId: clientId(client), turn };
-        if (queue.limitFor(owner, max, numRequests)) continue;
-        for (let part = 0; part < numRequests; part += 1)
-          queue.add({ id: requestId(`${client}${index}.${part}`), ...owner });
-      }
-      const numGreedy = queue.all.filter((request) => request.clientId === clientId('greedy')).length;
-      expect(numGreedy).toBeLessThanOrEqual(max + max / 16);
-      // The first request of a client always has a place.
-      expect(queue.length).toBeLessThanOrEqual(max + max / 16 + 1);
-    }),
+    fc.property(
+      fc.constantFrom(0, 64),
+      fc.array(submission, { maxLength: 300, size: 'max' }),
+      (numBefore, submissions) => {
+        const queue = new RequestQueue<Queued>();
+        const max = 64;
+        // At worst another client has filled the queue.
+        for (let index = 0; index < numBefore; index += 1)
+          queue.add({ id: requestId(`full${index}`), clientId: clientId('honest'), turn: ['me', 'full'] });
+        for (const [index, { client, caller, numRequests }] of submissions.entries()) {
+          const turn = [client === 'greedy' ? `made-up-${caller}` : 'me', `t${index}`];
+          const owner = { clientId: clientId(client), turn };
+          if (queue.limitFor(owner, max, numRequests)) continue;
+          for (let part = 0; part < numRequests; part += 1)
+            queue.add({ id: requestId(`${client}${index}.${part}`), ...owner });
+        }
+        const numGreedy = queue.all.filter((request) => request.clientId === clientId('greedy')).length;
+        expect(numGreedy).toBeLessThanOrEqual(max + max / 16);
+        // The first request of a client always has a place.
+        expect(queue.length).toBeLessThanOrEqual(max + max / 16 + 1);
+      },
+    ),
     { numRuns: NUM_RUNS },
   );
 });
