@@ -14,6 +14,8 @@ export interface CompletionRequest {
   readonly numChoicesPerPrompt: number;
   readonly options: GenerationOptions;
   readonly isStream: boolean;
+  /** Takes turns with the other users of its key. */
+  readonly user: string | undefined;
   /** The stream ends with a chunk that says what was used. */
   readonly includesUsage: boolean;
 }
@@ -43,7 +45,7 @@ const OPTION_NAMES = {
   priority: 'priority',
 } as const satisfies Readonly<Record<string, keyof GenerationOptions>>;
 
-/** What the bridge looks at itself; `user` says who asks, and changes nothing. */
+/** What the bridge looks at itself. */
 const OWN_FIELDS = v.object({
   model: v.optional(v.string()),
   stream: v.optional(v.boolean()),
@@ -72,6 +74,7 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     numChoicesPerPrompt: own.n ?? 1,
     options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...readOptions(given) },
     isStream: own.stream === true,
+    user: own.user,
     includesUsage,
   };
 }

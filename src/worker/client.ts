@@ -461,12 +461,9 @@ export class Serve implements LinkListener {
     if (this.#workerId !== undefined) this.#send(requests);
   }
 
-  /** Requests of one turn, or one alone. */
+  /** Requests of one turn. */
   #send(requests: readonly OutstandingRequest[]): void {
-    const [first] = requests;
-    const now = systemClock.now();
-    const isAlone = first?.turn.turnId === undefined;
-    const message = isAlone ? first?.takeMessage(now) : OutstandingRequest.takeAll(requests, now);
+    const message = OutstandingRequest.takeAll(requests, systemClock.now());
     if (message) this.#link.post(message);
   }
 

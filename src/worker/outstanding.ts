@@ -71,9 +71,10 @@ export class OutstandingRequest {
     return { type: 'submit', deployment: this.#submission.deployment, ...this.turn, ...this.#take(nowMs) };
   }
 
-  /** As `takeMessage`, for several of one turn and one deployment; undefined for none. */
+  /** As `takeMessage`, for all requests of one turn; undefined for none. */
   static takeAll(requests: readonly OutstandingRequest[], nowMs: number): Outgoing | undefined {
     const [first] = requests;
+    if (requests.length < 2) return first?.takeMessage(nowMs);
     return (
       first && {
         type: 'submit-all',
