@@ -95,7 +95,7 @@ test('a request out of time fails, whether it runs or waits, and leaves its slot
   const lives = Map.groupBy(await tab.updates(), ({ requestId }) => requestId);
   const [first = [], second = []] = lives.values();
   const typesOf = (life: typeof first) => new Set(life.map(({ type }) => type));
-  expect(typesOf(first)).toEqual(new Set(['submitted', 'started', 'chunk', 'failed']));
+  expect(typesOf(first)).toEqual(new Set(['submitted', 'accepted', 'started', 'chunk', 'failed']));
   expect(typesOf(second)).toEqual(new Set(['submitted', 'failed']));
 });
 

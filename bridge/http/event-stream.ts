@@ -1,22 +1,46 @@
+import { systemClock, type Clock } from '../../src/batching/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { watchStall } from './stall.ts';
 
 /** What a client has not read yet of its stream may be this much. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
 
+/** Proxies and clients cut connections that are silent for longer. */
+const MAX_SILENCE_MS = 15_000;
+
 /**
- * Server-sent events as OpenAI sends them: JSON in each, and `[DONE]` after the last. The status goes out with the first one:
- * what fails before it is answered with a status of its own, what fails later with an event.
+ * Server-sent events as OpenAI sends them: JSON in each, and `[DONE]` after the last. The status goes out when the stream opens:
+ * an error before that is answered with a status of its own, a later one with an event. A comment breaks every long silence.
  */
 export class EventStream {
   readonly #exchange: Exchange;
+  readonly #clock: Clock;
+  #lastSentAtMs = 0;
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(exchange: Exchange) {
+  constructor(exchange: Exchange, clock: Clock = systemClock) {
     this.#exchange = exchange;
+    this.#clock = clock;
+  }
+
+  /** Sends the headers, once: from then on the client knows that its request is accepted. */
+  open(): void {
+    const { response } = this.#exchange;
+    if (response.headersSent || response.destroyed) return;
+    // Proxies would hold the events back.
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'X-Accel-Buffering': 'no',
+    });
+    response.flushHeaders();
+    this.#exchange.tellLate = (error) => this.#finish(JSON.stringify(error));
+    response.once('close', () => this.#cancelTimer?.());
+    this.#lastSentAtMs = this.#clock.now();
+    this.#watchSilence();
   }
 
   send(event: unknown): void {
-    this.#write(JSON.stringify(event));
+    this.#write(`data: ${JSON.stringify(event)}\n\n`);
   }
 
   end(): void {
@@ -24,15 +48,18 @@ export class EventStream {
   }
 
   #finish(data: string): void {
-    this.#write(data);
+    this.#cancelTimer?.();
+    this.#write(`data: ${data}\n\n`);
     this.#exchange.response.end();
     watchStall(this.#exchange.response);
   }
 
-  #write(data: string): void {
+  #write(text: string): void {
     const { response } = this.#exchange;
-    if (!response.headersSent) this.#begin();
-    if (response.destroyed || response.write(`data: ${data}\n\n`)) return;
+    this.open();
+    this.#exchange.hasContent = true;
+    this.#lastSentAtMs = this.#clock.now();
+    if (response.destroyed || response.write(text)) return;
     if (response.writableLength > MAX_BACKLOG_BYTES) {
       response.destroy();
       return;
@@ -40,13 +67,17 @@ export class EventStream {
     watchStall(response);
   }
 
-  #begin(): void {
+  #watchSilence(): void {
+    const silentMs = this.#clock.now() - this.#lastSentAtMs;
+    if (silentMs >= MAX_SILENCE_MS) this.#comment();
+    const restMs = this.#lastSentAtMs + MAX_SILENCE_MS - this.#clock.now();
+    this.#cancelTimer = this.#clock.setTimer(restMs, () => this.#watchSilence());
+  }
+
+  /** Readers skip a line that begins with a colon. */
+  #comment(): void {
     const { response } = this.#exchange;
-    // Proxies would hold the events back.
-    response.writeHead(200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'X-Accel-Buffering': 'no',
-    });
-    this.#exchange.tellLate = (error) => this.#finish(JSON.stringify(error));
+    this.#lastSentAtMs = this.#clock.now();
+    if (!response.write(': keep-alive\n\n')) watchStall(response);
   }
 }

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
+import type { Caller } from '../../src/worker/protocol.ts';
+import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
 import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
@@ -26,13 +28,24 @@ export class Exchange {
   readonly requestId: string;
   /** Of an answer that has begun: how it says that it cannot go on. */
   tellLate: ((error: HttpError) => void) | undefined;
+  /** Whether a part of the answer was sent that cannot be taken back: more than its headers. */
+  hasContent = false;
+  readonly #allowsPriority: boolean;
   readonly #controller = new AbortController();
 
-  constructor(request: IncomingMessage, response: ServerResponse, url: URL, rest: string) {
+  /** @param allowsPriority Whether the operator lets clients choose a `priority`. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    url: URL,
+    rest: string,
+    allowsPriority = false,
+  ) {
     this.request = request;
     this.response = response;
     this.url = url;
     this.rest = rest;
+    this.#allowsPriority = allowsPriority;
     this.requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', this.requestId);
   }
@@ -40,6 +53,23 @@ export class Exchange {
   /** Aborts when the client has gone, or its time is up: whatever runs for it is to end then. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  /** For a handle: this request is a turn of its caller. */
+  callerOf(user?: string): Caller {
+    return callerOf(this.request, user);
+  }
+
+  /** @throws HttpError 400 for a priority other than 0, unless the operator allows it. */
+  checkPriority(priority: unknown): void {
+    if (this.#allowsPriority || priority === undefined || priority === 0) return;
+    const message = 'Expected `priority` to be 0: the operator allows others with --allow-priority.';
+    throw HttpError.invalid('priority', message);
+  }
+
+  /** Ends the request with this error, wherever it is. */
+  abort(error: HttpError): void {
+    this.#controller.abort(error);
   }
 
   /**
@@ -85,6 +115,7 @@ export class Exchange {
   send(status: number, contentType: string, body: string): void {
     const { response } = this;
     response.writeHead(status, { 'Content-Type': contentType, 'Content-Length': Buffer.byteLength(body) });
+    this.hasContent = true;
     response.end(body);
     watchStall(response);
   }

@@ -65,6 +65,13 @@ export class HttpError extends Error {
     return new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: 'x-request-timeout-seconds' });
   }
 
+  static stopping(retryAfterSeconds: number): HttpError {
+    return new HttpError(503, `The server is stopping: ask again in ${retryAfterSeconds} s.`, {
+      code: 'SERVER_STOPPING',
+      headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
+    });
+  }
+
   static unsupportedBody(expected: string): HttpError {
     return new HttpError(415, `The body must be ${expected}.`, { code: 'UNSUPPORTED_MEDIA_TYPE' });
   }

@@ -43,7 +43,7 @@ export class CompletionAnswer {
 
   /** @throws HttpError where something of it was sent, which cannot be taken back. */
   beginAnew(): void {
-    if (this.#exchange.response.headersSent) throw modelReplaced();
+    if (this.#exchange.hasContent) throw modelReplaced();
     this.#head = undefined;
   }
 }

@@ -16,6 +16,8 @@ export interface CompletionRequest {
   /** Whether `prompt_logprobs` was asked for, which is told apart from the text's own. */
   readonly hasPromptLogprobs: boolean;
   readonly isStream: boolean;
+  /** Takes turns with the other users of its key. */
+  readonly user: string | undefined;
   /** The stream ends with a chunk that says what was used. */
   readonly includesUsage: boolean;
 }
@@ -46,7 +48,7 @@ const OPTION_NAMES = {
   priority: 'priority',
 } as const satisfies Readonly<Record<string, keyof GenerationOptions>>;
 
-/** What the bridge looks at itself; `user` says who asks, and changes nothing. */
+/** What the bridge looks at itself. */
 const OWN_FIELDS = v.object({
   model: v.optional(v.string()),
   stream: v.optional(v.boolean()),
@@ -76,6 +78,7 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...withPromptLogprobs(readOptions(given)) },
     hasPromptLogprobs: given['prompt_logprobs'] !== undefined,
     isStream: own.stream === true,
+    user: own.user,
     includesUsage,
   };
 }

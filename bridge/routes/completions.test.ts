@@ -68,7 +68,10 @@ function ask(body: object): Promise<Response> {
 }
 
 const submittedIds = () =>
-  posted.flatMap((message) => (message.type === 'submit' ? [message.requestId] : []));
+  posted.flatMap((message) => {
+    if (message.type === 'submit-all') return message.requests.map(({ requestId }) => requestId);
+    return message.type === 'submit' ? [message.requestId] : [];
+  });
 
 /** The ids of the requests that have reached the worker, when there are as many. */
 async function submitted(count: number): Promise<readonly RequestId[]> {
@@ -83,6 +86,14 @@ function sendToken(requestId: RequestId, text: string): void {
 
 function restart(requestId: RequestId): void {
   say({ type: 'updates', updates: [{ type: 'restarted', requestId }] });
+}
+
+function accept(requestId: RequestId): void {
+  say({ type: 'updates', updates: [{ type: 'accepted', requestId }] });
+}
+
+function fail(requestId: RequestId, code: string): void {
+  say({ type: 'updates', updates: [{ type: 'failed', requestId, error: { code, message: code } }] });
 }
 
 function echo(requestId: RequestId, text: string): void {
@@ -164,11 +175,9 @@ describe('a completion that is asked for while the model is about to be replaced
     serveModel('B');
     const call = posted.at(-1);
     if (call?.type === 'token-texts') say({ type: 'call-answered', callId: call.callId, result: ['?'] });
-    const refused = await answer;
-    expect([refused.status, await refused.json()]).toMatchObject([
-      503,
-      { error: { code: 'MODEL_REPLACED' } },
-    ]);
+    const refused = await (await answer).text();
+    expect(refused).toMatch(/^data: \{"error":.*"MODEL_REPLACED"/);
+    expect(refused).not.toContain('"choices"');
   });
 });
 
@@ -203,5 +212,62 @@ describe('a stream that another model begins anew', () => {
     const response = await answer;
     restart(id);
     expect(await response.text()).toContain('MODEL_REPLACED');
+  });
+});
+
+describe('a stream', () => {
+  beforeEach(() => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  });
+
+  it('has its status when it is accepted, before its first token', async () => {
+    const answer = ask({ stream: true });
+    const [id] = await submitted(1);
+    if (!id) return;
+    accept(id);
+    const response = await answer;
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    fail(id, 'MODEL_RUN_FAILED');
+    expect(await response.text()).toMatch(/^data: \{"error":\{"message":"MODEL_RUN_FAILED"[^\n]*\n\n$/);
+  });
+
+  it.each([
+    ['BACK_PRESSURE', 429],
+    ['INVALID_OPTION', 400],
+  ])('that is refused with %s has status %i', async (code, status) => {
+    const answer = ask({ stream: true });
+    const [id] = await submitted(1);
+    if (id) fail(id, code);
+    expect((await answer).status).toBe(status);
+  });
+
+  it('of several prompts is submitted as one turn of who asks', async () => {
+    const answer = ask({ stream: true, prompt: ['Once', 'Twice'], user: 'ann' });
+    const ids = await submitted(2);
+    expect(posted.at(-1)).toMatchObject({
+      type: 'submit-all',
+      caller: ['loopback', '', expect.stringMatching(/^[\da-f]{32}$/)],
+    });
+    for (const id of ids) fail(id, 'BACK_PRESSURE');
+    await answer;
+  });
+});
+
+describe('a priority', () => {
+  it.each([-1, 5, 'high'])('of %j is refused unless the operator allows it', async (priority) => {
+    const refused = await ask({ priority });
+    expect([refused.status, await refused.json()]).toMatchObject([
+      400,
+      { error: { param: 'priority', message: expect.stringContaining('--allow-priority') } },
+    ]);
+  });
+
+  it('of 0 is none', async () => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+    const answer = ask({ priority: 0 });
+    const [id] = await submitted(1);
+    if (id) finish(id);
+    expect((await answer).status).toBe(200);
   });
 });

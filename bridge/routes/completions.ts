@@ -49,6 +49,7 @@ class Completions {
 
   async answer(exchange: Exchange): Promise<void> {
     const asked = readCompletionRequest(await readJson(exchange.request));
+    exchange.checkPriority(asked.options.priority);
     const { id: model } = await servedModel(this.#serve, exchange.signal);
     if (asked.model !== undefined && asked.model !== model) throw modelNotFound(asked.model, model);
     const answer = new CompletionAnswer(exchange, asked);
@@ -80,25 +81,28 @@ class Completions {
   async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
     const stream = new EventStream(exchange);
     const usage = asked.includesUsage ? { usage: null } : {};
-    const results = await this.#ask(exchange, asked, (response, index) =>
-      this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice) =>
+    const results = await this.#ask(exchange, asked, async (response, index) => {
+      // Until then a refusal has a status of its own.
+      await response.accepted();
+      stream.open();
+      return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice) =>
         stream.send({ ...answer.head, choices: [choice], ...usage }),
-      ),
-    );
+      );
+    });
     if (asked.includesUsage) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
     stream.end();
   }
 
-  /** Submits each prompt, and takes what comes of it. */
+  /** Submits the prompts as one turn, and takes what comes of each. */
   async #ask<Result>(
-    { signal: outer }: Exchange,
+    exchange: Exchange,
     asked: CompletionRequest,
     take: (response: GenerationResponse, index: number) => Promise<Result>,
   ): Promise<Result[]> {
     let responses: readonly GenerationResponse[] = [];
     try {
-      return await allOrNone(outer, (signal) => {
-        responses = this.#submit(asked, signal);
+      return await allOrNone(exchange.signal, (signal) => {
+        responses = this.#submit(exchange, asked, signal);
         for (const { requestId } of responses) this.#models.watch(requestId);
         return responses.map(take);
       });
@@ -107,9 +111,13 @@ class Completions {
     }
   }
 
-  #submit({ prompts, options }: CompletionRequest, signal: AbortSignal): readonly GenerationResponse[] {
-    const generator = this.#serve.getHandle('text-generator');
-    return prompts.map((prompt) => generator.remote(prompt, { ...options, signal }));
+  #submit(
+    exchange: Exchange,
+    { prompts, options, user }: CompletionRequest,
+    signal: AbortSignal,
+  ): readonly GenerationResponse[] {
+    const generator = this.#serve.getHandle('text-generator', exchange.callerOf(user));
+    return generator.remoteAll(prompts, { ...options, signal });
   }
 
   /** Hands a prompt's chunks on as they come; the prompt itself, where it is to be in there, with the first token. */

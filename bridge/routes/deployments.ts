@@ -16,7 +16,10 @@ export function adderRoute(serve: Serve): Route {
     const { number } = readFields(json, ['number']);
     const { number: text } = readQuery(params, ['number']);
     const input = typeof number === 'number' ? number : parseNumber('number', text ?? textOf(number));
-    exchange.sendJson(200, await serve.getHandle('adder').remote(input, { signal: exchange.signal }));
+    exchange.sendJson(
+      200,
+      await serve.getHandle('adder', exchange.callerOf()).remote(input, { signal: exchange.signal }),
+    );
   };
   return { path: '/adder', isWork: true, methods: { GET: add, POST: add } };
 }
@@ -39,9 +42,9 @@ export function housePriceRoute(serve: Serve): Route {
           throw HttpError.invalid('features', `Expected \`features\` to be ${expected}.`);
         }
         const houses: readonly unknown[] = Array.isArray(features[0]) ? features : [features];
-        const handle = serve.getHandle<unknown, unknown>('house-price' as string);
+        const handle = serve.getHandle<unknown, unknown>('house-price' as string, exchange.callerOf());
         const predictions = await allOrNone(exchange.signal, (signal) =>
-          houses.map((house) => handle.remote(house, { signal }).result()),
+          handle.remoteAll(houses, { signal }).map((response) => response.result()),
         );
         exchange.sendJson(200, { predictions });
       },
@@ -59,7 +62,9 @@ export function deploymentRoute(serve: Serve): Route {
         const { request, rest, signal } = exchange;
         const { input, options = {} } = readFields(await readJson(request), ['input', 'options']);
         if (!isRecord(options)) throw HttpError.invalid('options', 'Expected `options` to be an object.');
-        const response = serve.getHandle<unknown, unknown>(rest).remote(input, { ...options, signal });
+        exchange.checkPriority(options['priority']);
+        const handle = serve.getHandle<unknown, unknown>(rest, exchange.callerOf());
+        const response = handle.remote(input, { ...options, signal });
         exchange.sendJson(200, (await response.result()) ?? null);
       },
     },

@@ -28,9 +28,10 @@ const NUMBERS = [
 export function generateRoute(serve: Serve): Route {
   const generate: Route['methods']['GET'] = async (exchange) => {
     const { text, options } = readRequest(await readInput(exchange, 'text'));
+    exchange.checkPriority(options['priority']);
     const { signal, request } = exchange;
     const result = await serve
-      .getHandle('text-generator')
+      .getHandle('text-generator', exchange.callerOf())
       .remote(text, { ...options, signal })
       .result();
     if (request.headers.accept?.includes('application/json')) exchange.sendJson(200, result);

@@ -68,7 +68,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(requestId, resolve);
     if (Number.isFinite(cancelAfter)) patience.set(requestId, cancelAfter);
-    generator.submit({ requestId, clientId, prompt, options, elapsedMs: 0 });
+    generator.submitAll([{ requestId, clientId, prompt, options, elapsedMs: 0 }]);
     if (cancelAfter === 0) generator.cancel(requestId);
     return promise;
   }

@@ -17,7 +17,7 @@ export function sequenceOf(updates: readonly RequestUpdate[]): string {
   const letters = new Map<string, string>();
   const events = updates.flatMap((update) => {
     if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.input));
-    if (update.type === 'submitted' || update.type === 'chunk') return [];
+    if (['submitted', 'accepted', 'chunk'].includes(update.type)) return [];
     return [`${update.type} ${letters.get(update.requestId) ?? '?'}`];
   });
   return events.join(', ');

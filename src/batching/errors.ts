@@ -113,6 +113,14 @@ export class InvalidOptionError extends Error {
   static of(option: string, expected: string, got: unknown): InvalidOptionError {
     return new InvalidOptionError(describeInvalid(option, expected, got));
   }
+
+  /** Requests that are accepted together or not at all, and that even an empty queue cannot hold. */
+  static ofCrowd(numRequests: number, maxQueuedRequests: number): InvalidOptionError {
+    return new InvalidOptionError(
+      `These ${numRequests} sequences can never be admitted: the queue holds ${maxQueuedRequests} (maxQueuedRequests). ` +
+        'Send fewer prompts at a time, lower n, or raise maxQueuedRequests.',
+    );
+  }
 }
 
 /** An option that does not exist, often a spelling mistake; never ignored in silence. */

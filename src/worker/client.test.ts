@@ -397,6 +397,83 @@ describe('Serve', () => {
   });
 });
 
+const groups = (link: ScriptedLink) => link.received.filter((message) => message.type === 'submit-all');
+
+describe('several prompts of one turn', () => {
+  const CALLER = ['127.0.0.1', 'key', 'user'];
+
+  it('go to the worker in one message, signed with who asks', () => {
+    const { link, serve } = createServed();
+    const responses = serve.getHandle('text-generator', CALLER).remoteAll(['a', 'b'], { seed: 7 });
+    expect(groups(link)).toEqual([
+      {
+        type: 'submit-all',
+        deployment: 'text-generator',
+        turnId: expect.any(String),
+        caller: CALLER,
+        requests: ['a', 'b'].map((input, index) => ({
+          requestId: responses[index]?.requestId,
+          input,
+          options: { seed: 7 },
+          elapsedMs: 0,
+        })),
+      },
+    ]);
+  });
+
+  it('go to the next worker together, in their turn, with what has come of each', () => {
+    const { link, serve } = createServed();
+    const handle = serve.getHandle('text-generator', CALLER);
+    const alone = handle.remote('alone');
+    const [a, b, c] = handle.remoteAll(['a', 'b', 'c']).map(({ requestId: id }) => id);
+    if (!a || !b || !c) return;
+    link.update({ type: 'accepted', requestId: a }, { type: 'accepted', requestId: b });
+    link.update(chunk(a, 'x'), finished(c, 'done'));
+    const [before] = groups(link);
+    link.clear();
+    link.welcome('B');
+    expect(link.submissions()).toMatchObject([{ requestId: alone.requestId, caller: CALLER }]);
+    expect(groups(link)).toMatchObject([
+      {
+        turnId: before?.turnId,
+        caller: CALLER,
+        requests: [
+          { requestId: a, resumption: { isAccepted: true, choices: [{}] } },
+          { requestId: b, resumption: { isAccepted: true, choices: [] } },
+        ],
+      },
+    ]);
+    expect(groups(link)[0]?.requests).toHaveLength(2);
+  });
+
+  it('fail together where one of them cannot be sent', async () => {
+    const { link, serve } = createServed();
+    const responses = serve.getHandle<unknown, number>('any').remoteAll([1, () => 2]);
+    for (const response of responses) await expect(response).rejects.toThrow('cannot be sent');
+    expect(link.received).toEqual([]);
+  });
+});
+
+describe('accepted()', () => {
+  it('resolves when the worker has accepted the prompt, and says nothing of its end', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi');
+    link.update({ type: 'accepted', requestId: response.requestId });
+    await response.accepted();
+    link.update({ type: 'failed', requestId: response.requestId, error: { code: 'CLOSED', message: '' } });
+    await expect(response.accepted()).resolves.toBeUndefined();
+    await expect(response.result()).rejects.toMatchObject({ code: 'CLOSED' });
+  });
+
+  it('rejects with the refusal', async () => {
+    const { link, generator } = createServed();
+    const response = generator.remote('Hi');
+    const error = { code: 'BACK_PRESSURE', message: 'full' };
+    link.update({ type: 'failed', requestId: response.requestId, error });
+    await expect(response.accepted()).rejects.toMatchObject(error);
+  });
+});
+
 describe('a deployment other than the text generator', () => {
   it('answers what is awaited, result() and every later call alike', async () => {
     const { link, serve } = createServed();

@@ -17,6 +17,7 @@ import {
   type BatchingPolicy,
   type BatchKnobs,
   type BatchRecord,
+  type Caller,
   type ClientId,
   type Detokenization,
   type DtypeChoice,
@@ -30,6 +31,7 @@ import {
   type StoredModel,
   type TabRole,
   type Tokenization,
+  type TurnSigns,
   type WhenBusy,
   type WorkerId,
   type WorkerMessage,
@@ -111,12 +113,19 @@ export interface TextGeneratorHandle {
     prompt: string | readonly number[],
     options?: GenerationOptions & RequestOptions,
   ): GenerationResponse;
+  /** Submits several prompts as one turn: all are accepted, or none. */
+  remoteAll(
+    prompts: readonly (string | readonly number[])[],
+    options?: GenerationOptions & RequestOptions,
+  ): readonly GenerationResponse[];
 }
 
 /** Any other deployment: one input, one answer, batched in between. */
 export interface DeploymentHandle<Input, Output> {
   /** Submits an input. Never throws: what is wrong with it rejects the response. */
   remote(input: Input, options?: RequestOptions): DeploymentResponse<Output>;
+  /** Submits several inputs as one turn: all are accepted, or none. */
+  remoteAll(inputs: readonly Input[], options?: RequestOptions): readonly DeploymentResponse<Output>[];
 }
 
 /** Inputs and outputs of the deployments that come with the page. */
@@ -130,6 +139,12 @@ interface KnownDeployments {
 type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
   ? Omit<Message, 'callId'>
   : never;
+
+type ResponseConstructor<Result, Made> = new (
+  requestId: RequestId,
+  outcome: Outcome<Result>,
+  cancel: (reason: unknown) => void,
+) => Made;
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;
@@ -218,23 +233,18 @@ export class Serve implements LinkListener {
     this.#status = { ...INITIAL_STATUS, isolationReason: this.#link.isolationReason };
   }
 
-  getHandle(name: 'text-generator'): TextGeneratorHandle;
+  /** @param caller Who asks through this client. The worker believes the bridge alone. */
+  getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
   getHandle<Name extends keyof KnownDeployments>(
     name: Name,
+    caller?: Caller,
   ): DeploymentHandle<KnownDeployments[Name]['input'], KnownDeployments[Name]['output']>;
   /** A deployment of your own; the worker answers `UNKNOWN_DEPLOYMENT` where it has none of that name. */
-  getHandle<Input, Output>(name: string): DeploymentHandle<Input, Output>;
-  getHandle(name: string): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
-    if (name === 'text-generator') {
-      return {
-        remote: (prompt: string | readonly number[], options?: GenerationOptions & RequestOptions) =>
-          this.#submit(GenerationResponse, name, prompt, options),
-      };
-    }
-    return {
-      remote: (input: unknown, options?: RequestOptions) =>
-        this.#submit(DeploymentResponse<unknown>, name, input, options),
-    };
+  getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
+  getHandle(name: string, caller?: Caller): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {
+    return name === 'text-generator'
+      ? this.#handle(GenerationResponse, name, caller)
+      : this.#handle(DeploymentResponse<unknown>, name, caller);
   }
 
   /**
@@ -441,12 +451,37 @@ export class Serve implements LinkListener {
     }
   }
 
+  #handle<Result, Made extends Response>(
+    ResponseClass: ResponseConstructor<Result, Made>,
+    deployment: string,
+    caller: Caller | undefined,
+  ) {
+    const signs: TurnSigns = caller ? { caller } : {};
+    return {
+      remote: (input: unknown, options?: RequestOptions): Made => {
+        const [requestId, response] = this.#submit(ResponseClass, deployment, input, options, signs);
+        this.#begin([requestId]);
+        return response;
+      },
+      remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
+        const turn = { ...signs, turnId: createRequestId() };
+        const submitted = inputs.map((input) =>
+          this.#submit(ResponseClass, deployment, input, options, turn),
+        );
+        this.#begin(submitted.map(([requestId]) => requestId));
+        return submitted.map(([, response]) => response);
+      },
+    };
+  }
+
+  /** Makes a request that `#begin` sends, unless it is settled already. */
   #submit<Result, Made extends Response>(
-    ResponseClass: new (id: RequestId, outcome: Outcome<Result>, cancel: (reason: unknown) => void) => Made,
+    ResponseClass: ResponseConstructor<Result, Made>,
     deployment: string,
     input: unknown,
     given: RequestOptions | null | undefined,
-  ): Made {
+    turn: TurnSigns,
+  ): readonly [RequestId, Made] {
     const { signal, ...options } = given ?? {};
     const requestId = createRequestId();
     const outcome = new Outcome<Result>();
@@ -455,30 +490,32 @@ export class Serve implements LinkListener {
     const now = systemClock.now();
     // A seed of this tab's choice: whichever worker goes on with the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
-    const request = new OutstandingRequest({ requestId, deployment, input, options: seeded }, response, now);
-    this.#outstanding.set(requestId, request);
+    const submission = { requestId, deployment, input, options: seeded, turn };
+    this.#outstanding.set(requestId, new OutstandingRequest(submission, response, now));
     this.#publish('requests', [{ type: 'submitted', requestId, deployment, input }]);
     const refusal = this.#end ?? nameRefusal(deployment);
-    if (refusal) {
-      this.#settleLocally(requestId, refusal);
-    } else if (signal?.aborted) {
-      this.#settleLocally(requestId, RequestCancelledError.because(signal.reason));
-    } else {
-      if (signal) outcome.follow(signal, cancel);
-      this.#begin(requestId, request);
-    }
-    return response;
+    if (refusal) this.#settleLocally(requestId, refusal);
+    else if (signal?.aborted) this.#settleLocally(requestId, RequestCancelledError.because(signal.reason));
+    else if (signal) outcome.follow(signal, cancel);
+    return [requestId, response];
   }
 
-  /** Sends it to the worker that serves; without one it waits for the next. */
-  #begin(requestId: RequestId, request: OutstandingRequest): void {
+  /** Sends those of the requests that are outstanding to the worker that serves; without one they wait for the next. */
+  #begin(requestIds: readonly RequestId[]): void {
+    const requests = requestIds.flatMap((requestId) => this.#outstanding.get(requestId) ?? []);
     try {
-      request.detach();
+      for (const request of requests) request.detach();
     } catch (error) {
-      this.#settleLocally(requestId, cannotBeSent(error));
+      for (const requestId of requestIds) this.#settleLocally(requestId, cannotBeSent(error));
       return;
     }
-    if (this.#workerId !== undefined) this.#link.post(request.takeMessage(systemClock.now()));
+    if (this.#workerId !== undefined) this.#send(requests);
+  }
+
+  /** Requests of one turn. */
+  #send(requests: readonly OutstandingRequest[]): void {
+    const message = OutstandingRequest.takeAll(requests, systemClock.now());
+    if (message) this.#link.post(message);
   }
 
   #call(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
@@ -562,10 +599,10 @@ export class Serve implements LinkListener {
 
   #resubmitAll(): void {
     const resubmitted: RequestUpdate[] = [];
-    for (const [requestId, request] of this.#outstanding) {
+    for (const [requestId, request] of this.#outstanding)
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
-      this.#link.post(request.takeMessage(systemClock.now()));
-    }
+    const turns = Map.groupBy(this.#outstanding, ([requestId, { turn }]) => turn.turnId ?? requestId);
+    for (const requests of turns.values()) this.#send(requests.map(([, request]) => request));
     this.#dropRefused();
     for (const call of this.#calls.values()) this.#ask(call);
     if (resubmitted.length > 0) this.#publish('requests', resubmitted);

@@ -25,6 +25,9 @@ export interface GenerationChunk {
   readonly isRestart?: true;
 }
 
+/** What comes of accepted requests alone. */
+const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set(['accepted', 'started', 'chunk', 'finished']);
+
 /**
  * A prompt's continuation, or several: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
  * times; every iteration sees all chunks from the first.
@@ -34,6 +37,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   readonly #outcome: Outcome<GenerationResult>;
   readonly #cancel: (reason: unknown) => void;
   readonly #chunks: GenerationChunk[] = [];
+  readonly #accepted = Promise.withResolvers<void>();
   /** Resolved and replaced with every update, for iterations that have read everything. */
   #nextUpdate = Promise.withResolvers<void>();
 
@@ -42,11 +46,18 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
     this.requestId = requestId;
     this.#outcome = outcome;
     this.#cancel = cancel;
+    // Few callers ask: nobody must meet an unhandled rejection.
+    this.#accepted.promise.catch(() => {});
   }
 
   /** The whole continuation; the same outcome on every call. */
   result(options?: ResultOptions): Promise<GenerationResult> {
     return this.#outcome.result(options);
+  }
+
+  /** Resolves when the worker has accepted the request; rejects with the error that ended it before. */
+  accepted(): Promise<void> {
+    return this.#accepted.promise;
   }
 
   /** Ends the request: `result()` rejects with RequestCancelledError. Calling it again, or too late, does nothing. */
@@ -89,8 +100,14 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
       this.#chunks.push({ index, text, tokenIds: [], ...(promptLogprobs && { promptLogprobs }) });
     }
     if (update.type === 'finished') this.#outcome.resolve(update.result);
-    if (update.type === 'failed') this.#outcome.reject(error ?? fromWireError(update.error));
+    if (update.type === 'failed') this.#fail(error ?? fromWireError(update.error));
+    if (ACCEPTING.has(update.type)) this.#accepted.resolve();
     this.#nextUpdate.resolve();
     this.#nextUpdate = Promise.withResolvers();
+  }
+
+  #fail(error: Error): void {
+    this.#accepted.reject(error);
+    this.#outcome.reject(error);
   }
 }

@@ -39,7 +39,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
     },
   );
   const submission = { requestId: ID, clientId: clientId('tab'), prompt: PROMPT, options, resumption };
-  generator.submit({ ...submission, elapsedMs: 0 });
+  generator.submitAll([{ ...submission, elapsedMs: 0 }]);
   await promise;
   return messages.filter((updates) => updates.length > 0);
 }

@@ -12,6 +12,12 @@ export function createClientId(): ClientId {
   return createId() as ClientId;
 }
 
+/** For a client that another one speaks for. */
+export function asClientId(name: string): ClientId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as ClientId;
+}
+
 export function createWorkerId(): WorkerId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return createId() as WorkerId;

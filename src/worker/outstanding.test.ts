@@ -81,7 +81,19 @@ describe('OutstandingRequest', () => {
     request.takeMessage(1000);
     expect(request.takeMessage(1070)).toHaveProperty('resumption', { choices: [] });
     request.apply(started(5));
-    expect(request.takeMessage(1080)).toHaveProperty('resumption', { choices: [], queueWaitMs: 5 });
+    expect(request.takeMessage(1080)).toHaveProperty('resumption', {
+      choices: [],
+      queueWaitMs: 5,
+      isAccepted: true,
+    });
+  });
+
+  it('says to every later worker that one has accepted it, also one that another model begins anew', () => {
+    const { request } = createRequest();
+    request.takeMessage(1000);
+    request.apply({ type: 'accepted', requestId: ID });
+    request.apply({ type: 'restarted', requestId: ID });
+    expect(request.takeMessage(1070)).toHaveProperty('resumption', { choices: [], isAccepted: true });
   });
 
   it('keeps the first wait and the first token’s time, whichever worker goes on', () => {

@@ -5,7 +5,9 @@ import type {
   RequestUpdate,
   ResumedChoice,
   Resumption,
+  SubmittedRequest,
   TokenLogprobs,
+  TurnSigns,
 } from './protocol.ts';
 import type { Outgoing } from './tabs/link.ts';
 
@@ -19,6 +21,7 @@ export interface Submission {
   readonly deployment: string;
   readonly input: unknown;
   readonly options: object;
+  readonly turn?: TurnSigns;
 }
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
@@ -44,6 +47,7 @@ export class OutstandingRequest {
   /** Whose tokens these are. A worker that is lost before it has made any may have had another one. */
   #modelId: string | undefined;
   #isSent = false;
+  #isAccepted = false;
 
   constructor(submission: Submission, response: Response, submittedAtMs: number) {
     this.#submission = submission;
@@ -61,31 +65,57 @@ export class OutstandingRequest {
     this.#submission = structuredClone(this.#submission);
   }
 
+  get turn(): TurnSigns {
+    return this.#submission.turn ?? {};
+  }
+
   /** What to send to the worker that serves now. */
   takeMessage(nowMs: number): Outgoing {
+    return { type: 'submit', deployment: this.#submission.deployment, ...this.turn, ...this.#take(nowMs) };
+  }
+
+  /** As `takeMessage`, for all requests of one turn; undefined for none. */
+  static takeAll(requests: readonly OutstandingRequest[], nowMs: number): Outgoing | undefined {
+    const [first] = requests;
+    if (requests.length < 2) return first?.takeMessage(nowMs);
+    return (
+      first && {
+        type: 'submit-all',
+        deployment: first.#submission.deployment,
+        ...first.turn,
+        requests: requests.map((request) => request.#take(nowMs)),
+      }
+    );
+  }
+
+  /** @param modelId What the worker serves that has sent the update. */
+  apply(update: RequestUpdate, modelId?: string): void {
+    if (update.type === 'restarted') this.#forget();
+    else if (update.type !== 'accepted') this.#modelId = modelId ?? this.#modelId;
+    // What has started was accepted, by whatever worker said so.
+    if (update.type === 'accepted' || update.type === 'started') this.#isAccepted = true;
+    if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
+    if (update.type === 'echo') this.#receiveEcho(update);
+    if (update.type === 'chunk') this.#receive(update);
+    this.response.apply(update);
+  }
+
+  #take(nowMs: number): SubmittedRequest {
+    const { requestId, input, options } = this.#submission;
     const elapsedMs = nowMs - this.#submittedAtMs;
-    const message: Outgoing = { type: 'submit', ...this.#submission, elapsedMs };
+    const request: SubmittedRequest = { requestId, input, options, elapsedMs };
     if (!this.#isSent) {
       this.#isSent = true;
-      return message;
+      return request;
     }
     const resumption: Resumption = {
       choices: this.#choices.map(resumedChoiceOf),
       ...(this.#modelId !== undefined && { modelId: this.#modelId }),
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
+      ...(this.#isAccepted && { isAccepted: true }),
     };
-    return { ...message, resumption };
-  }
-
-  /** @param modelId What the worker serves that has sent the update. */
-  apply(update: RequestUpdate, modelId?: string): void {
-    if (update.type === 'restarted') this.#forget();
-    else this.#modelId = modelId ?? this.#modelId;
-    if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
-    if (update.type === 'echo') this.#receiveEcho(update);
-    if (update.type === 'chunk') this.#receive(update);
-    this.response.apply(update);
+    return { ...request, resumption };
   }
 
   #forget(): void {

@@ -158,7 +158,7 @@ export interface GenerationResult extends GenerationChoice {
 }
 
 /**
- * What happens to one request, in order: submitted, started, echo where it was asked for, chunk…, then finished, answered or failed. When the worker
+ * What happens to one request, in order: submitted, accepted, started, echo where it was asked for, chunk…, then finished, answered or failed. When the worker
  * is lost in between: resubmitted, and it starts again, with the chunks that come after those it has.
  */
 export type RequestUpdate =
@@ -169,6 +169,8 @@ export type RequestUpdate =
       /** The prompt, or another deployment's input, as the caller gave it. */
       readonly input: unknown;
     }
+  /** Its prompt and options are good, and the queue had a place: it waits for its turn. The text generator alone says so. */
+  | { readonly type: 'accepted'; readonly requestId: RequestId }
   | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
@@ -506,6 +508,33 @@ export interface Resumption {
   /** As the lost worker measured them, where it came so far. */
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;
+  /** The lost worker had accepted it: the next one may not refuse it for a full queue. */
+  readonly isAccepted?: true;
+}
+
+/** One request as it goes to a worker. */
+export interface SubmittedRequest {
+  readonly requestId: RequestId;
+  readonly input: unknown;
+  readonly options: unknown;
+  /** Submitted -> sent to this worker, ms, on the clock of the tab that waited. */
+  readonly elapsedMs: number;
+  /** What a lost worker has done of it already. */
+  readonly resumption?: Resumption;
+}
+
+/**
+ * Who asks over HTTP, outermost first: the peer, then its key, then its user. Each name stands for itself alone within the one
+ * before it.
+ */
+export type Caller = readonly string[];
+
+/** Whose turn a submission is. */
+export interface TurnSigns {
+  /** Submissions of one turn share this name; a turn of its own where left out. */
+  readonly turnId?: string;
+  /** From the bridge alone: the door for tabs drops it. */
+  readonly caller?: Caller;
 }
 
 interface Versioned {
@@ -620,17 +649,13 @@ export type ClientMessage = Versioned & { readonly clientId: ClientId } & (
         /** What this tab holds: only its own word keeps it in force at the next worker. */
         readonly override?: HeldOverride;
       }
-    | {
-        readonly type: 'submit';
-        readonly requestId: RequestId;
+    | ({ readonly type: 'submit'; readonly deployment: string } & SubmittedRequest & TurnSigns)
+    /** Several that are accepted together, or not at all. */
+    | ({
+        readonly type: 'submit-all';
         readonly deployment: string;
-        readonly input: unknown;
-        readonly options: unknown;
-        /** Submitted -> sent to this worker, ms, on the clock of the tab that waited. */
-        readonly elapsedMs: number;
-        /** What a lost worker has done of it already. */
-        readonly resumption?: Resumption;
-      }
+        readonly requests: readonly SubmittedRequest[];
+      } & TurnSigns)
     | { readonly type: 'cancel'; readonly requestId: RequestId }
     | {
         readonly type: 'configure';

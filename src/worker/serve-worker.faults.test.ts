@@ -192,7 +192,10 @@ describe('a worker whose model can run no more', () => {
     submit('a', 2);
     await work();
     send({ type: 'cancel', requestId: requestId('a') });
-    expect(updatesOf('a')).toMatchObject([{ type: 'failed', error: { code: 'REQUEST_CANCELLED' } }]);
+    expect(updatesOf('a')).toMatchObject([
+      { type: 'accepted' },
+      { type: 'failed', error: { code: 'REQUEST_CANCELLED' } },
+    ]);
   });
 
   it('counts on from the workers before it while there is no token', async () => {

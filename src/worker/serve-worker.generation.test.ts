@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../batching/generation/test-support.ts';
 import type { Outbox } from './tabs/outbox.ts';
 import { createServeHost } from './tabs/test-support.ts';
-import { PROTOCOL_VERSION, type ClientId, type RequestUpdate, type WorkerMessage } from './protocol.ts';
+import {
+  PROTOCOL_VERSION,
+  type ClientId,
+  type RequestUpdate,
+  type SubmittedRequest,
+  type TurnSigns,
+  type WorkerMessage,
+} from './protocol.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
@@ -10,9 +17,9 @@ import type { Outgoing } from './tabs/link.ts';
 // The worker around a model that counts up through the alphabet; what a real one does is shown end to end.
 
 vi.mock('./load-model.ts', async () => {
-  const { ScriptedBackend } = await import('./runtime/scripted-backend.ts');
+  const scripted = await import('./runtime/scripted-backend.ts');
   const { createScriptedModel } = await import('./tabs/test-support.ts');
-  return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new ScriptedBackend())) };
+  return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new scripted.ScriptedBackend())) };
 });
 vi.mock('./runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));
 
@@ -127,7 +134,7 @@ describe('prompts of several tabs', () => {
     submit(A, 'a1', 4, { elapsedMs: 1000, resumption });
     await worker.start('http://localhost/', 'auto');
     await work();
-    expect(updatesOf(A).map(linesOf)).toEqual(['a1 started, a1 e', 'a1 f, a1 finished']);
+    expect(updatesOf(A).map(linesOf)).toEqual(['a1 accepted', 'a1 started, a1 e', 'a1 f, a1 finished']);
     const told = toAll.flatMap((message) => (message.type === 'activity' ? message.activity : []));
     expect(told.at(-1)).toMatchObject({ state: 'finished', numOutputTokens: 4 });
   });
@@ -147,6 +154,91 @@ describe('prompts of several tabs', () => {
       totals: { cancelled: 20, finished: 1 },
     });
     expect(updatesOf(B).flat().at(-1)?.type).toBe('finished');
+  });
+});
+
+const requests = (count: number, given: Partial<SubmittedRequest> = {}): SubmittedRequest[] =>
+  Array.from({ length: count }, (_, index) => ({
+    requestId: requestId(`a${index}`),
+    input: 'ab',
+    options: { maxNewTokens: 2 },
+    elapsedMs: 0,
+    ...given,
+  }));
+const submitAll = (
+  send: ReturnType<typeof createWorker>['send'],
+  all: readonly SubmittedRequest[],
+  signs: TurnSigns = {},
+): void =>
+  send(A, { type: 'submit-all', deployment: 'text-generator', turnId: 't', requests: all, ...signs });
+const typesOf = (updates: readonly (readonly RequestUpdate[])[]) => updates.flat().map(({ type }) => type);
+
+describe('several prompts of one turn', () => {
+  it('are told that they are accepted in one message, before anything starts', async () => {
+    const { worker, send, updatesOf } = createWorker();
+    await worker.start('http://localhost/', 'auto');
+    submitAll(send, requests(3));
+    expect(updatesOf(A).map(linesOf)).toEqual(['a0 accepted, a1 accepted, a2 accepted']);
+    await work();
+    expect(typesOf(updatesOf(A)).filter((type) => type === 'finished')).toHaveLength(3);
+  });
+
+  it.each(['before', 'after'])(
+    'are refused for good, all of them, where an empty queue is too small; sent %s the model is there',
+    async (when) => {
+      const { worker, send, updatesOf, lastStats } = createWorker();
+      const knobs = { maxQueuedRequests: 3 };
+      if (when === 'after') await worker.start('http://localhost/', 'auto');
+      send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs });
+      submitAll(send, requests(2, { options: { n: 2, maxNewTokens: 2 } }));
+      if (when === 'before') await worker.start('http://localhost/', 'auto');
+      await work();
+      expect(updatesOf(A).flat()).toMatchObject(
+        requests(2).map(({ requestId: id }) => ({
+          type: 'failed',
+          requestId: id,
+          error: { code: 'INVALID_OPTION', message: expect.stringContaining('maxQueuedRequests') },
+        })),
+      );
+      expect(lastStats()).toMatchObject({ numWaiting: 0, totals: { submitted: 0 } });
+    },
+  );
+
+  it('run none where one of them is bad', async () => {
+    const { worker, send, updatesOf, lastStats } = createWorker();
+    await worker.start('http://localhost/', 'auto');
+    submitAll(send, [...requests(2), ...requests(1, { input: '', requestId: requestId('bad') })]);
+    await work();
+    expect(typesOf(updatesOf(A))).toEqual(['failed', 'failed', 'failed']);
+    expect(lastStats()?.totals.submitted ?? 0).toBe(0);
+  });
+
+  it('that a lost worker had accepted are not refused for a full queue', async () => {
+    const { worker, send, updatesOf } = createWorker();
+    await worker.start('http://localhost/', 'auto');
+    const knobs = { maxQueuedRequests: 2, maxBatchSize: 1 };
+    send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs });
+    submitAll(send, requests(5, { resumption: { choices: [], isAccepted: true } }));
+    await work();
+    expect(typesOf(updatesOf(A)).filter((type) => type === 'finished')).toHaveLength(5);
+  });
+
+  it.each<readonly [string, TurnSigns, TurnSigns]>([
+    ['of one HTTP client', { caller: ['peer', '', ''] }, { caller: ['peer', '', ''] }],
+    ['of one tab', {}, {}],
+    ['of two HTTP clients', { caller: ['peer', '', ''] }, { caller: ['another', '', ''] }],
+  ])('let another turn in after one of them: %s', async (_, first, second) => {
+    const { worker, send, updatesOf } = createWorker();
+    await worker.start('http://localhost/', 'auto');
+    send(A, { type: 'configure', callId: 1, deployment: 'text-generator', knobs: { policy: 'off' } });
+    submitAll(send, requests(40), first);
+    const [plain] = requests(1, { requestId: requestId('plain') });
+    if (plain) send(A, { type: 'submit', deployment: 'text-generator', ...plain, ...second });
+    await work();
+    const started = updatesOf(A)
+      .flat()
+      .filter(({ type }) => type === 'started');
+    expect(started.map((update) => update.requestId).slice(0, 3)).toContain('plain');
   });
 });
 
@@ -172,7 +264,7 @@ describe('a request with timeoutMs', () => {
     submit(B, 'b1', 50);
     submit(A, 'a1', 250, within(20));
     await vi.advanceTimersByTimeAsync(20);
-    expect(updatesOf(A)).toMatchObject([[timedOut(20)]]);
+    expect(updatesOf(A)).toMatchObject([[{ type: 'accepted' }], [timedOut(20)]]);
     await work();
     expect(endOf(updatesOf(B))?.type).toBe('finished');
     expect(lastStats()).toMatchObject({ numWaiting: 0, totals: { finished: 1, failed: 1 } });

@@ -1,5 +1,6 @@
 import { systemClock } from '../batching/clock.ts';
 import { ModelRunError } from '../batching/errors.ts';
+import type { TurnOwner } from '../batching/generation/request-queue.ts';
 import { createBatchMetrics } from '../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../batching/metrics/prometheus.ts';
@@ -32,6 +33,8 @@ import {
   type Recovery,
   type RequestId,
   type RequestUpdate,
+  type SubmittedRequest,
+  type TurnSigns,
   type Unsigned,
   type UpstreamInit,
   type WorkerMessage,
@@ -45,6 +48,7 @@ import { ActivityLog } from './tabs/activity-log.ts';
 import { BatchLog } from './tabs/batch-log.ts';
 import type { Outbox } from './tabs/outbox.ts';
 import { RequestLedger } from './tabs/request-ledger.ts';
+import { turnOwnerOf } from './turn-owner.ts';
 import { toWireError } from './wire-errors.ts';
 
 /** Codes of requests that were never accepted; any other failure is the handler's. */
@@ -62,6 +66,12 @@ export interface ServeWorkerHost {
   readonly past: WorkerPast;
   /** Says something to the tab that made it, and to no other. */
   tell(message: Unsigned<HostMessage>): void;
+}
+
+/** What a submission says of itself, whatever the number of its requests. */
+interface Submitting extends TurnSigns {
+  readonly clientId: ClientId;
+  readonly deployment: string;
 }
 
 /** The worker before this one did not say whose step had ended it. */
@@ -178,7 +188,10 @@ export class ServeWorker {
         this.#welcome(message.clientId);
         break;
       case 'submit':
-        this.#submit(message);
+        this.#submit(message, [message]);
+        break;
+      case 'submit-all':
+        this.#submit(message, message.requests);
         break;
       case 'cancel':
         if (this.#ledger.ownerOf(message.requestId) === message.clientId) this.#cancel(message.requestId);
@@ -285,30 +298,52 @@ export class ServeWorker {
     return served;
   }
 
-  #submit(message: Extract<ClientMessage, { type: 'submit' }>): void {
-    const { requestId, clientId, deployment, input, options, elapsedMs, resumption } = message;
+  /** Requests of one turn: those that are new here are accepted together, or not at all. */
+  #submit({ clientId, deployment, ...signs }: Submitting, requests: readonly SubmittedRequest[]): void {
     const wasIdle = this.#ledger.isEmpty;
-    if (!this.#ledger.add(requestId, clientId)) return;
+    const fresh = requests.filter(({ requestId }) => this.#ledger.add(requestId, clientId));
+    if (fresh.length === 0) return;
     if (wasIdle) this.#host.tell({ type: 'busy' });
-    const numResumedTokens = (resumption?.choices ?? []).reduce(
-      (sum, { tokenIds }) => sum + tokenIds.length,
-      0,
-    );
-    this.#activity.recordSubmitted(message, numResumedTokens);
+    for (const { requestId, input, resumption } of fresh) {
+      const numResumedTokens = (resumption?.choices ?? []).reduce(
+        (sum, { tokenIds }) => sum + tokenIds.length,
+        0,
+      );
+      this.#activity.recordSubmitted({ requestId, clientId, deployment, input }, numResumedTokens);
+    }
+    const good = fresh.filter(({ requestId }) => !this.#condemned.has(requestId));
+    if (good.length < fresh.length) this.#failCondemned(deployment, fresh);
+    this.#handOn(deployment, good, (requestId) => turnOwnerOf(clientId, requestId, signs));
+  }
+
+  #failCondemned(deployment: string, requests: readonly SubmittedRequest[]): void {
+    const detail = this.#host.past.recovery?.message ?? '';
+    const remedy =
+      deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
+    const error = toWireError(ModelRunError.ofEvery(detail, remedy));
+    for (const { requestId } of requests)
+      if (this.#condemned.has(requestId)) this.#postUpdates([{ type: 'failed', requestId, error }]);
+  }
+
+  #handOn(
+    deployment: string,
+    requests: readonly SubmittedRequest[],
+    ownerOf: (requestId: RequestId) => TurnOwner,
+  ): void {
     const batched = this.#batched.get(deployment);
-    if (this.#condemned.has(requestId)) {
-      const detail = this.#host.past.recovery?.message ?? '';
-      const remedy =
-        deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
-      const error = toWireError(ModelRunError.ofEvery(detail, remedy));
-      this.#postUpdates([{ type: 'failed', requestId, error }]);
-    } else if (deployment === TEXT_GENERATOR) {
-      this.#textGenerator.submit({ requestId, clientId, prompt: input, options, elapsedMs, resumption });
+    if (deployment === TEXT_GENERATOR) {
+      this.#textGenerator.submitAll(
+        requests.map(({ input, ...request }) => ({
+          ...request,
+          ...ownerOf(request.requestId),
+          prompt: input,
+        })),
+      );
     } else if (batched) {
-      batched.submit({ requestId, clientId, input, options });
+      batched.submitAll(requests.map((request) => ({ ...request, ...ownerOf(request.requestId) })));
     } else {
       const error = toWireError(this.#unknown(deployment));
-      this.#postUpdates([{ type: 'failed', requestId, error }]);
+      this.#postUpdates(requests.map(({ requestId }) => ({ type: 'failed', requestId, error })));
     }
   }
 

@@ -446,6 +446,7 @@ describe('submitAll', () => {
 
   it.each([
     ['there is no room for all', 'abc', 'BACK_PRESSURE'],
+    ['there never is room for all', 'abcd', 'INVALID_OPTION'],
     ['one is bad', 'a!', 'INVALID_OPTION'],
     ['one has the id of another that is not finished', 'ax', 'INVALID_OPTION'],
     ['two of them have the same id', 'aba', 'INVALID_OPTION'],

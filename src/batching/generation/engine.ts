@@ -102,10 +102,12 @@ export class Engine {
   }
 
   /**
-   * Accepts all of some requests of one client, or none, and throws as `submit`. They wait side by side: continuations of one
+   * Accepts all of some requests of one turn, or none, and throws as `submit`. They wait side by side: continuations of one
    * prompt hand in the same `promptTokenIds`.
+   *
+   * @param wasAccepted Whether an engine that was lost had accepted them: then no limit of the queue keeps them out.
    */
-  submitAll(requests: readonly GenerationRequest[]): void {
+  submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
     const ids = new Set<RequestId>();
     for (const request of requests) {
@@ -114,7 +116,7 @@ export class Engine {
         throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
       ids.add(request.id);
     }
-    this.#scheduler.addAll(requests, this.#clock.now());
+    this.#scheduler.addAll(requests, this.#clock.now(), wasAccepted);
     this.#wake();
   }
 

@@ -1,38 +1,40 @@
-import { ClientRound, type RoundPlace } from './client-round.ts';
 import { LinkedList, type ListNode } from './linked-list.ts';
+import { QueueShares, type QueueLimit } from './queue-shares.ts';
 import type { ClientId, RequestId } from './request.ts';
+import { TurnTree, type TurnPlace } from './turn-tree.ts';
+
+/** Whose turn a request waits for. */
+export interface TurnOwner {
+  readonly clientId: ClientId;
+  /** Within its client, outermost first: the callers that take turns, then the turn itself. A turn of its own where left out. */
+  readonly turn?: readonly string[];
+}
 
 /** What can wait its turn. */
-export interface Queued {
+export interface Queued extends TurnOwner {
   readonly id: RequestId;
-  readonly clientId: ClientId;
   /** Lower goes first; 0 where it is left out. An integer. */
   readonly priority?: number;
 }
 
 interface Entry<Request extends Queued> {
-  readonly inRound: RoundPlace<Request>;
+  readonly inTurns: TurnPlace<Request>;
   readonly inArrivals: ListNode<Request>;
 }
 
-/** How full the queue is to one client. */
-export interface QueueLimit {
-  readonly numQueuedRequests: number;
-  readonly maxQueuedRequests: number;
-}
-
 /**
- * Waiting requests: classes of priority, strictly one after the other; within a class round-robin over clients, and first
- * come first served within a client. `add`, `take` and `remove` are O(1) however many wait, for a given number of classes.
+ * Waiting requests in classes of priority: a class waits until those before it are empty. Within a class clients take turns,
+ * then the callers and the turns of a client, and the requests of one turn are first come, first served. `add`, `take` and
+ * `remove` are O(1) however many wait, for a given number of classes and levels.
  */
 export class RequestQueue<Request extends Queued> {
   readonly #entries = new Map<RequestId, Entry<Request>>();
   /** By priority. Holds a class exactly while something waits in it. */
-  readonly #rounds = new Map<number, ClientRound<Request>>();
-  /** Of the rounds, ascending. */
+  readonly #classes = new Map<number, TurnTree<Request>>();
+  /** Of the classes, ascending. */
   readonly #priorities: number[] = [];
-  /** How many requests each client has here, whatever their class. */
-  readonly #numOf = new Map<ClientId, number>();
+  /** Whatever the class of a request. */
+  readonly #shares = new QueueShares();
   readonly #arrivals = new LinkedList<Request>();
 
   get length(): number {
@@ -54,75 +56,70 @@ export class RequestQueue<Request extends Queued> {
   }
 
   /**
-   * The limit that keeps further requests of this client out; undefined where there is room for all of them. When several clients
-   * wait, each has an equal share of `maxQueuedRequests`, and the first request of a client always has a place: one
-   * that floods the queue keeps nobody else out of it.
+   * The limit that keeps some requests of one turn out; undefined where there is room for all of them. When several clients wait,
+   * each has an equal share of `maxQueuedRequests`, and so have the callers of one client within its share. A client that
+   * floods the queue keeps nobody else out of it.
    */
-  limitFor(clientId: ClientId, maxQueuedRequests: number, numRequests = 1): QueueLimit | undefined {
-    const numOwn = this.#numOf.get(clientId) ?? 0;
-    // The last one is judged: the others are in by then.
-    const numAhead = numRequests - 1;
-    if (numOwn + numAhead === 0 && this.#numOf.size > 0) return undefined;
-    if (this.length + numAhead >= maxQueuedRequests) {
-      return { numQueuedRequests: this.length, maxQueuedRequests };
-    }
-    const numClients = this.#numOf.size + (numOwn === 0 ? 1 : 0);
-    const share = Math.ceil(maxQueuedRequests / numClients);
-    return numOwn + numAhead >= share ? { numQueuedRequests: numOwn, maxQueuedRequests: share } : undefined;
+  limitFor(owner: TurnOwner, maxQueuedRequests: number, numRequests = 1): QueueLimit | undefined {
+    return this.#shares.limitFor(sharersOf(owner), maxQueuedRequests, numRequests);
   }
 
   /** The request arrived no earlier than those that wait already. */
   add(request: Request): void {
-    const { id, clientId, priority = 0 } = request;
-    const round = this.#rounds.get(priority) ?? this.#openRound(priority);
-    this.#numOf.set(clientId, (this.#numOf.get(clientId) ?? 0) + 1);
-    this.#entries.set(id, { inRound: round.add(request), inArrivals: this.#arrivals.append(request) });
+    const { id, clientId, turn = [], priority = 0 } = request;
+    const inClass = this.#classes.get(priority) ?? this.#openClass(priority);
+    this.#shares.add(sharersOf(request));
+    const inTurns = inClass.add([clientId, ...turn], request);
+    this.#entries.set(id, { inTurns, inArrivals: this.#arrivals.append(request) });
   }
 
   /** The next in turn of the first class. */
   get next(): Request | undefined {
-    return this.#firstRound?.first;
+    return this.#firstClass?.first;
   }
 
-  /** Removes `next`; its client goes to the end of that round. */
+  /** Removes `next`; its client, caller and turn each go to the end of their round. */
   take(): Request | undefined {
     const { next } = this;
     if (!next) return undefined;
-    this.#firstRound?.passTurn();
+    this.#firstClass?.passTurn();
     return this.remove(next.id);
   }
 
   remove(id: RequestId): Request | undefined {
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
-    const { inRound, inArrivals } = entry;
-    const { clientId, priority = 0 } = inArrivals.value;
+    const { inTurns, inArrivals } = entry;
+    const { priority = 0 } = inArrivals.value;
     this.#entries.delete(id);
     this.#arrivals.remove(inArrivals);
-    const numLeft = (this.#numOf.get(clientId) ?? 0) - 1;
-    if (numLeft > 0) this.#numOf.set(clientId, numLeft);
-    else this.#numOf.delete(clientId);
-    const round = this.#rounds.get(priority);
-    round?.remove(inRound);
-    if (round?.isEmpty) this.#closeRound(priority);
+    this.#shares.remove(sharersOf(inArrivals.value));
+    const inClass = this.#classes.get(priority);
+    inClass?.remove(inTurns);
+    if (inClass?.isEmpty) this.#closeClass(priority);
     return inArrivals.value;
   }
 
-  get #firstRound(): ClientRound<Request> | undefined {
+  get #firstClass(): TurnTree<Request> | undefined {
     const [priority = 0] = this.#priorities;
-    return this.#rounds.get(priority);
+    return this.#classes.get(priority);
   }
 
-  #openRound(priority: number): ClientRound<Request> {
-    const round = new ClientRound<Request>();
-    this.#rounds.set(priority, round);
+  #openClass(priority: number): TurnTree<Request> {
+    const opened = new TurnTree<Request>();
+    this.#classes.set(priority, opened);
     const index = this.#priorities.findIndex((other) => other > priority);
     this.#priorities.splice(index === -1 ? this.#priorities.length : index, 0, priority);
-    return round;
+    return opened;
   }
 
-  #closeRound(priority: number): void {
-    this.#rounds.delete(priority);
+  #closeClass(priority: number): void {
+    this.#classes.delete(priority);
     this.#priorities.splice(this.#priorities.indexOf(priority), 1);
   }
+}
+
+/** Who shares the queue: the client and its callers. Turns of one caller have no shares of their own. */
+function sharersOf({ clientId, turn = [] }: TurnOwner): readonly string[] {
+  return [clientId, ...turn.slice(0, -1)];
 }

@@ -4,7 +4,7 @@ import { finiteIn, integerIn, optional, parseOptions, type Validators } from './
 /** Identity of one request, made by the client that submits it; unique over all tabs. */
 export type RequestId = string & { readonly __brand: 'RequestId' };
 
-/** Identity of one client (a tab, the bridge): fairness is counted per client. */
+/** Identity of one client (a tab, the bridge, an HTTP client behind the bridge): clients take turns. */
 export type ClientId = string & { readonly __brand: 'ClientId' };
 
 /** How the next token is chosen. All fields are required here: defaults belong to the caller's side. */
@@ -52,6 +52,8 @@ export const GREEDY: SamplingParams = {
 export interface GenerationRequest {
   readonly id: RequestId;
   readonly clientId: ClientId;
+  /** See `TurnOwner`: requests of one turn wait one behind the other, and other turns of the client go in between. */
+  readonly turn?: readonly string[];
   /** At least one id, fewer than the model's context length; as many as that where `maxNewTokens` is 0. */
   readonly promptTokenIds: readonly number[];
   /**

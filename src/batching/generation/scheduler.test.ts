@@ -463,6 +463,44 @@ describe('rejects', () => {
     driver.add('c');
   });
 
+  it('for good what could not be admitted into an empty queue, and says which limit it passes', () => {
+    const { scheduler } = createDriver({ maxQueuedRequests: 1000 });
+    const requests = Array.from({ length: 1024 }, (_, index) => createRequest(`a${index}`));
+    expect(() => scheduler.addAll(requests, 0)).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_OPTION',
+        message: expect.stringMatching(/1024 sequences can never be admitted.*1000 \(maxQueuedRequests\)/),
+      }),
+    );
+    scheduler.addAll(requests.slice(0, 1000), 0);
+    expect(() => scheduler.addAll(requests.slice(1000), 0)).toThrow(BackPressureError);
+  });
+
+  it('nothing that a lost engine had accepted', () => {
+    const { scheduler } = createDriver({ maxQueuedRequests: 1 });
+    const requests = ['a', 'b', 'c'].map((name) => createRequest(name));
+    scheduler.addAll(requests, 0, true);
+    expect(scheduler.numWaiting).toBe(3);
+    expect(() => scheduler.add(createRequest('d'), 0)).toThrow(BackPressureError);
+  });
+
+  it('several at once with the time until there are places for all of them', () => {
+    const { scheduler } = createDriver({ maxQueuedRequests: 4 });
+    scheduler.addAll([createRequest('a'), createRequest('b')], 0);
+    const retryAfterMsOf = (names: readonly string[]): number => {
+      try {
+        scheduler.addAll(
+          names.map((name) => createRequest(name)),
+          0,
+        );
+      } catch (error) {
+        if (error instanceof BackPressureError) return error.retryAfterMs;
+      }
+      return 0;
+    };
+    expect(retryAfterMsOf(['c', 'd', 'e', 'f'])).toBe(2 * retryAfterMsOf(['c', 'd', 'e']));
+  });
+
   it('with the time after which a place is likely to be free, from the rate of admissions', () => {
     const driver = createDriver({ policy: 'off', maxQueuedRequests: 50 });
     driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 1 });

@@ -1,4 +1,4 @@
-import { BackPressureError, KvBudgetError } from '../errors.ts';
+import { BackPressureError, InvalidOptionError, KvBudgetError } from '../errors.ts';
 import { DrainRate } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
@@ -6,7 +6,7 @@ import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
-import { RequestQueue } from './request-queue.ts';
+import { RequestQueue, type TurnOwner } from './request-queue.ts';
 import type { GenerationRequest, RequestId } from './request.ts';
 import { RunningSequences } from './running-sequences.ts';
 import { finalLengthOf, Sequence, type SequenceLimits } from './sequence.ts';
@@ -126,16 +126,19 @@ export class Scheduler {
     this.addAll([request], nowMs);
   }
 
-  /** All or none of some requests of one client. */
-  addAll(requests: readonly GenerationRequest[], nowMs: number): void {
+  /**
+   * All or none of some requests of one turn.
+   *
+   * @param wasAccepted Whether an engine that was lost had accepted them: then no limit of the queue keeps them out.
+   */
+  addAll(requests: readonly GenerationRequest[], nowMs: number, wasAccepted = false): void {
     const [first] = requests;
     if (!first) return;
     for (const request of requests) {
       const error = this.#memoryErrorFor(finalLengthOf(request, this.#limits.contextLength));
       if (error) throw error;
     }
-    const limit = this.#waiting.limitFor(first.clientId, this.#policy.maxQueuedRequests, requests.length);
-    if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
+    if (!wasAccepted) this.#checkRoom(first, requests.length);
     for (const request of requests) this.#waiting.add(new Sequence(request, nowMs));
   }
 
@@ -372,6 +375,15 @@ export class Scheduler {
     this.#running.remove(sequence);
     if (isInSlot && finishReason !== 'error' && this.#policy.prefixCaching)
       this.#prefixes.keep(slot, sequence.computedTokenIds);
+  }
+
+  #checkRoom(owner: TurnOwner, numRequests: number): void {
+    const { maxQueuedRequests } = this.#policy;
+    if (numRequests > maxQueuedRequests) throw InvalidOptionError.ofCrowd(numRequests, maxQueuedRequests);
+    const limit = this.#waiting.limitFor(owner, maxQueuedRequests, numRequests);
+    if (!limit) return;
+    const { numMissing, ...details } = limit;
+    throw BackPressureError.of({ ...details, retryAfterMs: numMissing * this.#drainRate.retryAfterMs });
   }
 
   /** Why a sequence that may grow to this length can never run. */

@@ -58,6 +58,10 @@ export class Sequence {
     return this.request.clientId;
   }
 
+  get turn(): readonly string[] {
+    return this.request.turn ?? [];
+  }
+
   get priority(): number {
     return this.request.priority ?? 0;
   }

@@ -82,6 +82,9 @@ export function updateRequestView(
       return withResult(view, update);
     case 'failed':
       return withError(view, update);
+    case 'accepted':
+      // It waits, as it did before.
+      return view;
     case 'echo':
       // Its row shows the prompt as it is.
       return view;

@@ -1,6 +1,6 @@
 import { systemClock } from '../../batching/clock.ts';
 import type { ClientId, ClientMessage, WorkerMessage } from '../protocol.ts';
-import { parseClientMessage } from '../tabs/client-message.ts';
+import { parseBridgeMessage } from '../tabs/client-message.ts';
 import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from './names.ts';
 import { fromWireText, toWireText } from './wire-text.ts';
@@ -67,7 +67,7 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
   let bridgeId: ClientId | undefined;
   return new Promise((resolve) => {
     socket.addEventListener('message', ({ data }) => {
-      const message = parseClientMessage(fromWireText(data));
+      const message = parseBridgeMessage(fromWireText(data));
       if (!message || message.clientId !== (bridgeId ?? message.clientId)) return;
       if (bridgeId === undefined) outbox.bridge = createClient(message.clientId, socket);
       bridgeId = message.clientId;

@@ -41,6 +41,10 @@ export class ActiveRequest {
     return this.#options.requestId;
   }
 
+  get numPromptTokens(): number {
+    return this.#options.numPromptTokens;
+  }
+
   /** Those that the engine is to make, or to go on with. */
   get liveContinuations(): readonly Continuation[] {
     return this.#options.continuations.filter(({ hasEnded }) => !hasEnded);

@@ -5,7 +5,7 @@ import {
   type QueuedBatched,
 } from '../../batching/batch.ts';
 import type { Clock } from '../../batching/clock.ts';
-import { BackPressureError, RequestCancelledError } from '../../batching/errors.ts';
+import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
 import { DrainRate } from '../../batching/drain-rate.ts';
 import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
@@ -32,6 +32,8 @@ export interface BatchedDeploymentListener {
 export interface BatchedSubmission {
   readonly requestId: RequestId;
   readonly clientId: ClientId;
+  /** See `TurnOwner`. */
+  readonly turn?: readonly string[];
   readonly input: unknown;
   readonly options: unknown;
 }
@@ -40,6 +42,7 @@ export interface BatchedSubmission {
 interface Arrival {
   readonly id: RequestId;
   readonly clientId: ClientId;
+  readonly turn: readonly string[];
   readonly input: unknown;
   readonly arrivedAtMs: number;
   readonly controller: AbortController;
@@ -128,20 +131,18 @@ export class BatchedDeployment {
   }
 
   /** Never throws: the outcome is told to the listener. */
-  submit({ requestId, clientId, input, options }: BatchedSubmission): void {
+  submit(submission: BatchedSubmission): void {
+    this.submitAll([submission]);
+  }
+
+  /** All or none of some submissions of one turn: an error of one is an error of all. */
+  submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
-      parseOptions('options', NO_OPTIONS, options);
-      const arrival: Arrival = {
-        id: requestId,
-        clientId,
-        input: this.#deployment.checkInput(input),
-        arrivedAtMs: this.#clock.now(),
-        controller: new AbortController(),
-      };
-      this.#admit(arrival);
-      this.#handOver(arrival);
+      const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
+      this.#admit(arrivals);
+      this.#handOver(arrivals);
     } catch (error) {
-      this.#listener.onFailed(requestId, error);
+      for (const { requestId } of submissions) this.#listener.onFailed(requestId, error);
     }
   }
 
@@ -174,21 +175,43 @@ export class BatchedDeployment {
     }
   }
 
-  #admit(arrival: Arrival): void {
-    const limit = this.#waiting.limitFor(arrival.clientId, this.#maxQueuedRequests);
-    if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
-    this.#waiting.add(arrival);
-    this.#held.add(arrival);
+  /** @throws InvalidOptionError, UnknownOptionError. */
+  #arrivalOf({ requestId, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
+    parseOptions('options', NO_OPTIONS, options);
+    return {
+      id: requestId,
+      clientId,
+      turn,
+      input: this.#deployment.checkInput(input),
+      arrivedAtMs: this.#clock.now(),
+      controller: new AbortController(),
+    };
+  }
+
+  #admit(arrivals: readonly Arrival[]): void {
+    const [first] = arrivals;
+    if (!first) return;
+    if (arrivals.length > this.#maxQueuedRequests)
+      throw InvalidOptionError.ofCrowd(arrivals.length, this.#maxQueuedRequests);
+    const limit = this.#waiting.limitFor(first, this.#maxQueuedRequests, arrivals.length);
+    if (limit) {
+      const { numMissing, ...details } = limit;
+      throw BackPressureError.of({ ...details, retryAfterMs: numMissing * this.#drainRate.retryAfterMs });
+    }
+    for (const arrival of arrivals) {
+      this.#waiting.add(arrival);
+      this.#held.add(arrival);
+    }
   }
 
   /** Enough to fill the next batch, and no more: whoever comes later still gets its turn in the one after it. */
-  #handOver(arriving?: Arrival): void {
+  #handOver(arriving: readonly Arrival[] = []): void {
     const maxRows = this.#numBatches < NUM_CAUTIOUS_BATCHES ? this.#maxRows : Infinity;
     while (this.#call.queueLength < Math.min(this.#call.maxBatchSize, maxRows)) {
       const arrival = this.#held.take();
       if (!arrival) return;
       this.#active.set(arrival.id, arrival);
-      void this.#run(arrival, arrival !== arriving);
+      void this.#run(arrival, !arriving.includes(arrival));
     }
   }
 

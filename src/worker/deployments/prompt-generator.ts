@@ -9,11 +9,11 @@ export interface PromptGenerator {
   /** How long the worker may be silent while this runs, ms. */
   readonly patienceMs: number;
   /**
-   * Accepts a request. What becomes of it is told as updates.
+   * Accepts all of some requests of one turn, or none. What becomes of them is told as updates.
    *
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
    */
-  submit(submission: Submission): Accepted;
+  submitAll(submissions: readonly Submission[]): readonly Accepted[];
   /** Ends a request with RequestCancelledError; does nothing where it has ended already. */
   cancel(requestId: RequestId): void;
   /** Ends a request with this error; does nothing where it has ended already. */

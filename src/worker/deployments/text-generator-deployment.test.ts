@@ -129,6 +129,13 @@ describe('a text generator whose model changes', () => {
       resumption: { modelId: 'another', choices: [{ tokenIds: [9999] }] },
     });
     await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
-    expect(updates.map(({ type }) => type)).toEqual(['restarted', 'started', 'chunk', 'chunk', 'finished']);
+    expect(updates.map(({ type }) => type)).toEqual([
+      'restarted',
+      'accepted',
+      'started',
+      'chunk',
+      'chunk',
+      'finished',
+    ]);
   });
 });

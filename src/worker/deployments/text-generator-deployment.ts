@@ -127,13 +127,18 @@ export class TextGeneratorDeployment {
 
   /** Never throws: the outcome is told as updates. */
   submit(submission: Submission): void {
-    const { requestId, options, elapsedMs } = submission;
-    const timeoutMs = timeoutMsOf(options);
-    if (timeoutMs !== undefined) {
+    this.submitAll([submission]);
+  }
+
+  /** All or none of some submissions of one turn: what is wrong with one fails all. */
+  submitAll(submissions: readonly Submission[]): void {
+    for (const { requestId, options, elapsedMs } of submissions) {
+      const timeoutMs = timeoutMsOf(options);
+      if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
       this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => this.#fail(requestId, error));
     }
-    this.#start(submission);
+    this.#start(submissions);
   }
 
   /** Does nothing where the request has ended already. */
@@ -183,7 +188,7 @@ export class TextGeneratorDeployment {
     this.#started.clear();
     this.#early.clear();
     for (const submission of [...anew, ...since]) {
-      this.#early.set(submission.requestId, { ...submission, resumption: undefined });
+      this.#early.set(submission.requestId, begunAnew(submission));
     }
     this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId })));
   }
@@ -198,35 +203,49 @@ export class TextGeneratorDeployment {
     this.#onUpdates([{ type: 'failed', requestId, error: toWireError(error) }]);
   }
 
-  #start(submission: Submission): void {
-    const { requestId } = submission;
+  #start(submissions: readonly Submission[]): void {
     switch (this.#model.type) {
       case 'loading':
       case 'draining':
-        this.#early.set(requestId, submission);
+        for (const submission of submissions) this.#early.set(submission.requestId, submission);
         break;
       case 'ready':
-        this.#generate(submission, this.#model.generator);
+        this.#generate(submissions, this.#model.generator);
         break;
       case 'failed':
-        this.#onUpdates([{ type: 'failed', requestId, error: this.#model.error }]);
+        this.#refuse(submissions, this.#model.error);
         break;
       default:
         this.#model satisfies never;
     }
   }
 
-  #generate(submission: Submission, generator: PromptGenerator): void {
-    const { requestId } = submission;
-    this.#started.set(requestId, submission);
+  #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
+    for (const submission of submissions) this.#started.set(submission.requestId, submission);
     try {
-      const { numPromptTokens, numSequences } = generator.submit(this.#forModel(submission));
-      this.#stats.recordSubmitted(numPromptTokens, numSequences);
+      const accepted = generator.submitAll(submissions.map((submission) => this.#forModel(submission)));
+      for (const { numPromptTokens, numSequences } of accepted)
+        this.#stats.recordSubmitted(numPromptTokens, numSequences);
+      this.#markAccepted(submissions);
     } catch (error) {
       const wireError = toWireError(error);
-      this.#stats.recordRejected(wireError.code);
-      this.#onUpdates([{ type: 'failed', requestId, error: wireError }]);
+      for (const _ of submissions) this.#stats.recordRejected(wireError.code);
+      this.#refuse(submissions, wireError);
     }
+  }
+
+  /** Another model may have to begin them anew: its queue may not refuse them. */
+  #markAccepted(submissions: readonly Submission[]): void {
+    for (const submission of submissions) {
+      const { requestId, resumption = { choices: [] } } = submission;
+      if (!this.#started.has(requestId)) continue;
+      this.#started.set(requestId, { ...submission, resumption: { ...resumption, isAccepted: true } });
+    }
+    this.#onUpdates(submissions.map(({ requestId }) => ({ type: 'accepted', requestId })));
+  }
+
+  #refuse(submissions: readonly Submission[], error: WireError): void {
+    this.#onUpdates(submissions.map(({ requestId }) => ({ type: 'failed', requestId, error })));
   }
 
   /** The tokens of another model mean nothing to this one. */
@@ -234,13 +253,28 @@ export class TextGeneratorDeployment {
     const { requestId, resumption } = submission;
     if (resumption?.modelId === undefined || resumption.modelId === this.#modelId) return submission;
     this.#onUpdates([{ type: 'restarted', requestId }]);
-    return { ...submission, resumption: undefined };
+    return begunAnew(submission);
   }
 
   #endLoading(model: ModelState): void {
     this.#model = model;
     const waiting = [...this.#early.values()];
     this.#early.clear();
-    for (const submission of waiting) this.#start(submission);
+    for (const submissions of byTurn(waiting)) this.#start(submissions);
   }
+}
+
+/** Its tokens are void. A queue that has accepted it still has. */
+function begunAnew({ resumption, ...submission }: Submission): Submission {
+  return resumption?.isAccepted
+    ? { ...submission, resumption: { choices: [], isAccepted: true } }
+    : submission;
+}
+
+/** Submissions of one turn are accepted together, or not at all. */
+function byTurn(submissions: readonly Submission[]): Iterable<readonly Submission[]> {
+  const turns = Map.groupBy(submissions, ({ clientId, turn, requestId }) =>
+    JSON.stringify([clientId, ...(turn ?? [requestId])]),
+  );
+  return turns.values();
 }

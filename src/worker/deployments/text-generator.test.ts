@@ -33,7 +33,7 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
     const requestId = createRequestId();
     // A lost worker, and the search for the next one, took a second.
     const elapsedMs = resumption ? 1000 : 0;
-    generator.submit({ requestId, clientId: createClientId(), prompt, options, elapsedMs, resumption });
+    generator.submitAll([{ requestId, clientId: createClientId(), prompt, options, elapsedMs, resumption }]);
     return requestId;
   };
   return { generator, backend, model, batches, updates, submit, idle: idle.promise };
@@ -252,12 +252,10 @@ describe('a request for several continuations', () => {
   it('costs the prompt once and as many sequences as there are continuations', () => {
     const { generator } = createGenerator();
     const submission = { prompt: 'ab', options: { n: 3 }, elapsedMs: 0 };
-    const cost = generator.submit({
-      requestId: createRequestId(),
-      clientId: createClientId(),
-      ...submission,
-    });
-    expect(cost).toEqual({ numPromptTokens: 2, numSequences: 3 });
+    const cost = generator.submitAll([
+      { requestId: createRequestId(), clientId: createClientId(), ...submission },
+    ]);
+    expect(cost).toEqual([{ numPromptTokens: 2, numSequences: 3 }]);
     expect(generator.gauges.numWaiting).toBe(3);
   });
 

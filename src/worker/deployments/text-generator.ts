@@ -5,6 +5,7 @@ import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/genera
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import { integerIn } from '../../batching/generation/validate.ts';
 import { continuationSeed } from '../../batching/generation/random.ts';
+import type { GenerationRequest } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol.ts';
@@ -28,6 +29,8 @@ export interface TextGeneratorListener extends ModelGuardListener {
 export interface Submission {
   readonly requestId: RequestId;
   readonly clientId: ClientId;
+  /** See `TurnOwner`. */
+  readonly turn?: readonly string[];
   readonly prompt: unknown;
   readonly options: unknown;
   /** Submitted -> received here, as far as its tab knows, ms. */
@@ -41,6 +44,12 @@ export interface Accepted {
   readonly numPromptTokens: number;
   /** That wait in the engine now: one for each continuation. */
   readonly numSequences: number;
+}
+
+/** A request that is good, before the queue has taken its sequences. */
+interface PreparedRequest {
+  readonly request: ActiveRequest;
+  readonly sequences: readonly GenerationRequest[];
 }
 
 /** Whose sequence it is. */
@@ -94,46 +103,19 @@ export class TextGenerator implements PromptGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
-  submit({ requestId, clientId, prompt, options, elapsedMs, resumption }: Submission): Accepted {
-    if (typeof prompt !== 'string' && !Array.isArray(prompt))
-      throw InvalidOptionError.of('prompt', 'a string or a list of token ids', prompt);
-    const resolved = resolveOptions(options, this.#model.modelInfo);
-    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
-    const promptTokenIds = this.#toTokenIds(
-      prompt,
-      this.#model.config.contextLength - Math.min(1, maxNewTokens),
-    );
-    const continuations = this.#createContinuations(requestId, resolved, resumption);
-    const numPromptTokens = promptTokenIds.length;
-    const request = new ActiveRequest({
-      requestId,
-      prompt: typeof prompt === 'string' ? prompt : this.#textOf(promptTokenIds),
-      numPromptTokens,
-      echo,
-      scoresPrompt: promptLogprobs !== undefined,
-      elapsedMs,
-      resumption,
-      continuations,
-    });
-    const live = request.liveContinuations;
-    if (live.length === 0)
-      throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
+    const prepared = submissions.map((submission) => this.#prepare(submission));
+    const wasAccepted = submissions.every(({ resumption }) => resumption?.isAccepted === true);
     this.#engine.submitAll(
-      live.map((continuation) => ({
-        id: continuation.sequenceId,
-        clientId,
-        promptTokenIds,
-        resumedTokenIds: resumption?.choices[continuation.index]?.tokenIds ?? [],
-        maxNewTokens,
-        numPromptLogprobs: continuation.promptLogprobs ? undefined : promptLogprobs,
-        priority,
-        stopsAfter: (tokenId) => continuation.push(tokenId),
-        sampling: { ...sampling, seed: continuation.seed },
-      })),
+      prepared.flatMap(({ sequences }) => sequences),
+      wasAccepted,
     );
-    this.#requests.set(requestId, request);
-    for (const continuation of live) this.#sequences.set(continuation.sequenceId, { request, continuation });
-    return { numPromptTokens, numSequences: live.length };
+    return prepared.map(({ request, sequences }) => {
+      this.#requests.set(request.requestId, request);
+      for (const continuation of request.liveContinuations)
+        this.#sequences.set(continuation.sequenceId, { request, continuation });
+      return { numPromptTokens: request.numPromptTokens, numSequences: sequences.length };
+    });
   }
 
   cancel(requestId: RequestId): void {
@@ -153,6 +135,52 @@ export class TextGenerator implements PromptGenerator {
 
   configure(knobs: unknown): BatchingPolicy {
     return this.#engine.configure(knobs);
+  }
+
+  #prepare({
+    requestId,
+    clientId,
+    turn = [],
+    prompt,
+    options,
+    elapsedMs,
+    resumption,
+  }: Submission): PreparedRequest {
+    if (typeof prompt !== 'string' && !Array.isArray(prompt))
+      throw InvalidOptionError.of('prompt', 'a string or a list of token ids', prompt);
+    const resolved = resolveOptions(options, this.#model.modelInfo);
+    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    const promptTokenIds = this.#toTokenIds(
+      prompt,
+      this.#model.config.contextLength - Math.min(1, maxNewTokens),
+    );
+    const continuations = this.#createContinuations(requestId, resolved, resumption);
+    const request = new ActiveRequest({
+      requestId,
+      prompt: typeof prompt === 'string' ? prompt : this.#textOf(promptTokenIds),
+      numPromptTokens: promptTokenIds.length,
+      echo,
+      scoresPrompt: promptLogprobs !== undefined,
+      elapsedMs,
+      resumption,
+      continuations,
+    });
+    const live = request.liveContinuations;
+    if (live.length === 0)
+      throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    const sequences = live.map((continuation) => ({
+      id: continuation.sequenceId,
+      clientId,
+      turn,
+      promptTokenIds,
+      resumedTokenIds: resumption?.choices[continuation.index]?.tokenIds ?? [],
+      maxNewTokens,
+      numPromptLogprobs: continuation.promptLogprobs ? undefined : promptLogprobs,
+      priority,
+      stopsAfter: (tokenId: number) => continuation.push(tokenId),
+      sampling: { ...sampling, seed: continuation.seed },
+    }));
+    return { request, sequences };
   }
 
   /** @param maxLength In tokens. */

@@ -63,6 +63,7 @@ function changeOf(
 ): Partial<Pick<RequestActivity, 'state' | 'numOutputTokens'>> {
   switch (update.type) {
     case 'submitted':
+    case 'accepted':
     case 'resubmitted':
       return { state: 'waiting' };
     case 'restarted':

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from '../protocol.ts';
-import { isForeignHello, parseClientMessage, parseWorkerInit } from './client-message.ts';
+import { isForeignHello, parseBridgeMessage, parseClientMessage, parseWorkerInit } from './client-message.ts';
 import { createKnobs, hasShapeOf, mutate } from './test-support.ts';
 
 const version = PROTOCOL_VERSION;
@@ -40,6 +40,8 @@ const SUBMIT = {
   elapsedMs: 70.5,
   resumption: RESUMPTION,
 };
+const REQUEST = { requestId: 'r', input: 1, options: {}, elapsedMs: 0 };
+const SUBMIT_ALL = { version, clientId, type: 'submit-all', deployment: 'd', turnId: 't' };
 const CANCEL = { version, clientId, type: 'cancel', requestId: 'r' };
 const CONFIGURE = { version, clientId, type: 'configure', callId: 1, deployment: 'd' };
 const SET_OVERRIDE = { version, clientId, type: 'set-override', callId: 1, overrideId: 'o' };
@@ -107,6 +109,8 @@ describe('parseClientMessage', () => {
       'a resubmission of 16 continuations',
       withResumption({ choices: Array.from({ length: 16 }, () => CHOICE) }),
     ],
+    ['a resubmission of what was accepted', withResumption({ isAccepted: true })],
+    ['several submissions of one turn', { ...SUBMIT_ALL, requests: [REQUEST, REQUEST] }],
     ['a cancellation', CANCEL],
     ['knobs of any shape, which are the deployment’s to check', { ...CONFIGURE, knobs: 'none' }],
     ['an override of any knobs, which are checked behind the door', { ...SET_OVERRIDE, knobs: 'none' }],
@@ -135,6 +139,10 @@ describe('parseClientMessage', () => {
     ['a type that is a property of every object', { ...CANCEL, type: 'constructor' }],
     ['a message that only the worker sends', { ...METRICS, type: 'call-answered', result: 1 }],
     ['a submission without a deployment', { version, clientId, type: 'submit', requestId: 'r', input: 1 }],
+    ['several submissions that are none', { ...SUBMIT_ALL, requests: [] }],
+    ['several submissions that are no list', { ...SUBMIT_ALL, requests: REQUEST }],
+    ['several submissions of which one has no id', { ...SUBMIT_ALL, requests: [REQUEST, { input: 1 }] }],
+    ['more than 1,024 submissions', { ...SUBMIT_ALL, requests: Array.from({ length: 1025 }, () => REQUEST) }],
     ['a submission without an input', { ...FIRST_SUBMIT, options: {} }],
     ['a deployment’s name beyond 100 characters', { ...CONFIGURE, knobs: {}, deployment: 'd'.repeat(101) }],
     ['knobs for no deployment', { version, clientId, type: 'configure', callId: 1, knobs: {} }],
@@ -216,6 +224,31 @@ describe('parseClientMessage', () => {
       }),
       { numRuns: 2000 },
     );
+  });
+});
+
+describe('a caller behind the bridge', () => {
+  const caller = ['127.0.0.1', 'key', 'user'];
+  const submissions = [
+    { ...FIRST_SUBMIT, input: 1, options: {} },
+    { ...SUBMIT_ALL, requests: [REQUEST] },
+  ];
+
+  it.each(submissions)('is named by the bridge, and by no tab', (message) => {
+    expect(parseBridgeMessage({ ...message, caller })).toEqual({ ...message, caller });
+    expect(parseClientMessage({ ...message, caller })).toEqual(message);
+  });
+
+  it.each([[[]], ['127.0.0.1'], [[1]], [['a', 'b', 'c', 'd']], [['x'.repeat(101)]]])(
+    'is dropped with its message where its name is %j',
+    (bad) => {
+      for (const message of submissions)
+        expect(parseBridgeMessage({ ...message, caller: bad })).toBeUndefined();
+    },
+  );
+
+  it('says all that a tab says', () => {
+    for (const message of [HELLO, CANCEL, METRICS]) expect(parseBridgeMessage(message)).toEqual(message);
   });
 });
 

@@ -45,7 +45,24 @@ const resumption: v.GenericSchema<unknown, Resumption> = v.object({
   modelId: v.exactOptional(v.string()),
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
+  isAccepted: v.exactOptional(v.literal(true)),
 });
+
+const submittedRequest = v.object({
+  requestId,
+  input: v.unknown(),
+  options: v.unknown(),
+  elapsedMs: duration,
+  resumption: v.exactOptional(resumption),
+});
+
+/** More than any endpoint of the bridge submits at once. */
+const MAX_REQUESTS = 1024;
+
+const submission = { deployment: name, turnId: v.exactOptional(name) };
+
+/** Peer, key and user. */
+const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
 
 const modelSource: v.GenericSchema<unknown, ModelSource> = v.variant('type', [
   v.object({ type: v.literal('embedded') }),
@@ -53,22 +70,30 @@ const modelSource: v.GenericSchema<unknown, ModelSource> = v.variant('type', [
   v.object({ type: v.literal('files'), name, files: v.array(v.instance(File)) }),
 ]);
 
-const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
+const submit = v.object({
+  ...from,
+  type: v.literal('submit'),
+  ...submission,
+  ...submittedRequest.entries,
+});
+
+const submitAll = v.object({
+  ...from,
+  type: v.literal('submit-all'),
+  ...submission,
+  requests: v.pipe(
+    v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_REQUESTS),
+    v.array(submittedRequest),
+    v.minLength(1),
+  ),
+});
+
+const otherMessages = [
   v.object({
     ...from,
     type: v.literal('hello'),
     knobs: v.exactOptional(knobSettings),
     override: v.exactOptional(heldOverride),
-  }),
-  v.object({
-    ...from,
-    type: v.literal('submit'),
-    requestId,
-    deployment: name,
-    input: v.unknown(),
-    options: v.unknown(),
-    elapsedMs: duration,
-    resumption: v.exactOptional(resumption),
   }),
   v.object({ ...from, type: v.literal('cancel'), requestId }),
   v.object({ ...from, type: v.literal('configure'), callId: count, deployment: name, knobs: v.unknown() }),
@@ -95,6 +120,19 @@ const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type',
   v.object({ ...from, type: v.literal('steer-load'), action: v.picklist(['pause', 'resume', 'cancel']) }),
   v.object({ ...from, type: v.literal('list-models'), callId: count }),
   v.object({ ...from, type: v.literal('delete-model'), callId: count, key: v.string() }),
+] as const;
+
+const clientMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
+  submit,
+  submitAll,
+  ...otherMessages,
+]);
+
+/** Only the bridge may name others who ask through it. */
+const bridgeMessage: v.GenericSchema<unknown, ClientMessage> = v.variant('type', [
+  v.object({ ...submit.entries, caller: v.exactOptional(caller) }),
+  v.object({ ...submitAll.entries, caller: v.exactOptional(caller) }),
+  ...otherMessages,
 ]);
 
 const workerPast: v.GenericSchema<unknown, WorkerPast> = v.object({
@@ -125,6 +163,11 @@ const hostPing: v.GenericSchema<unknown, HostPing> = v.object({ version, type: v
  */
 export function parseClientMessage(data: unknown): ClientMessage | undefined {
   return outputOf(clientMessage, data);
+}
+
+/** As `parseClientMessage`, for what comes over the bridge's own socket. */
+export function parseBridgeMessage(data: unknown): ClientMessage | undefined {
+  return outputOf(bridgeMessage, data);
 }
 
 export function parseWorkerInit(data: unknown): WorkerInit | undefined {

@@ -60,6 +60,7 @@ const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
 });
 
 const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type', [
+  v.object({ type: v.literal('accepted'), requestId }),
   v.object({ type: v.literal('started'), requestId, queueWaitMs: duration }),
   v.object({
     type: v.literal('echo'),

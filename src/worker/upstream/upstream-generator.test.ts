@@ -34,14 +34,16 @@ function createGenerator() {
     },
   });
   const submit = (name: string, given: Partial<Submission> = {}) =>
-    generator.submit({
-      requestId: requestId(name),
-      clientId: clientId('tab'),
-      prompt: 'Once',
-      options: { maxNewTokens: 2 },
-      elapsedMs: 0,
-      ...given,
-    });
+    generator.submitAll([
+      {
+        requestId: requestId(name),
+        clientId: clientId('tab'),
+        prompt: 'Once',
+        options: { maxNewTokens: 2 },
+        elapsedMs: 0,
+        ...given,
+      },
+    ]);
   const say = (name: string, text: string, finishReason?: string) =>
     listeners
       .get(name)

@@ -3,7 +3,7 @@ import { InvalidOptionError, RequestCancelledError } from '../../batching/errors
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges, MeasuredEvent } from '../../batching/metrics/generation-metrics.ts';
 import { EmptyPromptError } from '../deployments/errors.ts';
-import { resolveOptions } from '../deployments/generation-options.ts';
+import { resolveOptions, type ResolvedOptions } from '../deployments/generation-options.ts';
 import type { PromptGenerator } from '../deployments/prompt-generator.ts';
 import type { Accepted, Submission } from '../deployments/text-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../protocol.ts';
@@ -59,11 +59,27 @@ export class UpstreamGenerator implements PromptGenerator {
     return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache: NO_KV_CACHE };
   }
 
-  submit({ requestId, prompt, options, elapsedMs, resumption }: Submission): Accepted {
+  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
+    // Every check comes before the first question to the upstream.
+    const begins = submissions.map((submission) => this.#prepare(submission));
+    return begins.map((begin) => begin());
+  }
+
+  /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
+  #prepare(submission: Submission): () => Accepted {
+    const { prompt, options } = submission;
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     if (prompt === '') throw EmptyPromptError.of();
-    const { lane, model, clock, listener } = this.#options;
     const resolved = resolveOptions(options, this.#limits);
+    return () => this.#begin(submission, prompt, resolved);
+  }
+
+  #begin(
+    { requestId, elapsedMs, resumption }: Submission,
+    prompt: string,
+    resolved: ResolvedOptions,
+  ): Accepted {
+    const { lane, model, clock, listener } = this.#options;
     const { n, echo, sampling } = resolved;
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
