@@ -190,10 +190,13 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
   };
 }
 
-/** Twice as many users as a batch has room for: one batch runs while the next one waits. */
+/** Twice as many as a batch has room for: one batch runs while the next one waits. */
+export function defaultUsers(maxBatchSize: number): number {
+  return Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max);
+}
+
 function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
-  if (form.numUsers.trim() !== '') return form;
-  return { ...form, numUsers: String(Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max)) };
+  return form.numUsers.trim() === '' ? { ...form, numUsers: String(defaultUsers(maxBatchSize)) } : form;
 }
 
 /** The fields that say how requests are drawn. A replayed trace has its own requests. */
