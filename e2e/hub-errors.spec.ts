@@ -128,6 +128,24 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     }
   });
 
+  test('that does not exist ends with an error in the panel, not with a question to the hub', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}&hub=${hub.url}`);
+    await ownTab.ready();
+    const panel = page.locator('.models');
+    await panel.getByLabel('Id on the hub').fill('tests/nobody');
+    await panel.getByRole('button', { name: 'Load', exact: true }).click();
+    const alert = panel.getByRole('alert');
+    await expect(alert).toContainText('Couldn’t load tests/nobody. Still using storyteller.');
+    await expect(alert).toContainText('MODEL_NOT_FOUND');
+    await expect(panel).not.toContainText('asking the hub');
+    expect(hub.requests).toHaveLength(1);
+  });
+
   test('that is larger than the quota fails with STORAGE_QUOTA before its weights are fetched', async ({
     ownTab,
     hub,

@@ -306,6 +306,8 @@ describe('a request with timeoutMs', () => {
         .flat()
         .filter(({ type }) => type === 'failed' || type === 'finished'),
     ).toHaveLength(3);
+    // The last message of the stats follows two seconds after the work.
+    await vi.advanceTimersByTimeAsync(2100);
     expect(vi.getTimerCount()).toBe(0);
   });
 });

@@ -12,7 +12,7 @@ import type { Trial } from './trial.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Requests should be over so many ms after their arrival. */
+  /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   readonly onProgress: (label: string, progress: LoadProgress) => void;
   /** After each run, in order. */

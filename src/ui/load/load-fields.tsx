@@ -2,7 +2,8 @@ import { useStore } from 'zustand';
 
 import { NumberField } from '../number-field.tsx';
 import { formatCount } from '../format.ts';
-import { ARRIVALS, LENGTH_TYPES, NUMBER_FIELDS, NUMBER_RULES } from './load-form.ts';
+import { useServeView } from '../state/serve-context.ts';
+import { ARRIVALS, defaultUsers, LENGTH_TYPES, NUMBER_FIELDS, NUMBER_RULES } from './load-form.ts';
 import type { LoadForm, NumberFieldName } from './load-form.ts';
 import type { LoadSession } from './load-session.ts';
 
@@ -110,6 +111,7 @@ interface LoadNumberProps extends LoadFieldsProps {
 function LoadNumber({ session, name }: LoadNumberProps) {
   const value = useStore(session.store, (view) => view.form[name]);
   const error = useStore(session.store, (view) => view.errors[name]);
+  const maxBatchSize = useServeView(({ status }) => status.policy.maxBatchSize);
   const { label, unit, hint } = NUMBER_RULES[name];
   return (
     <NumberField
@@ -119,6 +121,7 @@ function LoadNumber({ session, name }: LoadNumberProps) {
       hint={hint}
       error={error}
       value={value}
+      placeholder={name === 'numUsers' ? String(defaultUsers(maxBatchSize)) : undefined}
       onChange={(event) => session.change({ [name]: event.target.value })}
       onBlur={() => session.check()}
     />

@@ -67,14 +67,14 @@ interface NumberRule {
   readonly min: number;
   readonly max: number;
   readonly isInteger: boolean;
-  /** With which arrivals it has a meaning; undefined: with all. */
+  /** The arrivals that use the field. Left out: all of them. */
   readonly arrivals?: ArrivalsType;
 }
 
 const rate = { unit: 'requests/s', min: 0.01, max: 1000, isInteger: false };
 
 export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
-  rate: { ...rate, label: 'Rate', hint: 'On average; pauses are exponential.', arrivals: 'poisson' },
+  rate: { ...rate, label: 'Rate', hint: 'On average. The pauses are exponential.', arrivals: 'poisson' },
   numUsers: {
     label: 'Users',
     unit: 'users',
@@ -87,7 +87,7 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   burstSize: {
     label: 'Burst size',
     unit: 'requests',
-    hint: 'So many at once.',
+    hint: 'Requests that arrive together.',
     min: 1,
     max: 500,
     isInteger: true,
@@ -102,12 +102,12 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
     isInteger: false,
     arrivals: 'burst',
   },
-  fromRate: { ...rate, label: 'From', hint: 'The rate at the beginning.', min: 0, arrivals: 'ramp' },
+  fromRate: { ...rate, label: 'From', hint: 'The rate at the start.', min: 0, arrivals: 'ramp' },
   toRate: { ...rate, label: 'To', hint: 'The rate at the end.', arrivals: 'ramp' },
   durationSeconds: {
     label: 'Duration',
     unit: 's',
-    hint: 'Of the arrivals; a run ends with its last request.',
+    hint: 'New requests arrive for this long.',
     min: 0.5,
     max: 600,
     isInteger: false,
@@ -119,7 +119,7 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   seed: {
     label: 'Seed',
     unit: '',
-    hint: 'Same seed, same requests at the same times.',
+    hint: 'The same seed sends the same requests.',
     min: 0,
     max: 2 ** 32 - 1,
     isInteger: true,
@@ -127,7 +127,7 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   latencyLimitMs: {
     label: 'Latency limit',
     unit: 'ms',
-    hint: 'End to end: goodput counts what keeps it.',
+    hint: 'Slower requests don’t count as goodput.',
     min: 1,
     max: 3_600_000,
     isInteger: false,
@@ -136,7 +136,7 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
 
 export interface ParsedLoad {
   readonly errors: LoadErrors;
-  /** Without a meaning where there are errors. */
+  /** Meaningless where there are errors. */
   readonly scenario: Scenario;
   readonly latencyLimitMs: number;
 }
@@ -190,13 +190,16 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
   };
 }
 
-/** Twice as many users as a batch has room for: one batch runs while the next one waits. */
-function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
-  if (form.numUsers.trim() !== '') return form;
-  return { ...form, numUsers: String(Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max)) };
+/** Twice as many as a batch has room for: one batch runs while the next one waits. */
+export function defaultUsers(maxBatchSize: number): number {
+  return Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max);
 }
 
-/** What says how requests are drawn: a trace brings its own. */
+function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
+  return form.numUsers.trim() === '' ? { ...form, numUsers: String(defaultUsers(maxBatchSize)) } : form;
+}
+
+/** The fields that say how requests are drawn. A replayed trace has its own requests. */
 const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
   'durationSeconds',
   'promptMin',
@@ -210,7 +213,7 @@ function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
   const { arrivals } = NUMBER_RULES[name];
   if (arrivals !== undefined) return arrivals === form.arrivals;
   if (form.arrivals === 'replay' && DRAWING_FIELDS.has(name)) return false;
-  // What is all alike has one length.
+  // A fixed length is one field.
   if (name === 'promptMin') return form.promptLengths !== 'fixed';
   return name !== 'outputMin' || form.outputLengths !== 'fixed';
 }
@@ -255,13 +258,13 @@ const formSchema = v.object({
   outputLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
 });
 
-/** What a link says of the form, over the defaults; a link that says nothing sensible changes nothing. */
+/** The form that a link describes, with defaults for the rest. A malformed link gives the defaults. */
 export function readLoadForm(json: string | undefined): LoadForm {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), formSchema), json ?? '{}');
   return result.success ? { ...DEFAULT_LOAD_FORM, ...result.output } : DEFAULT_LOAD_FORM;
 }
 
-/** The reverse, without what is as by default. */
+/** The inverse of `readLoadForm`. Fields at their defaults are left out. */
 export function writeLoadForm(form: LoadForm): string {
   const defaults: Readonly<Record<string, string>> = DEFAULT_LOAD_FORM;
   return JSON.stringify(

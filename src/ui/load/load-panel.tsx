@@ -96,9 +96,9 @@ function LinkButton({ session }: { readonly session: LoadSession }) {
     history.replaceState(null, '', link);
     try {
       await navigator.clipboard.writeText(link);
-      setMessage('The link is copied: it brings back this scenario.');
+      setMessage('Link copied. It opens this scenario.');
     } catch {
-      setMessage('The browser did not let the page copy; the link is in the address.');
+      setMessage('The browser blocked copying. Copy the link from the address bar.');
     }
   };
   return (
@@ -111,7 +111,7 @@ function LinkButton({ session }: { readonly session: LoadSession }) {
   );
 }
 
-/** Its height is reserved; a reader of the screen hears of it at the end only. */
+/** Its height is reserved. Screen readers announce only the end. */
 function Progress({ session }: { readonly session: LoadSession }) {
   const progress = useStore(session.store, (view) => view.progress);
   const isRunning = useStore(session.store, (view) => view.isRunning);
@@ -122,7 +122,7 @@ function Progress({ session }: { readonly session: LoadSession }) {
       {isRunning && (
         <>
           <progress
-            aria-label="Requests of this run that are over"
+            aria-label="Requests of this run that have ended"
             {...(progress?.numToSend !== undefined && { value: numOver, max: progress.numToSend })}
           />
           {progress && (

@@ -48,12 +48,14 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
               <th scope="col">Requests/s</th>
               <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
               <th scope="col">Finished</th>
+              <th scope="col">
+                <span className="visually-hidden">Percentile</span>
+              </th>
               {LATENCIES.map(({ title }) => (
                 <th key={title} scope="col">
-                  {title} p50, p95, p99
+                  {title}
                 </th>
               ))}
-              <th scope="col">Duration</th>
             </tr>
           </thead>
           <tbody>
@@ -117,12 +119,14 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
       <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
         <Lines texts={describeFinished(summary)} />
       </td>
+      <td className="load-percentiles">
+        <Lines texts={['p50', 'p95', 'p99']} />
+      </td>
       {LATENCIES.map(({ title, select }) => (
         <td key={title}>
           <Lines texts={formatPercentiles(select(summary))} />
         </td>
       ))}
-      <td>{formatMs(summary.durationMs)}</td>
     </tr>
   );
 }
@@ -188,12 +192,14 @@ function describeFinished({
   numRejected,
   numFailed,
   numCancelled,
+  durationMs,
 }: LoadSummary): string[] {
   return [
     `${formatCount(numFinished)} of ${formatCount(numSent)}`,
     ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),
     ...(numFailed > 0 ? [`${formatCount(numFailed)} failed`] : []),
     ...(numCancelled > 0 ? [`${formatCount(numCancelled)} stopped`] : []),
+    `in ${formatMs(durationMs)}`,
   ];
 }
 

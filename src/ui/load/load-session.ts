@@ -21,14 +21,14 @@ interface LoadedTrace {
   readonly trace: Trace;
 }
 
-/** What came of the last experiment, or has come so far. */
+/** The results of the last experiment, or of the current one so far. */
 export interface LoadResults {
   readonly mode: Mode;
-  /** Undefined for a replay: its trace says all. */
+  /** Undefined for a replay, whose trace has everything. */
   readonly scenario: Scenario | undefined;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
-  /** It came to its end: neither stopped nor failed. */
+  /** Neither stopped nor failed. */
   readonly isWhole: boolean;
   /** Of a whole search for knobs, where anything finished. */
   readonly suggestion?: Suggestion;
@@ -39,7 +39,7 @@ export interface LoadView {
   readonly errors: LoadErrors;
   readonly loadedTrace: LoadedTrace | undefined;
   readonly isRunning: boolean;
-  /** Of the run that is on. */
+  /** Of the current run. */
   readonly progress: (LoadProgress & { readonly label: string }) | undefined;
   readonly results: LoadResults | undefined;
   readonly error: WireError | undefined;
@@ -47,18 +47,19 @@ export interface LoadView {
 
 const NO_TRACE: WireError = {
   code: 'NO_TRACE',
-  message: 'Nothing to replay: choose a file that was exported here.',
+  message: 'There is no trace to replay. Choose a file that a load test exported.',
 };
 
 const NO_ARRIVAL_TIMES: WireError = {
   code: 'NO_ARRIVAL_TIMES',
-  message: 'The requests of this trace have no times to scale: it can be run, not swept.',
+  message:
+    'The requests of this trace have no arrival times to scale. Choose Run, or record a trace with a rate.',
 };
 
 /** How often progress is shown, ms. */
 const PROGRESS_INTERVAL_MS = 200;
 
-/** The load panel's state and what it does, outside React: a load of hundreds of requests renders a few times a second. */
+/** The load panel's state, outside React: a run with hundreds of requests renders a few times a second. */
 export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: Serve;
@@ -181,7 +182,7 @@ export class LoadSession {
   }
 }
 
-/** Why a replay cannot be had. */
+/** Why a trace cannot be replayed in this mode. */
 function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined {
   if (!trace) return NO_TRACE;
   return mode === 'sweep' && rateOf(trace) === 0 ? NO_ARRIVAL_TIMES : undefined;

@@ -12,14 +12,7 @@ export interface SuggestionText {
 export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: number): SuggestionText {
   const { sizes, waits } = suggestion;
   if (!isMeasurable(sizes)) {
-    return {
-      title: 'No measurable difference',
-      reasons: [
-        `Batch sizes ${listOf(sizes.candidates, sizeOf)} served this load alike.`,
-        describeRounds(sizes.best),
-        'A heavier load may tell them apart.',
-      ],
-    };
+    return { title: 'No measurable difference', reasons: describeTie(sizes) };
   }
   const best = waits?.best ?? sizes.best;
   const { maxBatchSize, batchWaitTimeoutMs, policy } = best.policy;
@@ -32,6 +25,25 @@ export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: numbe
       ...(waits ? [describeRest(waits, 'A wait of', waitOf)] : []),
     ],
   };
+}
+
+/** The settings differ by less than the rounds of one of them. */
+function describeTie({ candidates, best }: Ranking): readonly string[] {
+  const medians = rangeOf(
+    candidates.map(({ summary }) => summary.goodputPerSecond),
+    formatNumber,
+  );
+  const [widest = best] = candidates.toSorted((a, b) => widthOf(b) - widthOf(a));
+  return [
+    `Batch sizes ${listOf(candidates, sizeOf)}: medians of ${medians} requests/s in time.`,
+    `Batch size ${sizeOf(widest)} alone: ${describeRounds(widest)}`,
+    'Longer runs or a heavier load may tell them apart.',
+  ];
+}
+
+function widthOf(candidate: Candidate): number {
+  const goodputs = goodputsOf(candidate);
+  return Math.max(...goodputs) - Math.min(...goodputs);
 }
 
 function describeLimit({ summary }: Candidate, policy: string, latencyLimitMs: number): string {

@@ -37,6 +37,7 @@ export function ModelsPanel() {
   const { serve } = useServe();
   const load = useServeView(({ status }) => status.load);
   const failure = useServeView(({ status }) => status.loadFailure);
+  const served = useServeView(({ status }) => status.model?.id);
   const listId = useId();
   const folderId = useId();
   const [id, setId] = useState<string>(SUGGESTIONS[2]);
@@ -101,7 +102,11 @@ export function ModelsPanel() {
       {load && <LoadProgress load={load} />}
       {failure && (
         <div role="alert">
-          {failure.id && <p>{failure.id} is not loaded; the model before it serves on.</p>}
+          {failure.id && (
+            <p>
+              Couldn’t load {failure.id}. {served !== undefined && `Still using ${served}.`}
+            </p>
+          )}
           <ErrorLine error={failure.error} />
         </div>
       )}
