@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import { comparePolicies, runOnce, suggest, sweepKnobs } from './experiments.ts';
+import { suggest, sweepKnobs } from './experiments.ts';
 import type { Trial } from './experiments.ts';
+import { PolicyHold } from './policy-hold.ts';
 import { createFakeServe, createTrial } from './test-support.ts';
 
 function createSuggestible(label: string, p95: number | undefined, goodputPerSecond: number): Trial {
@@ -57,50 +58,12 @@ describe('the search for knobs', () => {
     ['static', 'static'],
     ['continuous', 'continuous'],
   ] as const)('under %s tries them under %s, and leaves the policy as it was', async (before, during) => {
-    const { serve, numReleased } = createFakeServe(before);
-    const trials = await sweepKnobs(serve, trace, options);
+    const { serve, configured } = createFakeServe(before);
+    const hold = new PolicyHold(serve);
+    const trials = await sweepKnobs(serve, trace, { ...options, hold });
+    await hold.release();
     expect(trials).toHaveLength(8);
     expect(trials.map(({ policy }) => policy.policy)).toEqual(trials.map(() => during));
-    expect(serve.status().policy.policy).toBe(before);
-    expect(numReleased()).toBe(2);
-  });
-});
-
-describe('a comparison of policies', () => {
-  const trace = { requests: [{ atMs: 0, prompt: 'once', maxNewTokens: 1, seed: 1 }] };
-  const options = { latencyLimitMs: 500, onProgress: () => {}, onTrial: () => {} };
-
-  it('stopped in the middle leaves the policy as it was', async () => {
-    const { serve } = createFakeServe('static');
-    const stop = new AbortController();
-    const trials = await comparePolicies(serve, trace, {
-      ...options,
-      signal: stop.signal,
-      onTrial: () => stop.abort(),
-    });
-    expect(trials.map(({ policy }) => policy.policy)).toEqual(['off']);
-    expect(serve.status().policy.policy).toBe('static');
-  });
-
-  it('fails with the reason where the browser takes its override away, and counts no run since', async () => {
-    const { serve, lose } = createFakeServe('static');
-    const labels: string[] = [];
-    const compared = comparePolicies(serve, trace, {
-      ...options,
-      signal: new AbortController().signal,
-      onTrial: ({ label }) => {
-        labels.push(label);
-        lose(new Error('put away'));
-      },
-    });
-    await expect(compared).rejects.toThrow('put away');
-    expect(labels).toEqual(['off']);
-  });
-
-  it('takes no override for runs under the policy as it is', async () => {
-    const { serve, numReleased } = createFakeServe('static');
-    const [trial] = await runOnce(serve, trace, { ...options, signal: new AbortController().signal });
-    expect(trial?.policy.policy).toBe('static');
-    expect(numReleased()).toBe(0);
+    expect(configured.at(-1)?.policy).toBe(before);
   });
 });
