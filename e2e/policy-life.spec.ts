@@ -124,6 +124,23 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     await expect.poll(() => policyOf(other)).toEqual(own);
   });
 
+  test('of a tab that shares its worker with no other ends with the tab, and when it is stopped', async ({
+    site,
+  }) => {
+    await site.context.addInitScript(() => Reflect.deleteProperty(globalThis, 'BroadcastChannel'));
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('There is no tab.');
+    const own = await tab.configure({ maxBatchSize: 5 });
+    await startComparing(tab);
+    await stopLoad(tab.page);
+    await expect.poll(() => policyOf(tab)).toEqual(own);
+    await startLoad(tab.page);
+    await expect.poll(async () => (await policyOf(tab)).policy).toBe('off');
+    await site.reload(tab);
+    await tab.ready();
+    expect(await policyOf(tab)).toEqual(DEFAULT_KNOBS);
+  });
+
   test('is the only one at a time, and the others see whose it is and may choose what comes after it', async ({
     site,
   }) => {

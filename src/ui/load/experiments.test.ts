@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { comparePolicies, runOnce, sweepKnobs } from './experiments.ts';
+import { sweepKnobs } from './experiments.ts';
+import { PolicyHold } from './policy-hold.ts';
 import { createFakeServe } from './test-support.ts';
 import type { Trial } from './trial.ts';
 
@@ -18,12 +19,13 @@ describe('the search for knobs', () => {
     ['static', 'static'],
     ['continuous', 'continuous'],
   ] as const)('under %s tries them under %s, and leaves the policy as it was', async (before, during) => {
-    const { serve, numReleased } = createFakeServe(before);
+    const { serve, configured } = createFakeServe(before);
+    const hold = new PolicyHold(serve);
     const trials: Trial[] = [];
-    await sweepKnobs(serve, trace, { ...options, onTrial: (trial) => trials.push(trial) });
+    await sweepKnobs(serve, trace, { ...options, hold, onTrial: (trial) => trials.push(trial) });
+    await hold.release();
     expect(new Set(trials.map(({ policy }) => policy.policy))).toEqual(new Set([during]));
-    expect(serve.status().policy.policy).toBe(before);
-    expect(numReleased()).toBeGreaterThan(0);
+    expect(configured.at(-1)?.policy).toBe(before);
   });
 
   it('runs every size in turns, there and back, until the rounds are over where nothing differs', async () => {
@@ -33,6 +35,7 @@ describe('the search for knobs', () => {
     vi.spyOn(performance, 'now').mockReturnValue(0);
     const suggestion = await sweepKnobs(serve, trace, {
       ...options,
+      hold: new PolicyHold(serve),
       onTrial: ({ policy, round }) => runs.push(`${round}: ${policy.maxBatchSize}`),
     });
     const there = [1, 2, 4, 8, 16];
@@ -51,7 +54,7 @@ describe('the search for knobs', () => {
       e2eMs: 1000 / maxBatchSize + 10 * batchWaitTimeoutMs,
     }));
     vi.spyOn(performance, 'now').mockReturnValue(0);
-    const suggestion = await sweepKnobs(serve, trace, options);
+    const suggestion = await sweepKnobs(serve, trace, { ...options, hold: new PolicyHold(serve) });
     expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
     expect(suggestion?.sizes.best.rounds).toHaveLength(3);
     expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
@@ -61,45 +64,13 @@ describe('the search for knobs', () => {
     const abort = new AbortController();
     const { serve } = createFakeServe('continuous');
     const onTrial = (): void => abort.abort();
-    expect(await sweepKnobs(serve, trace, { ...options, signal: abort.signal, onTrial })).toBeUndefined();
-  });
-});
-
-describe('a comparison of policies', () => {
-  const trace = { requests: [{ atMs: 0, prompt: 'once', maxNewTokens: 1, seed: 1 }] };
-  const options = { latencyLimitMs: 500, onProgress: () => {}, onTrial: () => {} };
-
-  it('stopped in the middle leaves the policy as it was', async () => {
-    const { serve } = createFakeServe('static');
-    const stop = new AbortController();
-    const trials = await comparePolicies(serve, trace, {
-      ...options,
-      signal: stop.signal,
-      onTrial: () => stop.abort(),
-    });
-    expect(trials.map(({ policy }) => policy.policy)).toEqual(['off']);
-    expect(serve.status().policy.policy).toBe('static');
-  });
-
-  it('fails with the reason where the browser takes its override away, and counts no run since', async () => {
-    const { serve, lose } = createFakeServe('static');
-    const labels: string[] = [];
-    const compared = comparePolicies(serve, trace, {
-      ...options,
-      signal: new AbortController().signal,
-      onTrial: ({ label }) => {
-        labels.push(label);
-        lose(new Error('put away'));
-      },
-    });
-    await expect(compared).rejects.toThrow('put away');
-    expect(labels).toEqual(['off']);
-  });
-
-  it('takes no override for runs under the policy as it is', async () => {
-    const { serve, numReleased } = createFakeServe('static');
-    const [trial] = await runOnce(serve, trace, { ...options, signal: new AbortController().signal });
-    expect(trial?.policy.policy).toBe('static');
-    expect(numReleased()).toBe(0);
+    expect(
+      await sweepKnobs(serve, trace, {
+        ...options,
+        hold: new PolicyHold(serve),
+        signal: abort.signal,
+        onTrial,
+      }),
+    ).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import type { Serve } from '../../worker/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
-import { PolicyHold } from './policy-hold.ts';
+import type { PolicyHold } from './policy-hold.ts';
 import type { RateSweep } from './rate-sweep.ts';
 import { runLoad } from './run-load.ts';
 import type { LoadProgress } from './run-load.ts';
@@ -12,6 +12,8 @@ import type { Trial } from './trial.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
+  /** Sets the policy of the runs; whoever made it releases it. */
+  readonly hold: PolicyHold;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   readonly onProgress: (label: string, progress: LoadProgress) => void;
@@ -131,30 +133,25 @@ function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly T
   return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
-/** One after another. What the runs change of the policy ends with the last one, or with this tab. */
+/** One after another. */
 async function runAll(
   serve: Serve,
   plans: readonly Plan[],
-  { signal, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
+  { signal, hold, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
 ): Promise<readonly Trial[]> {
-  const hold = new PolicyHold(serve);
   const trials: Trial[] = [];
-  try {
-    for (const { label, trace, knobs, rate } of plans) {
-      if (signal.aborted) break;
-      const policy = await hold.apply(knobs);
-      const run = await runLoad(serve, trace, {
-        signal: hold.during(signal),
-        onProgress: (progress) => onProgress(label, progress),
-      });
-      hold.throwIfLost();
-      const summary = summarize(run, latencyLimitMs);
-      const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
-      trials.push(trial);
-      onTrial(trial);
-    }
-  } finally {
-    await hold.release();
+  for (const { label, trace, knobs, rate } of plans) {
+    if (signal.aborted) break;
+    const policy = await hold.apply(knobs);
+    const run = await runLoad(serve, trace, {
+      signal: hold.during(signal),
+      onProgress: (progress) => onProgress(label, progress),
+    });
+    hold.throwIfLost();
+    const summary = summarize(run, latencyLimitMs);
+    const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
+    trials.push(trial);
+    onTrial(trial);
   }
   return trials;
 }

@@ -10,6 +10,7 @@ import type { ExperimentOptions } from './experiments.ts';
 import type { Trial } from './trial.ts';
 import { parseLoadForm } from './load-form.ts';
 import type { LoadErrors, LoadForm, Mode, ParsedLoad } from './load-form.ts';
+import { PolicyHold } from './policy-hold.ts';
 import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
@@ -117,11 +118,13 @@ export class LoadSession {
     const trace = replayed ?? createTrace(parsed.scenario);
     const abort = new AbortController();
     this.#abort = abort;
+    const hold = new PolicyHold(this.#serve);
     const results = { mode, scenario, latencyLimitMs, trials: [], isWhole: false };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
       const suggestion = await this.#runExperiment(mode, scenario, trace, {
         signal: abort.signal,
+        hold,
         latencyLimitMs,
         onProgress: (label, progress) => this.#tell(label, progress),
         onTrial: (trial) => this.#add(trial),
@@ -130,6 +133,7 @@ export class LoadSession {
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
+      await hold.release();
       this.store.setState({ isRunning: false, progress: undefined });
     }
   }

@@ -14,16 +14,18 @@ export function createFakeServe(
   let policy: BatchingPolicy = { ...POLICY, policy: policyName };
   const base = policy;
   const end = new AbortController();
-  let numReleased = 0;
+  /** Policies of the override, and the users' own at its release. */
+  const configured: BatchingPolicy[] = [];
   const override: Pick<PolicyOverride, 'signal' | 'change' | 'release'> = {
     signal: end.signal,
     change: (knobs) => {
       policy = { ...policy, ...knobs };
+      configured.push(policy);
       return Promise.resolve(policy);
     },
     release: () => {
-      numReleased += 1;
       policy = base;
+      configured.push(policy);
       return Promise.resolve();
     },
   };
@@ -46,7 +48,7 @@ export function createFakeServe(
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a class with private fields has no other stand-in
   const serve = fake as unknown as Serve;
-  return { serve, prompts, lose: (reason: Error) => end.abort(reason), numReleased: () => numReleased };
+  return { serve, configured, prompts, lose: (reason: Error) => end.abort(reason) };
 }
 
 export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {
