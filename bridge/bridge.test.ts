@@ -263,6 +263,21 @@ describe('who may ask', () => {
 });
 
 describe('the page', () => {
+  it('carries the hub of the server, and the bridge loads models from there', async () => {
+    const { bridge, url } = await start({ hub: ['https://mirror.example', 'https://files.example'] });
+    expect(await (await fetch(url)).text()).toContain(
+      '<meta name="tabserve-hub" content="https://mirror.example" />',
+    );
+    stubWebSocket(url);
+    const { loads, release } = startWorker(url, 'A');
+    release();
+    await until(() => expect(bridge.serve.status().deployments).not.toEqual([]));
+    const loaded = bridge.serve.loadModel('owner/model').catch(() => undefined);
+    await until(() => expect(loads).toMatchObject([{ source: { hub: 'https://mirror.example' } }]));
+    bridge.close();
+    await loaded;
+  });
+
   it('carries the mark of the bridge where there is one, and none elsewhere', async () => {
     const { url } = await start();
     const page = await fetch(url);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { systemClock } from '../src/batching/clock.ts';
 import type { Serve } from '../src/worker/client.ts';
-import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
+import { BRIDGE_FOLDER, BRIDGE_META, HUB_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
 import { Exchange } from './http/exchange.ts';
@@ -43,6 +43,8 @@ export interface BridgeOptions {
   readonly allowedOrigins?: readonly string[];
   /** How long a request waits for a tab, from the loss of the last one on; 10 s by default. */
   readonly graceMs?: number;
+  /** Origins that models come from. The first is the hub of every page and of `serve.loadModel`; huggingface.co where there is none. */
+  readonly hub?: readonly string[];
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
   readonly log?: (entry: LogEntry) => void;
@@ -82,14 +84,18 @@ export class Bridge {
     url,
     allowedOrigins = [],
     graceMs = GRACE_MS,
+    hub: [hub] = [],
     upstream,
     log = () => undefined,
   }: BridgeOptions) {
-    const mark = `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`;
-    this.pageMarks = upstream ? `${mark}\n    ${upstreamMark(upstream)}` : mark;
+    this.pageMarks = [
+      `<meta name="${BRIDGE_META}" content="${BRIDGE_FOLDER}" />`,
+      ...(hub === undefined ? [] : [`<meta name="${HUB_META}" content="${hub}" />`]),
+      ...(upstream ? [upstreamMark(upstream)] : []),
+    ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins });
     this.#log = log;
-    this.#tabs = new TabLink({ url, graceMs });
+    this.#tabs = new TabLink({ url, graceMs, hub });
     this.serve = this.#tabs.serve;
     const isServed = (): boolean => this.#tabs.isServed;
     this.#routes = [

@@ -1,3 +1,5 @@
+import { stripVTControlCharacters } from 'node:util';
+
 export type BridgeErrorCode =
   | 'CANNOT_LISTEN'
   | 'INVALID_ARGUMENT'
@@ -60,10 +62,26 @@ export class BridgeError extends Error {
     );
   }
 
-  static noHeadlessTab(cause: unknown): BridgeError {
-    const message = `No browser without a window can be kept open: ${reasonOf(cause)}\nWithout --headless this uses yours.`;
+  /** @param cause Why no browser was found. */
+  static noBrowser(cause: unknown): BridgeError {
+    const message = `${reasonOf(cause)} Or leave out --headless to use your own browser.`;
     return new BridgeError('NO_HEADLESS_TAB', message, cause);
   }
+
+  /** @param cause Why a browser that was found does not stay open. */
+  static noHeadlessTab(cause: unknown): BridgeError {
+    const message = `The headless browser does not stay open (${launchReasonOf(cause)}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
+    return new BridgeError('NO_HEADLESS_TAB', message, cause);
+  }
+}
+
+/** A browser that fails to start, in one line: what Playwright says first, and the last line that the browser wrote. */
+export function launchReasonOf(error: unknown): string {
+  const text = stripVTControlCharacters(reasonOf(error));
+  const [first = ''] = text.split('\n');
+  const lastWords = [...text.matchAll(/\[err\] (.*\S)/g)].at(-1)?.[1];
+  const reason = first.replace(/^\w+\.\w+: /, '').trim();
+  return lastWords === undefined ? reason : `${reason} Its last line: ${lastWords}`;
 }
 
 /** What is said of a failure in a line. */

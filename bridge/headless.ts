@@ -14,11 +14,11 @@ export interface HeadlessOptions extends KeepTabOptions {
 /**
  * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. It ends by itself with the process.
  *
- * @throws BridgeError where no browser can be had, or it fails again and again.
+ * @throws BridgeError where no browser is found, or the one that is found does not start, or fails again and again.
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const { path } = await findBrowser().catch((error: unknown) => {
-    throw BridgeError.noHeadlessTab(error);
+    throw BridgeError.noBrowser(error);
   });
   await keepTab(() => openTab(path, url, options), options);
 }

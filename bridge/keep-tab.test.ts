@@ -44,10 +44,26 @@ it('opens a tab again that has ended, and closes what is left of it', async () =
   expect(tabs.map(({ isClosed }) => isClosed)).toEqual([true, true]);
 });
 
-it('gives up when a browser fails again and again, and says why', async () => {
+it('gives up at once when the first browser does not start, and says why in one line', async () => {
   const { open, lines, keep } = createBrowser();
-  open.mockRejectedValue(new Error('it does not start.'));
+  open.mockRejectedValue(
+    new Error('browserType.launch: it has died.\n[pid=1][err] first\n[pid=1][err] no room'),
+  );
+  await expect(keep()).rejects.toMatchObject({
+    code: 'NO_HEADLESS_TAB',
+    message: expect.stringMatching(
+      /^[^\n]*it has died\. Its last line: no room[^\n]*CHROME_PATH[^\n]*--headless[^\n]*$/,
+    ),
+  });
+  expect([open.mock.calls.length, lines]).toEqual([1, []]);
+});
+
+it('gives up when a browser fails again and again, and says why', async () => {
+  const { open, tabs, lines, keep } = createBrowser();
   const failure = keep().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(0);
+  open.mockRejectedValue(new Error('it does not start.'));
+  tabs[0]?.end('the browser has ended.');
   await vi.advanceTimersByTimeAsync(31_000);
   expect(await failure).toMatchObject({
     code: 'NO_HEADLESS_TAB',
@@ -57,12 +73,14 @@ it('gives up when a browser fails again and again, and says why', async () => {
 });
 
 it('gives up also where each failure takes its time', async () => {
-  const { open, keep } = createBrowser();
+  const { open, tabs, keep } = createBrowser();
+  const failure = keep().catch((error: unknown) => error);
+  await vi.advanceTimersByTimeAsync(0);
   open.mockImplementation(async () => {
     await new Promise((resolve) => void setTimeout(resolve, 180_000));
     throw new Error('it hangs.');
   });
-  const failure = keep().catch((error: unknown) => error);
+  tabs[0]?.end('the browser has ended.');
   await vi.advanceTimersByTimeAsync(6 * 180_000 + 31_000);
   expect(await failure).toMatchObject({ code: 'NO_HEADLESS_TAB' });
 });
@@ -81,9 +99,10 @@ it('goes on for ever with tabs that last', async () => {
 });
 
 it('opens none any more when it is told to stop in a pause', async () => {
-  const { open, keep, stop } = createBrowser();
-  open.mockRejectedValueOnce(new Error('not yet'));
+  const { open, tabs, keep, stop } = createBrowser();
   const kept = keep();
+  await vi.advanceTimersByTimeAsync(0);
+  tabs[0]?.end('the page has crashed.');
   await vi.advanceTimersByTimeAsync(500);
   stop();
   await kept;

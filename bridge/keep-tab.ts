@@ -1,5 +1,5 @@
 import { systemClock } from '../src/batching/clock.ts';
-import { BridgeError, reasonOf } from './errors.ts';
+import { BridgeError, launchReasonOf } from './errors.ts';
 
 /** A page that is open in a browser. */
 export interface HeadlessTab {
@@ -8,10 +8,10 @@ export interface HeadlessTab {
   close(): Promise<void>;
 }
 
-/** Why a tab no longer serves, and for how long it was open; 0 where it never was. */
+/** Why a tab no longer serves, and for how long it was open; undefined where it never was. */
 interface TabEnd {
   readonly reason: unknown;
-  readonly openMs: number;
+  readonly openMs: number | undefined;
 }
 
 export interface KeepTabOptions {
@@ -29,18 +29,21 @@ const LASTING_MS = 60_000;
 /**
  * Keeps a tab open: requests of one that crashes, or whose browser does, go to the one that comes after it.
  *
- * @throws BridgeError where it fails again and again.
+ * @throws BridgeError where the first tab does not open, or later ones fail again and again.
  */
 export async function keepTab(
   open: () => Promise<HeadlessTab>,
   { signal, tell }: KeepTabOptions,
 ): Promise<void> {
+  let hasOpened = false;
   for (let numFailures = 0; ;) {
     const { reason, openMs } = await runTab(open, signal);
     if (signal.aborted) return;
-    numFailures = openMs >= LASTING_MS ? 1 : numFailures + 1;
-    if (numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
-    tell(`The browser without a window failed and is started again: ${reasonOf(reason)}`);
+    hasOpened ||= openMs !== undefined;
+    numFailures = (openMs ?? 0) >= LASTING_MS ? 1 : numFailures + 1;
+    // A browser that has never opened the page is not going to by itself.
+    if (!hasOpened || numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
+    tell(`The headless browser failed and is started again: ${launchReasonOf(reason)}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
     if (signal.aborted) return;
   }
@@ -48,8 +51,9 @@ export async function keepTab(
 
 /** Resolves when it has ended, or could not be opened, or the signal aborts; the tab is closed then. */
 async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<TabEnd> {
-  let openedAtMs = Infinity;
-  const openMs = (): number => Math.max(0, systemClock.now() - openedAtMs);
+  let openedAtMs: number | undefined;
+  const openMs = (): number | undefined =>
+    openedAtMs === undefined ? undefined : systemClock.now() - openedAtMs;
   try {
     const tab = await open();
     openedAtMs = systemClock.now();

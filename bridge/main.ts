@@ -59,8 +59,9 @@ async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
   if (problem !== undefined) console.error(`Warning: ${problem}`);
 }
 
-function pageUrl(origin: string, { hub: [hub] }: BridgeOptions): string {
-  return hub === undefined ? origin : `${origin}/?hub=${encodeURIComponent(hub)}`;
+/** The page reads its backend from its address. */
+function pageUrl(origin: string, { backend }: BridgeOptions): string {
+  return backend === undefined ? origin : `${origin}/?backend=${backend}`;
 }
 
 /** Resolves when a signal has ended it, and the server with it. */

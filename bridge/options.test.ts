@@ -67,6 +67,18 @@ describe('parseOptions', () => {
     expect(() => parseOptions(['--log=some'])).toThrow('one of off, errors, all');
   });
 
+  it('takes the backend of the page that it opens, headless or not', () => {
+    expect(parseOptions(['--headless', '--backend=wasm'])).toMatchObject({
+      isHeadless: true,
+      backend: 'wasm',
+    });
+    expect(parseOptions(['--backend', 'webgpu']).backend).toBe('webgpu');
+    expect(() => parseOptions(['--backend=cuda'])).toThrow('`--backend` to be webgpu or wasm, got `cuda`');
+    expect(() => parseOptions(['--backend=wasm', '--upstream=http://gpu:8000'])).toThrow(
+      'leave out one of them',
+    );
+  });
+
   it('opens no browser beside the one without a window', () => {
     expect(parseOptions(['--headless'])).toMatchObject({ isHeadless: true, openBrowser: 'never' });
   });

@@ -13,6 +13,8 @@ export interface BridgeOptions {
   readonly openBrowser: 'never' | WhenToOpen;
   /** Whether a browser is started without a window, to be the tab that serves. */
   readonly isHeadless: boolean;
+  /** Where the page runs its model; the page chooses where left out. */
+  readonly backend?: 'webgpu' | 'wasm';
   /** Origins of other pages that may ask. */
   readonly allowedOrigins: readonly string[];
   readonly logLevel: LogLevel;
@@ -29,10 +31,12 @@ export const USAGE = `Usage: npm start -- [options]
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
   --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this
+  --backend NAME        run the model on webgpu or wasm in the page that this opens (default the best that works)
   --open                open the page in your browser, also beside --headless (default where there is a screen and no --headless)
   --no-open             do not open a browser
   --allow-origin URL    let pages of this origin ask; again for each
-  --hub URL             fetch models from this hub instead of huggingface.co; again for each host that it redirects to
+  --hub URL             fetch models from this hub instead of huggingface.co, on every page of this server; again for each host
+                        that it redirects to
   --upstream URL        let this OpenAI-compatible server (vLLM, Ray Serve LLM) generate, instead of a model in the tab;
                         its key, if any, in the environment variable TABSERVE_UPSTREAM_API_KEY
   --upstream-model ID   which of its models (default the first that it names)
@@ -50,6 +54,7 @@ export function parseOptions(args: readonly string[]): BridgeOptions {
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
     logLevel: parseLogLevel(values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
+    ...parseBackend(values.backend, values.upstream),
     ...parseUpstream(values.upstream, values['upstream-model']),
     help: values.help,
   };
@@ -64,6 +69,7 @@ function parseStrictly(args: readonly string[]) {
       options: {
         port: { type: 'string', default: String(DEFAULT_PORT) },
         host: { type: 'string', default: 'localhost' },
+        backend: { type: 'string' },
         hub: { type: 'string', multiple: true, default: [] },
         upstream: { type: 'string' },
         'upstream-model': { type: 'string' },
@@ -102,6 +108,24 @@ function parseOpen({
   if (noOpen) return 'never';
   if (open) return 'always';
   return headless ? 'never' : 'with-screen';
+}
+
+const BACKENDS = ['webgpu', 'wasm'] as const;
+
+function parseBackend(
+  text: string | undefined,
+  upstream: string | undefined,
+): Pick<BridgeOptions, 'backend'> {
+  if (text === undefined) return {};
+  const backend = BACKENDS.find((known) => known === text);
+  if (backend === undefined) {
+    const message = `Expected \`--backend\` to be ${BACKENDS.join(' or ')}, got \`${text}\` (string)`;
+    throw new BridgeError('INVALID_ARGUMENT', message);
+  }
+  if (upstream === undefined) return { backend };
+  const message =
+    'Expected `--backend` without `--upstream`, which runs the model elsewhere: leave out one of them.';
+  throw new BridgeError('INVALID_ARGUMENT', message);
 }
 
 function parseUpstream(text: string | undefined, model: string | undefined): Pick<BridgeOptions, 'upstream'> {

@@ -79,8 +79,14 @@ export function startWorker(url: string, name: string) {
   });
   const outbox = new BridgedOutbox({ toAll: () => {}, toClient: () => {} });
   const worker = new ServeWorker([deployment], outbox, { past: NO_PAST, tell: () => {} });
+  const loads: object[] = [];
+  const receive = worker.receive.bind(worker);
+  vi.spyOn(worker, 'receive').mockImplementation((message) => {
+    if (message.type === 'load-model') loads.push(message);
+    else receive(message);
+  });
   void keepBridged(`${url}/bridge/`, worker, outbox);
-  return { worker, received, release: () => gate.resolve() };
+  return { worker, received, loads, release: () => gate.resolve() };
 }
 
 /** The deployment of that worker, over HTTP. */

@@ -62,7 +62,7 @@ it.each([
   ['/detokenize', { tokens: [-1] }, 400, 'Expected `tokens[0]` to be a token id from 0 on.'],
   ['/detokenize', { tokens: 'ab' }, 400, 'Expected `tokens` to be a list of token ids.'],
   ['/detokenize', { tokens: [97], model: 'gpt-4' }, 404, 'The model `gpt-4` does not serve'],
-])('POST %s refuses %j in words', async (path, body, status, message) => {
+])('POST %s refuses what is wrong in words, case %#', async (path, body, status, message) => {
   const { post } = await startTokenizer();
   const response = await post(path, body);
   expect(response.status).toBe(status);

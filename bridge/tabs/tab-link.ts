@@ -15,6 +15,8 @@ export interface TabLinkOptions {
   readonly url: () => string;
   /** How long requests wait for a tab, from the start or from the loss of the last one on; after that they fail at once. */
   readonly graceMs: number;
+  /** The hub that models are loaded from where a call names none; huggingface.co where left out. */
+  readonly hub?: string | undefined;
 }
 
 /** A worker's WebSocket. */
@@ -41,10 +43,11 @@ export class TabLink implements Link {
 
   constructor(options: TabLinkOptions) {
     this.#options = options;
-    this.serve = new Serve(this.#clientId, (listener) => {
+    const open = (listener: LinkListener): Link => {
       this.#listener = listener;
       return this;
-    });
+    };
+    this.serve = new Serve(this.#clientId, open, options.hub);
     this.#awaitTab();
   }
 

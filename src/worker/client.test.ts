@@ -862,6 +862,25 @@ describe('a new worker', () => {
     expect(link.types).toEqual(['load-model', 'steer-load']);
   });
 
+  it('comes from the hub of the page where the call names none', async () => {
+    const link = new ScriptedLink();
+    const serve = new Serve(OWN, (listener) => link.open(listener), 'https://mirror.example');
+    link.connect();
+    link.welcome();
+    const loads = [
+      serve.loadModel('owner/model'),
+      serve.loadModel('owner/model', { hub: 'https://other.example' }),
+    ];
+    await vi.waitFor(() => expect(link.types).toEqual(['hello', 'load-model', 'load-model']));
+    const hubs = link.received.map((message) => 'source' in message && message.source);
+    expect(hubs.slice(1)).toMatchObject([
+      { hub: 'https://mirror.example' },
+      { hub: 'https://other.example' },
+    ]);
+    serve.close();
+    await Promise.allSettled(loads);
+  });
+
   it('is asked once more for a model under which the lost one died, and none after it', async () => {
     const { link, serve } = createServed();
     const loaded = serve.loadModel('owner/huge');

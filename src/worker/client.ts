@@ -4,6 +4,7 @@ import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import { BRIDGE_META } from './bridge/names.ts';
+import { hubOfPage } from './hub-of-page.ts';
 import { createClientId, createRequestId } from './ids.ts';
 import { modelNameOf, toModelSource, type ModelReference, type SourceOptions } from './model-source.ts';
 import { LoadCancelledError } from './model/hub/errors.ts';
@@ -183,7 +184,8 @@ export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Pr
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
-  return Promise.resolve(new Serve(clientId, (listener) => openLink({ clientId, host }, listener)));
+  const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
+  return Promise.resolve(new Serve(clientId, open, hubOfPage()));
 }
 
 /** The bridge marks the page that it serves; one of any other server must not look for it. */
@@ -201,6 +203,7 @@ function createWorker(): Worker {
 export class Serve implements LinkListener {
   readonly #link: Link;
   readonly #clientId: ClientId;
+  readonly #hub: string | undefined;
   /** Requests that are not settled yet, in order of submission. */
   readonly #outstanding = new Map<RequestId, OutstandingRequest>();
   /** Calls to the worker itself that are not answered yet. */
@@ -227,8 +230,10 @@ export class Serve implements LinkListener {
   /** Why nothing is answered any more; what is sent then is refused with it. */
   #end: Error | undefined;
 
-  constructor(clientId: ClientId, open: OpenLink) {
+  /** @param hub Origin of the hub that models are loaded from where a call names none; huggingface.co where left out. */
+  constructor(clientId: ClientId, open: OpenLink, hub?: string) {
     this.#clientId = clientId;
+    this.#hub = hub;
     this.#link = open(this);
     this.#status = { ...INITIAL_STATUS, isolationReason: this.#link.isolationReason };
   }
@@ -296,7 +301,8 @@ export class Serve implements LinkListener {
     { dtype = 'auto', whenBusy = 'finish', signal, ...given }: LoadModelOptions = {},
     onProgress?: (load: ModelLoad) => void,
   ): Promise<ServeStatus> {
-    const source = await toModelSource(model, given);
+    const hub = given.hub ?? this.#hub;
+    const source = await toModelSource(model, { ...given, ...(hub !== undefined && { hub }) });
     signal?.throwIfAborted();
     // In a page alone, and up to the browser: it may delete what it was not asked to keep.
     if ('storage' in navigator) void navigator.storage.persist();

@@ -8,7 +8,10 @@ export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>
 export interface SourceOptions {
   /** A branch, a tag or a commit; `main` by default. */
   readonly revision?: string;
-  /** Origin of the hub, `https://huggingface.co` by default; the page's policy has to allow another one. */
+  /**
+   * Origin of the hub; the page's policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
+   * started with, else `https://huggingface.co`.
+   */
   readonly hub?: string;
 }
 

@@ -315,7 +315,8 @@ describe('a request with timeoutMs', () => {
 it('tells the tokens of a text, and the text of tokens, of the model that serves', async () => {
   const { worker, send, answersTo, refusalsTo } = createWorker();
   await worker.start('http://localhost/', 'auto');
-  const { contextLength, vocabSize } = ScriptedBackend.config;
+  const { ScriptedBackend: Scripted } = await import('./runtime/scripted-backend.ts');
+  const { contextLength, vocabSize } = Scripted.config;
   send(A, { type: 'tokenize', callId: 1, text: 'cab', addSpecialTokens: false });
   send(A, { type: 'detokenize', callId: 2, tokenIds: [2, 0, 1] });
   send(A, { type: 'detokenize', callId: 3, tokenIds: [2, vocabSize] });

@@ -48,7 +48,7 @@ export function ModelsPanel() {
   const start = async (model: ModelReference, options: LoadModelOptions = {}): Promise<void> => {
     setRefusal(undefined);
     try {
-      await serve.loadModel(model, { dtype, whenBusy, ...hubInAddress(), ...options });
+      await serve.loadModel(model, { dtype, whenBusy, ...options });
     } catch (error) {
       setRefusal(refusalOf(error, serve.status().loadFailure));
     }
@@ -144,10 +144,4 @@ function Choice<Value extends string>({ label, value, choices, onChange }: Choic
       </select>
     </label>
   );
-}
-
-/** `?hub=` of the page's address names another hub; its policy has to allow it. */
-function hubInAddress(): Pick<LoadModelOptions, 'hub'> {
-  const hub = new URLSearchParams(location.search).get('hub');
-  return hub === null ? {} : { hub };
 }

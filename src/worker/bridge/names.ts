@@ -5,6 +5,9 @@ import { PROTOCOL_VERSION } from '../protocol.ts';
 /** The `meta` element in a page that the bridge serves; its content is the folder of the two paths below. */
 export const BRIDGE_META = 'tabserve-bridge';
 
+/** The `meta` element that names the hub of a server; its content is an origin. */
+export const HUB_META = 'tabserve-hub';
+
 /** Below the root of the site. */
 export const BRIDGE_FOLDER = '/bridge/';
 
