@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { systemClock } from '../src/batching/clock.ts';
+import { systemClock, type Clock } from '../src/batching/clock.ts';
 import type { Serve } from '../src/worker/client.ts';
 import { BRIDGE_FOLDER, BRIDGE_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
 import type { LogEntry } from './http/access-log.ts';
@@ -30,6 +30,8 @@ export interface BridgeOptions {
   readonly url: () => string;
   /** Origins of other pages that may ask. */
   readonly allowedOrigins?: readonly string[];
+  /** Whether clients may choose the `priority` of their requests. */
+  readonly allowsPriority?: boolean;
   /** How long a request waits for a tab, from the loss of the last one on; 10 s by default. */
   readonly graceMs?: number;
   /** Generates instead of a model in the tab. */
@@ -38,6 +40,9 @@ export interface BridgeOptions {
 }
 
 const GRACE_MS = 10_000;
+
+/** How long the last answers may take to reach their clients when the server stops. */
+const FLUSH_MS = 2000;
 
 /** Requests for work at the same time at most: the worker's own queue has its limit, and this keeps memory from growing. */
 const MAX_ONGOING = 512;
@@ -64,12 +69,19 @@ export class Bridge {
   readonly #sockets = new TabSockets((socket) => this.#tabs.attach(socket));
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
+  readonly #allowsPriority: boolean;
+  /** Requests whose answers have not left yet. Those of the page that serves are not among them. */
+  readonly #exchanges = new Set<Exchange>();
+  #onIdle: () => void = () => undefined;
+  /** Set once the server stops: what new requests are refused with. */
+  #refusal: HttpError | undefined;
   #numOngoing = 0;
 
   constructor({
     host,
     url,
     allowedOrigins = [],
+    allowsPriority = false,
     graceMs = GRACE_MS,
     upstream,
     log = () => undefined,
@@ -78,9 +90,10 @@ export class Bridge {
     this.pageMarks = upstream ? `${mark}\n    ${upstreamMark(upstream)}` : mark;
     this.#guard = new Guard({ host, allowedOrigins });
     this.#log = log;
+    this.#allowsPriority = allowsPriority;
     this.#tabs = new TabLink({ url, graceMs });
     this.serve = this.#tabs.serve;
-    const isServed = (): boolean => this.#tabs.isServed;
+    const isServed = (): boolean => this.#tabs.isServed && !this.#refusal;
     this.#routes = [
       ...(upstream ? upstreamRoutes(upstream) : []),
       generateRoute(this.serve),
@@ -109,6 +122,18 @@ export class Bridge {
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
     else refuseConnection(socket, 403);
     return true;
+  }
+
+  /**
+   * Refuses new work and lets what runs go on for `graceMs`. Then it ends the rest: a stream with an event, any other request with
+   * 503. Resolves when the last answer has left, or its client takes too long.
+   */
+  async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
+    this.#refusal ??= HttpError.stopping(Math.max(1, Math.ceil(graceMs / 1000)));
+    for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);
+    await this.#idleWithin(graceMs, clock);
+    for (const exchange of this.#exchanges) exchange.abort(this.#refusal);
+    await this.#idleWithin(FLUSH_MS, clock);
   }
 
   /** Idempotent. What is outstanding fails; nothing is taken any more. */
@@ -146,10 +171,15 @@ export class Bridge {
   ): Promise<void> {
     const startedAtMs = systemClock.now();
     for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
-    const exchange = new Exchange(request, response, url ?? new URL('http://localhost/'), match?.rest ?? '');
+    if (this.#refusal) closeAfter(response);
+    const given = url ?? new URL('http://localhost/');
+    const exchange = new Exchange(request, response, given, match?.rest ?? '', this.#allowsPriority);
+    if (!match?.route.isPageOnly) this.#exchanges.add(exchange);
     this.#metrics.begin();
     let reason: unknown;
     response.once('close', () => {
+      this.#exchanges.delete(exchange);
+      if (this.#exchanges.size === 0) this.#onIdle();
       const { requestId } = exchange;
       const { method = '' } = request;
       const status = statusOf(response, reason);
@@ -166,7 +196,7 @@ export class Bridge {
         ...(reason instanceof Error && { error: describeInLog(reason) }),
       });
     });
-    reason = await exchange.run((given) => this.#serveRoute(given, url, match?.route));
+    reason = await exchange.run((running) => this.#serveRoute(running, url, match?.route));
   }
 
   async #serveRoute(exchange: Exchange, url: URL | undefined, route: Route | undefined): Promise<void> {
@@ -192,6 +222,7 @@ export class Bridge {
   }
 
   async #work(answer: () => Promise<void>): Promise<void> {
+    if (this.#refusal) throw this.#refusal;
     if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
     this.#numOngoing += 1;
     try {
@@ -199,6 +230,15 @@ export class Bridge {
     } finally {
       this.#numOngoing -= 1;
     }
+  }
+
+  async #idleWithin(ms: number, clock: Clock): Promise<void> {
+    if (this.#exchanges.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancelTimer = clock.setTimer(ms, resolve);
+    this.#onIdle = resolve;
+    await promise;
+    cancelTimer();
   }
 
   #tokenRoute(): Route {
@@ -213,6 +253,11 @@ export class Bridge {
       },
     };
   }
+}
+
+/** The client's next request opens a new connection, which may reach another server. */
+function closeAfter(response: ServerResponse): void {
+  response.setHeader('Connection', 'close');
 }
 
 /** Undefined for a URL that is no path, or too long to be looked at. */
