@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-import { systemClock } from '../src/batching/clock.ts';
+import { systemClock, type Clock } from '../src/batching/clock.ts';
 import type { Serve } from '../src/worker/client.ts';
 import { BRIDGE_FOLDER, BRIDGE_META, HUB_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
 import type { LogEntry } from './http/access-log.ts';
@@ -41,6 +41,8 @@ export interface BridgeOptions {
   readonly url: () => string;
   /** Origins of other pages that may ask. */
   readonly allowedOrigins?: readonly string[];
+  /** Whether clients may choose the `priority` of their requests. */
+  readonly allowsPriority?: boolean;
   /** How long a request waits for a tab, from the loss of the last one on; 10 s by default. */
   readonly graceMs?: number;
   /** Origins that models come from. The first is the hub of every page and of `serve.loadModel`; huggingface.co where there is none. */
@@ -51,6 +53,9 @@ export interface BridgeOptions {
 }
 
 const GRACE_MS = 10_000;
+
+/** How long the last answers may take to reach their clients when the server stops. */
+const FLUSH_MS = 2000;
 
 /** Requests for work at the same time at most: the worker's own queue has its limit, and this keeps memory from growing. */
 const MAX_ONGOING = 512;
@@ -77,12 +82,19 @@ export class Bridge {
   readonly #sockets = new TabSockets((socket, owner) => this.#tabs.attach(socket, owner));
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
+  readonly #allowsPriority: boolean;
+  /** Requests whose answers have not left yet. Those of the page that serves are not among them. */
+  readonly #exchanges = new Set<Exchange>();
+  #onIdle: () => void = () => undefined;
+  /** Set once the server stops: what new requests are refused with. */
+  #refusal: HttpError | undefined;
   #numOngoing = 0;
 
   constructor({
     host,
     url,
     allowedOrigins = [],
+    allowsPriority = false,
     graceMs = GRACE_MS,
     hub: [hub] = [],
     upstream,
@@ -95,9 +107,10 @@ export class Bridge {
     ].join('\n    ');
     this.#guard = new Guard({ host, allowedOrigins });
     this.#log = log;
+    this.#allowsPriority = allowsPriority;
     this.#tabs = new TabLink({ url, graceMs, hub });
     this.serve = this.#tabs.serve;
-    const isServed = (): boolean => this.#tabs.isServed;
+    const isServed = (): boolean => this.#tabs.isServed && !this.#refusal;
     this.#routes = [
       ...(upstream ? upstreamRoutes(upstream) : []),
       generateRoute(this.serve),
@@ -137,6 +150,18 @@ export class Bridge {
     return true;
   }
 
+  /**
+   * Refuses new work and lets what runs go on for `graceMs`. Then it ends the rest: a stream with an event, any other request with
+   * 503. Resolves when the last answer has left, or its client takes too long.
+   */
+  async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
+    this.#refusal ??= HttpError.stopping(Math.max(1, Math.ceil(graceMs / 1000)));
+    for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);
+    await this.#idleWithin(graceMs, clock);
+    for (const exchange of this.#exchanges) exchange.abort(this.#refusal);
+    await this.#idleWithin(FLUSH_MS, clock);
+  }
+
   /** Idempotent. What is outstanding fails; nothing is taken any more. */
   close(): void {
     this.serve.close();
@@ -172,10 +197,15 @@ export class Bridge {
   ): Promise<void> {
     const startedAtMs = systemClock.now();
     for (const [name, value] of Object.entries(API_HEADERS)) response.setHeader(name, value);
-    const exchange = new Exchange(request, response, url ?? new URL('http://localhost/'), match?.rest ?? '');
+    if (this.#refusal) closeAfter(response);
+    const given = url ?? new URL('http://localhost/');
+    const exchange = new Exchange(request, response, given, match?.rest ?? '', this.#allowsPriority);
+    if (!match?.route.isPageOnly) this.#exchanges.add(exchange);
     this.#metrics.begin();
     let reason: unknown;
     response.once('close', () => {
+      this.#exchanges.delete(exchange);
+      if (this.#exchanges.size === 0) this.#onIdle();
       const { requestId } = exchange;
       const { method = '' } = request;
       const status = statusOf(response, reason);
@@ -192,7 +222,7 @@ export class Bridge {
         ...(reason instanceof Error && { error: describeInLog(reason) }),
       });
     });
-    reason = await exchange.run((given) => this.#serveRoute(given, url, match?.route));
+    reason = await exchange.run((running) => this.#serveRoute(running, url, match?.route));
   }
 
   async #serveRoute(exchange: Exchange, url: URL | undefined, route: Route | undefined): Promise<void> {
@@ -218,6 +248,7 @@ export class Bridge {
   }
 
   async #work(answer: () => Promise<void>): Promise<void> {
+    if (this.#refusal) throw this.#refusal;
     if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
     this.#numOngoing += 1;
     try {
@@ -225,6 +256,15 @@ export class Bridge {
     } finally {
       this.#numOngoing -= 1;
     }
+  }
+
+  async #idleWithin(ms: number, clock: Clock): Promise<void> {
+    if (this.#exchanges.size === 0) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const cancelTimer = clock.setTimer(ms, resolve);
+    this.#onIdle = resolve;
+    await promise;
+    cancelTimer();
   }
 
   #tokenRoute(): Route {
@@ -239,6 +279,11 @@ export class Bridge {
       },
     };
   }
+}
+
+/** The client's next request opens a new connection, which may reach another server. */
+function closeAfter(response: ServerResponse): void {
+  response.setHeader('Connection', 'close');
 }
 
 /** Undefined for a URL that is no path, or too long to be looked at. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 import { Bridge } from './bridge.ts';
@@ -40,7 +41,7 @@ async function main(args: readonly string[]): Promise<void> {
     bridge.close();
     throw error;
   });
-  closeOnSignal(() => void server.close());
+  const stopped = stopOnSignal(bridge, server, options.drainMs);
   url = pageUrl(server.url, options);
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host))
@@ -50,7 +51,7 @@ async function main(args: readonly string[]): Promise<void> {
     void warnOfUpstream(upstream);
   }
   if (options.openBrowser !== 'never') openBrowser(url, options.openBrowser);
-  if (options.isHeadless) await serveHeadless(url, bridge, server);
+  if (options.isHeadless) await serveHeadless(url, bridge, server, stopped);
 }
 
 /** It may still be starting: the bridge asks again with each request. */
@@ -64,26 +65,43 @@ function pageUrl(origin: string, { backend }: BridgeOptions): string {
   return backend === undefined ? origin : `${origin}/?backend=${backend}`;
 }
 
-/** Resolves when a signal has ended it, and the server with it. */
+/** Resolves when `stopped` has aborted, and the browser and the server have ended. */
 async function serveHeadless(
   url: string,
   { serve, ownBrowserCookie: cookie }: Bridge,
   server: RunningServer,
+  stopped: AbortSignal,
 ): Promise<void> {
-  const controller = new AbortController();
-  closeOnSignal(() => controller.abort());
   tellState(serve, url, (line) => console.log(line));
   // What starts browsers is large, and only this needs it.
   const { keepHeadlessTab } = await import('./headless.ts');
   try {
-    await keepHeadlessTab(url, { cookie, signal: controller.signal, tell: (line) => console.error(line) });
+    await keepHeadlessTab(url, { cookie, signal: stopped, tell: (line) => console.error(line) });
   } finally {
     await server.close();
   }
 }
 
-/** The process ends by itself once nothing listens; a second signal ends it at once. */
-function closeOnSignal(close: () => void): void {
-  process.once('SIGINT', close);
-  process.once('SIGTERM', close);
+/**
+ * The first signal lets running requests go on for `drainMs`, then ends them and the server: the process ends by itself once
+ * nothing listens. The second signal ends the process at once.
+ *
+ * @returns Aborts when all requests have ended: until then the tab that serves is needed.
+ */
+function stopOnSignal(bridge: Bridge, server: RunningServer, drainMs: number): AbortSignal {
+  const stopped = new AbortController();
+  let isStopping = false;
+  const stop = (signal: 'SIGINT' | 'SIGTERM'): void => {
+    if (isStopping) process.exit(128 + constants.signals[signal]);
+    isStopping = true;
+    console.log(
+      `Stopping: running requests may go on for ${drainMs} ms. Press Ctrl+C again to stop at once.`,
+    );
+    void bridge.drain(drainMs).then(() => {
+      stopped.abort();
+      return server.close();
+    });
+  };
+  process.on('SIGINT', stop).on('SIGTERM', stop);
+  return stopped.signal;
 }

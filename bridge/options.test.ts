@@ -10,6 +10,8 @@ describe('parseOptions', () => {
       openBrowser: 'with-screen',
       isHeadless: false,
       allowedOrigins: [],
+      allowsPriority: false,
+      drainMs: 10_000,
       logLevel: 'all',
       hub: [],
       help: false,
@@ -50,6 +52,17 @@ describe('parseOptions', () => {
 
   it('rejects the model of an upstream that is not there', () => {
     expect(() => parseOptions(['--upstream-model=gpt2'])).toThrow('`--upstream`');
+  });
+
+  it('takes a time to drain, and lets clients choose a priority', () => {
+    expect(parseOptions(['--drain-ms', '0', '--allow-priority'])).toMatchObject({
+      drainMs: 0,
+      allowsPriority: true,
+    });
+  });
+
+  it.each(['-1', '1.5', '10s', '', '2147483648'])('rejects %j as a time to drain', (text) => {
+    expect(() => parseOptions([`--drain-ms=${text}`])).toThrow('`--drain-ms` to be an integer from 0');
   });
 
   it('takes origins that may ask, and a level of the log', () => {

@@ -17,6 +17,10 @@ export interface BridgeOptions {
   readonly backend?: 'webgpu' | 'wasm';
   /** Origins of other pages that may ask. */
   readonly allowedOrigins: readonly string[];
+  /** Whether clients may choose the `priority` of their requests. */
+  readonly allowsPriority: boolean;
+  /** How long running requests may go on after the first Ctrl+C, in ms. */
+  readonly drainMs: number;
   readonly logLevel: LogLevel;
   /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
@@ -26,6 +30,11 @@ export interface BridgeOptions {
 }
 
 const DEFAULT_PORT = 8000;
+
+const DEFAULT_DRAIN_MS = 10_000;
+
+/** The longest that a timer can wait. */
+const MAX_DRAIN_MS = 2 ** 31 - 1;
 
 export const USAGE = `Usage: npm start -- [options]
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
@@ -40,6 +49,9 @@ export const USAGE = `Usage: npm start -- [options]
   --upstream URL        let this OpenAI-compatible server (vLLM, Ray Serve LLM) generate, instead of a model in the tab;
                         its key, if any, in the environment variable TABSERVE_UPSTREAM_API_KEY
   --upstream-model ID   which of its models (default the first that it names)
+  --allow-priority      let clients choose the priority of their requests (default: all have priority 0)
+  --drain-ms N          let running requests go on for this long after Ctrl+C (default ${DEFAULT_DRAIN_MS}; 0 = end them at once);
+                        a second Ctrl+C stops at once
   --log LEVEL           a line of JSON for each request: all (default), errors or off
   --help                print this`;
 
@@ -52,6 +64,8 @@ export function parseOptions(args: readonly string[]): BridgeOptions {
     openBrowser: parseOpen(values),
     isHeadless: values.headless,
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
+    allowsPriority: values['allow-priority'],
+    drainMs: parseDrainMs(values['drain-ms']),
     logLevel: parseLogLevel(values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
     ...parseBackend(values.backend, values.upstream),
@@ -77,6 +91,8 @@ function parseStrictly(args: readonly string[]) {
         open: { type: 'boolean', default: false },
         'no-open': { type: 'boolean', default: false },
         'allow-origin': { type: 'string', multiple: true, default: [] },
+        'allow-priority': { type: 'boolean', default: false },
+        'drain-ms': { type: 'string', default: String(DEFAULT_DRAIN_MS) },
         log: { type: 'string', default: 'all' },
         help: { type: 'boolean', default: false },
       },
@@ -91,6 +107,13 @@ function parsePort(text: string): number {
   const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (port <= 65_535) return port;
   const message = `Expected \`--port\` to be an integer from 0 to 65535, got \`${text}\` (string)`;
+  throw new BridgeError('INVALID_ARGUMENT', message);
+}
+
+function parseDrainMs(text: string): number {
+  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (ms <= MAX_DRAIN_MS) return ms;
+  const message = `Expected \`--drain-ms\` to be an integer from 0 to ${MAX_DRAIN_MS}, got \`${text}\` (string)`;
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 

@@ -8,6 +8,10 @@ function ask(remoteAddress: string | undefined, headers: IncomingHttpHeaders = {
   return callerOf({ socket: { remoteAddress }, headers } as IncomingMessage, user);
 }
 
+function withKey(key: string, user?: string) {
+  return ask('192.0.2.7', { authorization: `Bearer ${key}` }, user);
+}
+
 describe('a caller', () => {
   it.each([
     ['127.0.0.1', 'loopback'],
@@ -26,8 +30,6 @@ describe('a caller', () => {
   });
 
   it('is told apart within its peer by its bearer token, and within that by its user', () => {
-    const withKey = (key: string, user?: string) =>
-      ask('192.0.2.7', { authorization: `Bearer ${key}` }, user);
     expect(withKey('a')).toEqual(withKey('a'));
     expect(withKey('a')[1]).not.toBe(withKey('b')[1]);
     expect(withKey('a', 'ann').slice(0, 2)).toEqual(withKey('a', 'bob').slice(0, 2));

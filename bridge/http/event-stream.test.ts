@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect, it, vi } from 'vitest';
 
+import { FakeClock } from '../../src/batching/fake-clock.ts';
 import { EventStream } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
@@ -38,6 +39,40 @@ it('sends its status with the first event, and the end as one of its own', async
   expect(text).toContain('HTTP/1.1 200 OK');
   expect(text).toContain('data: {"a":1}\n\n');
   expect(text).toContain('data: [DONE]\n\n');
+});
+
+it('sends its headers when it opens, and a comment for every 15 s of silence', async () => {
+  const clock = new FakeClock();
+  const { text } = await stream((_, exchange) => {
+    const events = new EventStream(exchange, clock);
+    events.open();
+    expect(exchange.response.headersSent).toBe(true);
+    expect(exchange.hasContent).toBe(false);
+    clock.advance(14_999);
+    clock.advance(1);
+    clock.advance(15_000);
+    events.send({ a: 1 });
+    clock.advance(10_000);
+    events.send({ b: 2 });
+    clock.advance(14_999);
+    events.end();
+    clock.advance(60_000);
+    return Promise.resolve();
+  });
+  const lines = text.match(/: keep-alive|data: [^\n]*/g);
+  expect(lines).toEqual([': keep-alive', ': keep-alive', 'data: {"a":1}', 'data: {"b":2}', 'data: [DONE]']);
+  expect(clock.pendingTimers).toBe(0);
+});
+
+it('has no timer left when its client has gone', async () => {
+  const clock = new FakeClock();
+  await stream(async (_, exchange) => {
+    new EventStream(exchange, clock).open();
+    expect(clock.pendingTimers).toBe(1);
+    exchange.response.destroy();
+    await once(exchange.response, 'close');
+  });
+  expect(clock.pendingTimers).toBe(0);
 });
 
 it('answers what fails before the first event with a status, and what fails later with an event', async () => {
