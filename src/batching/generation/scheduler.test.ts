@@ -463,15 +463,16 @@ describe('rejects', () => {
     driver.add('c');
   });
 
-  it('with the time after which a place is likely to be free, from the rate of admissions', () => {
+  it('with the limit in force, and when a place is likely to be free', () => {
     const driver = createDriver({ policy: 'off', maxQueuedRequests: 50 });
-    driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 1 });
-    for (let turn = 0; turn < 30; turn += 1) {
+    driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 2 });
+    for (let turn = 0; turn < 60; turn += 1) {
       driver.step();
       driver.nowMs += 40;
     }
-    driver.configure({ maxQueuedRequests: 20 });
-    const details = { numQueuedRequests: 20, maxQueuedRequests: 20, retryAfterMs: 40 };
+    driver.step();
+    driver.configure({ maxQueuedRequests: 19 });
+    const details = { numQueuedRequests: 19, maxQueuedRequests: 19, retryAfterMs: 40 };
     expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', details }));
   });
 });

@@ -1,5 +1,5 @@
-import { BackPressureError, KvBudgetError } from '../errors.ts';
-import { DrainRate } from '../drain-rate.ts';
+import { BackPressureError, KvBudgetError, StopConditionError } from '../errors.ts';
+import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from './logprobs.ts';
@@ -53,7 +53,10 @@ export class Scheduler {
   #policy: BatchingPolicy;
   readonly #waiting = new RequestQueue<Sequence>();
   readonly #running: RunningSequences;
-  readonly #drainRate = new DrainRate();
+  /** What runs, each from its admission to its end. */
+  readonly #sequenceRate = new DrainRate();
+  /** Steps, each from `schedule` to `update`. */
+  readonly #stepRate = new DrainRate();
   readonly #memory: KvMemory;
   readonly #prefixes = new PrefixCache();
   readonly #maxPrefillRows: number;
@@ -129,7 +132,10 @@ export class Scheduler {
       if (error) throw error;
     }
     const limit = this.#waiting.limitFor(first.clientId, this.#policy.maxQueuedRequests, requests.length);
-    if (limit) throw BackPressureError.of({ ...limit, retryAfterMs: this.#drainRate.retryAfterMs });
+    if (limit) {
+      const numPlaces = limit.numQueuedRequests + requests.length - limit.maxQueuedRequests;
+      throw BackPressureError.of({ ...limit, retryAfterMs: this.#retryAfterMs(nowMs, numPlaces) });
+    }
     for (const request of requests) this.#waiting.add(new Sequence(request, nowMs));
   }
 
@@ -153,7 +159,9 @@ export class Scheduler {
     if (this.#isIdle && this.numWaiting === 0) return undefined;
     this.#memory.beginStep(this.#need());
     this.#prefixes.truncate(this.#memory.shape);
-    return this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
+    const step = this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
+    if (step) this.#stepRate.start(step, nowMs);
+    return step;
   }
 
   /**
@@ -174,33 +182,74 @@ export class Scheduler {
     const need = this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) });
     this.#makeRoom(need);
     const kvShape = this.#memory.reserve(need);
-    return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
+    const behind: DecodeStep = { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
+    this.#stepRate.start(behind, nowMs);
+    return behind;
   }
 
   /** Takes in what the step yielded; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     const progress: Progress[] = [];
+    this.#stepRate.end(step, nowMs);
     // What it was to copy may not be where it was to go.
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#prefixes.clear();
     for (const [index, row] of step.rows.entries()) {
       const sequence = this.#running.get(row.requestId);
       // Gone, or another one of the same id.
       if (sequence?.numComputedTokens !== row.startPosition) continue;
-      const sampled = output.tokenIds[index];
+      const entry = output.tokenIds[index];
       const isStart = row.startPosition === sequence.numReusedTokens;
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
-      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(sampled instanceof Error);
+      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(entry instanceof Error);
+      const sampled = this.#take(sequence, entry, nowMs);
       if (sampled instanceof Error) sequence.finish('error');
-      else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
-      if (sequence.status === 'finished') this.#remove(sequence);
+      // Gone where its `stopsAfter`, the caller's own code, has aborted it.
+      if (this.#running.get(sequence.id) !== sequence) continue;
+      if (sequence.status === 'finished') this.#finish(sequence, nowMs);
       const logprobs = output.logprobs?.[index];
       progress.push({ sequence, isStart, sampled, logprobs });
     }
     return progress;
   }
 
+  /** Returns the token that was sampled for the sequence, or why it fails. */
+  #take(sequence: Sequence, entry: number | Error | undefined, nowMs: number): Progress['sampled'] {
+    if (typeof entry !== 'number') return entry;
+    try {
+      sequence.append(entry, nowMs, this.#limits);
+      return entry;
+    } catch (cause) {
+      return StopConditionError.because(cause);
+    }
+  }
+
   get #isIdle(): boolean {
     return this.#running.size === 0;
+  }
+
+  /** How long until so many places in the queue are likely to be free, in whole ms, at least 1. */
+  #retryAfterMs(nowMs: number, numPlaces: number): number {
+    return retryAfterMsOf(this.#remainingMs(nowMs, numPlaces));
+  }
+
+  #remainingMs(nowMs: number, numPlaces: number): number {
+    const { policy, maxBatchSize } = this.#policy;
+    const { size } = this.#running;
+    const { next } = this.#waiting;
+    const { oldest } = this.#waiting;
+    const isFull = !oldest || this.numWaiting >= maxBatchSize;
+    const ripeMs = isFull ? 0 : oldest.arrivedAtMs + this.#policy.batchWaitTimeoutMs - nowMs;
+    if (this.#isIdle) return policy === 'off' ? 0 : ripeMs;
+    // One after the other, or a batch when all that runs has ended.
+    if (policy === 'off') return this.#sequenceRate.remainingMs(nowMs, size * numPlaces);
+    if (policy === 'static') {
+      const numEnds = size * Math.ceil(numPlaces / maxBatchSize);
+      return Math.max(ripeMs, this.#sequenceRate.remainingMs(nowMs, numEnds));
+    }
+    // With a slot and memory to spare the next step admits, or the one after it where this one has no prefill budget left.
+    if (next && this.#running.canAdmit && this.#memory.canHold(this.#need({ next })))
+      return this.#stepRate.remainingMs(nowMs, numPlaces + 1);
+    return this.#sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, size - maxBatchSize));
   }
 
   #schedulePrefill(nowMs: number): PrefillStep | undefined {
@@ -355,7 +404,13 @@ export class Scheduler {
     return to === undefined ? [] : [{ kind: 'copy', from: slot, to }];
   }
 
+  #finish(sequence: Sequence, nowMs: number): void {
+    this.#sequenceRate.end(sequence, nowMs);
+    this.#remove(sequence);
+  }
+
   #remove(sequence: Sequence): void {
+    this.#sequenceRate.forget(sequence);
     const { slot, isInSlot, finishReason } = sequence;
     this.#running.remove(sequence);
     if (isInSlot && finishReason !== 'error' && this.#policy.prefixCaching)
@@ -395,7 +450,7 @@ export class Scheduler {
       if (!sequence || !this.#makeRoom(this.#need({ next: sequence }))) break;
       this.#waiting.take();
       this.#running.admit(sequence);
-      this.#drainRate.recordAdmission(nowMs, this.numWaiting);
+      this.#sequenceRate.start(sequence, nowMs);
       first ??= sequence;
     }
     return first;
