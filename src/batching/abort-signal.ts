@@ -31,8 +31,45 @@ export function createAbortController(): AbortController {
   return new platform.AbortController();
 }
 
-/** Calls `listener` when `signal` aborts. Returns the function that stops listening. */
+/** Those who listen to one signal, in the order in which they came. */
+class AbortAudience {
+  readonly #listeners = new Set<() => void>();
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#tellAll);
+  }
+
+  add(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  remove(listener: () => void): void {
+    this.#listeners.delete(listener);
+    if (this.#listeners.size > 0) return;
+    audiences.delete(this.#signal);
+    this.#signal.removeEventListener('abort', this.#tellAll);
+  }
+
+  readonly #tellAll = (): void => {
+    audiences.delete(this.#signal);
+    for (const listener of this.#listeners) listener();
+  };
+}
+
+const audiences = new WeakMap<AbortSignal, AbortAudience>();
+
+/**
+ * Calls `listener` when `signal` aborts; it must not throw. Returns the function that stops listening. A platform's
+ * signal looks through all its listeners to add or remove one, so thousands of calls on one signal share one listener.
+ */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
-  signal.addEventListener('abort', listener);
-  return () => signal.removeEventListener('abort', listener);
+  let audience = audiences.get(signal);
+  if (!audience) {
+    audience = new AbortAudience(signal);
+    audiences.set(signal, audience);
+  }
+  audience.add(listener);
+  return () => audience.remove(listener);
 }

@@ -12,6 +12,11 @@ export class Alarm {
     this.#ring = ring;
   }
 
+  /** Infinity where it is not set. */
+  get dueMs(): number {
+    return this.#dueMs;
+  }
+
   set(dueMs: number): void {
     if (dueMs >= this.#dueMs) return;
     this.clear();

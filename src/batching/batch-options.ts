@@ -38,12 +38,16 @@ export interface BatchOptions<Item> {
   readonly allowSmallBatch?: boolean;
   /**
    * Looks for a batch at most this often, in ms. Default 0: at every event. The first call after a quiet spell is
-   * looked at at once and starts a grid of looks, `strideMs` apart; only `flush()` and `close()` cut between them.
+   * looked at at once and starts a grid of looks, `strideMs` apart; only `flush()` and `close()` cut between them. Less
+   * than a microsecond counts as 0.
    */
   readonly strideMs?: number;
   /** Default: the platform's clock. */
   readonly clock?: Clock;
-  /** Told of every batch when its handler has ended; a throw in it is swallowed and counted in `sinkErrors`. */
+  /**
+   * Told of every batch when its handler has ended. A throw in it, and a rejection of the promise that it returns, are
+   * swallowed and counted in `sinkErrors`.
+   */
   readonly onBatch?: (event: BatchEvent) => void;
 }
 

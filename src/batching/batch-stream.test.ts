@@ -1,8 +1,24 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
-import { describe, expect, expectTypeOf, it } from 'vitest';
-import { batchStream, END_OF_STREAM, type BatchedStream } from './batch.ts';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { batch, batchStream, END_OF_STREAM, type BatchedStream } from './batch.ts';
 import { createStreamRig, outcomeOf, readAll, settled } from './batch-test-support.ts';
 import { BackPressureError, BatchSizeMismatchError, ClosedError, RequestCancelledError } from './errors.ts';
+
+/** What is reachable from nowhere is gone when this resolves. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  await new Promise((resolve) => setImmediate(resolve)); // a WeakRef holds its target to the end of the task
+  (runInNewContext('gc') as () => void)();
+}
+
+/** A value that cannot even be asked for its class. */
+function createRevoked<Target extends object>(target: Target): Target {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
 
 /** Two calls in one running batch, and its run. */
 function createPair(options: Parameters<typeof createStreamRig>[0] = {}) {
@@ -139,6 +155,29 @@ describe('batchStream rule 6 and 8: steps, errors and ends', () => {
     });
     expect(await readAll(call(1))).toEqual([expect.any(TypeError)]);
     expect(await readAll(call(2))).toEqual(['2']);
+  });
+
+  it('fails one caller alone whose chunk cannot be asked for its class, its mate goes on', async () => {
+    const { first, second, run } = createPair();
+    await run.yield([createRevoked(new Error('a1')), 'b1']);
+    await run.yield(['a2', 'b2']);
+    await run.end();
+    expect(await readAll(first)).toEqual([expect.any(TypeError)]);
+    expect(await readAll(second)).toEqual(['b1', 'b2']);
+  });
+
+  it('closes the generator of a step that cannot be read', async () => {
+    const { first, second, run } = createPair();
+    const unreadable = new Proxy(['a1', 'b1'], {
+      get(step, key) {
+        if (key === '0') throw new TypeError('not to be read');
+        return Reflect.get(step, key) as unknown;
+      },
+    });
+    await run.yield(unreadable);
+    expect(await readAll(first)).toEqual([expect.any(TypeError)]);
+    expect(await readAll(second)).toEqual([expect.any(TypeError)]);
+    expect(run.isClosed).toBe(true);
   });
 
   it('closes the generator when every caller has ended', async () => {
@@ -291,6 +330,46 @@ describe('batchStream rule 7: cancellation', () => {
     await expect(first.next()).rejects.toBeInstanceOf(RequestCancelledError);
   });
 
+  it.each([
+    ['while its handler runs', false],
+    ['when its handler has long ended', true],
+  ])('frees the unread chunks of an aborted stream at once, %s', async (_, isEnded) => {
+    const controller = new AbortController();
+    const done = Promise.withResolvers<void>();
+    const chunks: WeakRef<object>[] = [];
+    const createStep = (): object[] => {
+      const chunk = { text: 'unread' };
+      chunks.push(new WeakRef(chunk));
+      return [chunk];
+    };
+    const call = batchStream<number, object>(async function* () {
+      yield createStep();
+      yield createStep(); // the generator itself may hold its last step
+      if (!isEnded) await done.promise;
+    });
+    const stream = call(1, { signal: controller.signal });
+    await settled();
+    controller.abort('gone');
+    await collectGarbage();
+    expect(chunks[0]?.deref()).toBeUndefined();
+    await expect(stream.next()).rejects.toBeInstanceOf(RequestCancelledError);
+    done.resolve();
+  });
+
+  it('stops listening to its signal when it has been read to the end', async () => {
+    const { signal } = new AbortController();
+    const [adding, removing] = [
+      vi.spyOn(signal, 'addEventListener'),
+      vi.spyOn(signal, 'removeEventListener'),
+    ];
+    const { call, runs } = createStreamRig();
+    const stream = call(1, { signal });
+    await runs[0]?.yield(['a']);
+    await runs[0]?.end();
+    expect(await readAll(stream)).toEqual(['a']);
+    expect(removing).toHaveBeenCalledTimes(adding.mock.calls.length);
+  });
+
   it('rejects a read made before the batcher has heard of the abort', async () => {
     const { call } = createStreamRig();
     const controller = new AbortController();
@@ -393,6 +472,22 @@ describe('batchStream rule 7: cancellation', () => {
 });
 
 describe('batchStream rejects', () => {
+  it.each([
+    ['is no object', 'now'],
+    ['is an empty object', {}],
+    ['cannot be read', createRevoked(new AbortController().signal)],
+  ])('at the first read, as batch does, a call whose signal %s', async (_, signal) => {
+    const options = { signal: signal as AbortSignal };
+    const { call, runs } = createStreamRig();
+    const stream = call(1, options);
+    expect(await readAll(stream)).toEqual([expect.any(TypeError)]);
+    expect(await readAll(stream)).toEqual([]);
+    expect([call.queueLength, runs.length]).toEqual([0, 0]);
+    await expect(batch(async (items: readonly number[]) => items)(1, options)).rejects.toBeInstanceOf(
+      TypeError,
+    );
+  });
+
   it('at the first read, a call whose signal has aborted', async () => {
     const { call, runs } = createStreamRig();
     const stream = call(1, { signal: AbortSignal.abort('gone') });

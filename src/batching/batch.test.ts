@@ -1,5 +1,5 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { batch, batchBehindQueue, type Batched, type BatchEvent, type BatchOptions } from './batch.ts';
 import { createRig, outcomeOf, settled } from './batch-test-support.ts';
 import {
@@ -332,6 +332,16 @@ function createQueuedRig(options: BatchOptions<number> = {}) {
   return { clock, call, events };
 }
 
+it('takes a strideMs too short for any clock for none', async () => {
+  const { call, runs, clock, finish } = createRig({ strideMs: 1e-320, maxBatchSize: 2 });
+  clock.advance(1000);
+  for (const item of [1, 2, 3]) void call(item);
+  clock.advance(5);
+  await finish();
+  expect(runs.map(({ items }) => items)).toEqual([[1], [2, 3]]);
+  expect(clock.pendingTimers).toBe(0);
+});
+
 describe('batch: a call that a queue in front has held back', () => {
   it('has waited since it arrived there', async () => {
     const { clock, call, events } = createQueuedRig({ batchWaitTimeoutMs: 50 });
@@ -343,6 +353,21 @@ describe('batch: a call that a queue in front has held back', () => {
     await answer;
     await settled();
     expect(events).toMatchObject([{ reason: 'timeout', waitMs: 50 }]);
+  });
+
+  it('starts the grid of looks where it is the first call', async () => {
+    const { clock, call, events } = createQueuedRig({ strideMs: 20 });
+    clock.advance(40);
+    const answers = [call(1, { arrivedAtMs: 10 })];
+    await settled();
+    expect([call.queueLength, clock.pendingTimers]).toEqual([0, 0]);
+    answers.push(call(2, { arrivedAtMs: 40 }));
+    clock.advance(19);
+    expect(call.queueLength).toBe(1);
+    clock.advance(1);
+    expect(await Promise.all(answers)).toEqual([1, 2]);
+    await settled();
+    expect(events).toMatchObject([{ waitMs: 30 }, { waitMs: 20 }]);
   });
 
   it('is no arrival: it leaves as one that waited', async () => {
@@ -642,6 +667,42 @@ describe('batch rule 5: batchSizeFn', () => {
     }
   });
 
+  it('hears of an abort and of close() while it measures a call, which then never waits', async () => {
+    const controller = new AbortController();
+    const aborted = createRig({
+      batchSizeFn: (items) => {
+        controller.abort('changed my mind');
+        return items.length;
+      },
+    });
+    const answer = aborted.call(1, { signal: controller.signal });
+    expect(await outcomeOf(answer)).toMatchObject({ code: 'REQUEST_CANCELLED', cause: 'changed my mind' });
+    expect(aborted.runs).toEqual([]);
+
+    const closed = createRig({
+      batchSizeFn: (items) => {
+        void closed.call.close();
+        return items.length;
+      },
+    });
+    expect(await outcomeOf(closed.call(1))).toBeInstanceOf(ClosedError);
+    expect(closed.runs).toEqual([]);
+  });
+
+  it('keeps maxQueuedRequests though the function submits calls of its own', async () => {
+    const { call } = createRig({
+      maxBatchSize: 1,
+      maxQueuedRequests: 1,
+      batchSizeFn: ([item = 0]) => {
+        if (item === 2) call(3).catch(() => {});
+        return 1;
+      },
+    });
+    call(1).catch(() => {});
+    expect(await outcomeOf(call(2))).toBeInstanceOf(BackPressureError);
+    expect(call.queueLength).toBe(1);
+  });
+
   it('survives a function that calls back into the batcher', async () => {
     const controller = new AbortController();
     const { call, runs, clock } = createRig({
@@ -696,6 +757,18 @@ describe('batch rule 5: batchSizeFn', () => {
 });
 
 describe('batch rule 6: errors', () => {
+  it('fails one caller alone whose result cannot be asked for its class', async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    const call = batch(async (items: readonly number[]) => items.map((item) => (item === 2 ? proxy : item)), {
+      maxBatchSize: 3,
+      batchWaitTimeoutMs: 1,
+    });
+    const [first, second, third] = await Promise.allSettled([call(1), call(2), call(3)]);
+    expect([first, third]).toMatchObject([{ value: 1 }, { value: 3 }]);
+    expect(second).toMatchObject({ status: 'rejected', reason: expect.any(TypeError) });
+  });
+
   it.each([
     ['too short', [1], 1],
     ['too long', [1, 2, 3], 3],
@@ -766,6 +839,24 @@ describe('batch rule 6: errors', () => {
 });
 
 describe('batch rule 7: cancellation', () => {
+  it('listens to a signal once, however many calls follow it, and to none when they are settled', async () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const [adding, removing] = [
+      vi.spyOn(signal, 'addEventListener'),
+      vi.spyOn(signal, 'removeEventListener'),
+    ];
+    const { call, finishAll } = createRig({ maxBatchSize: 100 });
+    const answers = Array.from({ length: 16_000 }, (_, item) => call(item, { signal }));
+    expect([adding.mock.calls.length, removing.mock.calls.length]).toEqual([1, 0]);
+    await finishAll();
+    await Promise.all(answers);
+    expect(removing.mock.calls.length).toBe(adding.mock.calls.length);
+    const cancelled = [call(1, { signal }), call(2, { signal })];
+    controller.abort('gone');
+    for (const answer of cancelled) expect(await outcomeOf(answer)).toBeInstanceOf(RequestCancelledError);
+  });
+
   it('rejects a call whose signal has aborted, and never enqueues it', async () => {
     const { call, runs } = createRig();
     const reason = new Error('changed my mind');
@@ -1078,6 +1169,22 @@ describe('batch: the event', () => {
     await finishAll();
     expect(await Promise.all(answers)).toEqual([1, 2]);
     expect(call.sinkErrors).toBe(2);
+  });
+
+  it('swallows the rejection of an async onBatch, counts it and goes on', async () => {
+    const unhandled = vi.fn<() => void>();
+    process.on('unhandledRejection', unhandled);
+    const { call, finishAll } = createRig({
+      // oxlint-disable-next-line typescript/no-misused-promises -- an async sink fits the type of a sync one
+      onBatch: () => Promise.reject(new Error('sink')),
+    });
+    const answers = [call(1), call(2)];
+    await finishAll();
+    expect(await Promise.all(answers)).toEqual([1, 2]);
+    expect(call.sinkErrors).toBe(2);
+    await new Promise((resolve) => setImmediate(resolve)); // when Node tells of unhandled rejections
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
   });
 
   it('lets onBatch and the handler call back into the batcher', async () => {

@@ -1,6 +1,7 @@
 import type { BatchContext, BatchOptions, CallOptions, QueuedCallOptions } from './batch-options.ts';
 import { resolveBatchOptions } from './batch-options.ts';
 import { Batcher } from './batcher.ts';
+import type { CancelHandle } from './cancel-handle.ts';
 import { BatchSizeMismatchError, RequestCancelledError } from './errors.ts';
 import { requireFunction } from './require-option.ts';
 import type { RunningBatch } from './running-batch.ts';
@@ -18,8 +19,10 @@ export interface BatchControls {
   readonly queueLength: number;
   /** Handlers that run. */
   readonly ongoingBatches: number;
-  /** Throws swallowed from `onBatch`. */
+  /** Throws and rejections swallowed from `onBatch`. */
   readonly sinkErrors: number;
+  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
+  readonly retryAfterMs: number;
   /** Governs the next batch. Validates like the constructor; a refused value leaves the old one. */
   setMaxBatchSize(value: number): void;
   /** Governs the next batch. Validates like the constructor; a refused value leaves the old one. */
@@ -117,11 +120,18 @@ export function batchStream<Item, Chunk>(
     { canAnyCallLeave: true },
   );
   const submit = (item: Item, callOptions?: CallOptions): AsyncIterableIterator<Chunk> => {
-    const buffer = new StreamBuffer<Chunk>(callOptions?.signal, () => {
+    let handle: CancelHandle | undefined;
+    const buffer = new StreamBuffer<Chunk>(() => {
       handle?.cancel(RequestCancelledError.because(undefined), true);
     });
     const reject = (error: unknown): void => buffer.reject(error);
-    const handle = batcher.submit(item, buffer, reject, callOptions?.signal, undefined);
+    try {
+      const signal = callOptions?.signal;
+      handle = batcher.submit(item, buffer, reject, signal, undefined);
+      if (handle && signal) buffer.follow(signal);
+    } catch (error) {
+      reject(error); // an unusable signal, say
+    }
     return buffer;
   };
   return withControls(submit, batcher);
@@ -147,6 +157,9 @@ function withControls<Submit extends object>(submit: Submit, batcher: BatchContr
     },
     get sinkErrors() {
       return batcher.sinkErrors;
+    },
+    get retryAfterMs() {
+      return batcher.retryAfterMs;
     },
     setMaxBatchSize: (value) => batcher.setMaxBatchSize(value),
     setBatchWaitTimeoutMs: (value) => batcher.setBatchWaitTimeoutMs(value),
@@ -180,7 +193,8 @@ function deal<Item, Result>(
 ): void {
   for (let index = 0; index < running.size; index++) {
     const result = results[index];
-    if (result instanceof Error) running.reject(index, result);
+    const error = errorIn(result);
+    if (error) running.reject(index, error);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the batch: a hole is an undefined result
     else running.settle(index)?.(result as Result);
   }
@@ -214,9 +228,13 @@ async function deliverSteps<Item, Chunk>(
   while (running.numLive > 0) {
     const step = await steps.next();
     if (step.done) return endAll(running);
-    const mismatch = findMismatch(step.value, running);
-    if (mismatch) running.rejectAll(mismatch);
-    else deliver(step.value, running);
+    try {
+      const mismatch = findMismatch(step.value, running);
+      if (mismatch) running.rejectAll(mismatch);
+      else deliver(step.value, running);
+    } catch (error) {
+      running.rejectAll(error); // a step that cannot be read: the generator does not know, and is closed
+    }
   }
   await close();
 }
@@ -227,10 +245,22 @@ function deliver<Item, Chunk>(
 ): void {
   for (let index = 0; index < running.size; index++) {
     const slot = slots[index];
-    if (slot instanceof Error) running.reject(index, slot);
+    const error = errorIn(slot);
+    if (error) running.reject(index, error);
     else if (slot === END_OF_STREAM) running.settle(index)?.end();
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as long as the batch: a hole is an undefined chunk
     else running.live(index)?.push(slot as Chunk);
+  }
+}
+
+/** The `Error` in a slot; also the one that asking for its class throws, as a revoked Proxy does. */
+function errorIn(slot: unknown): Error | undefined {
+  try {
+    return slot instanceof Error ? slot : undefined;
+  } catch (cause) {
+    return new TypeError('The handler gave this call a value that cannot be read: give it another one.', {
+      cause,
+    });
   }
 }
 

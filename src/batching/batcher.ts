@@ -5,8 +5,8 @@ import { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from './cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from './errors.ts';
 import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
-import { DrainRate } from './drain-rate.ts';
-import { LookGrid } from './look-grid.ts';
+import { DrainRate, retryAfterMsOf } from './drain-rate.ts';
+import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
 import { requireCount, requireDuration, requireFinite, requireSize } from './require-option.ts';
 import { RunningBatch } from './running-batch.ts';
 
@@ -55,7 +55,7 @@ export class Batcher<Item, To> implements CallHolder {
     this.#maxBatchSize = options.maxBatchSize;
     this.#batchWaitTimeoutMs = options.batchWaitTimeoutMs;
     this.#maxConcurrentBatches = options.maxConcurrentBatches;
-    this.#looks = options.strideMs > 0 ? new LookGrid(options.strideMs) : undefined;
+    this.#looks = options.strideMs >= SHORTEST_STRIDE_MS ? new LookGrid(options.strideMs) : undefined;
     this.#alarm = new Alarm(options.clock, (dueMs) => this.#pump(undefined, dueMs));
   }
 
@@ -81,6 +81,12 @@ export class Batcher<Item, To> implements CallHolder {
 
   get sinkErrors(): number {
     return this.#numSinkErrors;
+  }
+
+  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
+  get retryAfterMs(): number {
+    const nowMs = this.#options.clock.now();
+    return retryAfterMsOf(this.#nextCutMs(nowMs) - nowMs);
   }
 
   get #hasFreeSlot(): boolean {
@@ -154,18 +160,35 @@ export class Batcher<Item, To> implements CallHolder {
 
   /** Returns the size of the item alone, or throws the reason for which the call is refused. */
   #admit(item: Item, signal: AbortSignal | undefined): number {
-    if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
-    if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
-    const { batchSizeFn, maxQueuedRequests } = this.#options;
-    const numQueuedRequests = this.#queue.length;
-    if (numQueuedRequests >= maxQueuedRequests) {
-      const { retryAfterMs } = this.#drainRate;
-      throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs });
-    }
+    this.#checkOpen(signal);
+    const { batchSizeFn } = this.#options;
     if (!batchSizeFn) return 1;
     const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
+    this.#checkOpen(signal); // the user's code may have aborted the signal, closed the batcher or filled the queue
     if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
     return size;
+  }
+
+  /** Throws where no call may come in, or not this one. */
+  #checkOpen(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
+    if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
+    const { maxQueuedRequests } = this.#options;
+    const numQueuedRequests = this.#queue.length;
+    if (numQueuedRequests < maxQueuedRequests) return;
+    throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
+  }
+
+  /** When the next batch is likely to leave: a slot is free then, what waits is ripe, and it is time for a look. */
+  #nextCutMs(nowMs: number): number {
+    if (this.#hasFreeSlot) return this.#alarm.dueMs;
+    const { allowSmallBatch } = this.#options;
+    const { head, length } = this.#queue;
+    const isFull = head === undefined || length >= this.#maxBatchSize;
+    const timeoutMs = isFull ? nowMs : this.#queue.arrivedAtMs(head) + this.#batchWaitTimeoutMs;
+    const ripeMs = isFull || allowSmallBatch ? timeoutMs : Infinity;
+    const dueMs = Math.max(nowMs + this.#drainRate.remainingMs(nowMs), ripeMs);
+    return this.#looks && Number.isFinite(dueMs) ? this.#looks.nextMs(dueMs) : dueMs;
   }
 
   /** Cuts every batch that may leave now, then sets the alarm for the next one. */
@@ -263,7 +286,7 @@ export class Batcher<Item, To> implements CallHolder {
     this.#gathering = undefined;
     this.#numCancelled = 0;
     this.#numOngoing++;
-    this.#drainRate.recordAdmission(nowMs, this.#queue.length);
+    this.#drainRate.start(batch, nowMs);
     void this.#execute(batch, cut, nowMs);
   }
 
@@ -271,17 +294,22 @@ export class Batcher<Item, To> implements CallHolder {
   async #execute(batch: RunningBatch<Item, To>, cut: Cut | undefined, cutAtMs: number): Promise<void> {
     await this.#run(batch);
     this.#numOngoing--;
-    if (cut) this.#report(batch, cut, cutAtMs);
+    const endedAtMs = this.#options.clock.now();
+    this.#drainRate.end(batch, endedAtMs);
+    if (cut) this.#report(batch, cut, endedAtMs - cutAtMs);
     this.#pump();
   }
 
-  #report(batch: RunningBatch<Item, To>, cut: Cut, cutAtMs: number): void {
-    const executionMs = this.#options.clock.now() - cutAtMs;
+  #report(batch: RunningBatch<Item, To>, cut: Cut, executionMs: number): void {
     const outcome = batch.numRejected === batch.size ? 'error' : 'ok';
-    try {
-      this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
-    } catch {
+    const count = (): void => {
       this.#numSinkErrors++;
+    };
+    try {
+      const told: unknown = this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
+      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // an async sink
+    } catch {
+      count();
     }
   }
 

@@ -163,6 +163,20 @@ export class ModelRunError extends Error {
   }
 }
 
+/** The `stopsAfter` of a request threw; its batch-mates go on. */
+export class StopConditionError extends Error {
+  override readonly name = 'StopConditionError';
+  readonly code = 'STOP_CONDITION_FAILED';
+
+  static because(cause: unknown): StopConditionError {
+    const detail = cause instanceof Error ? cause.message : textOf(cause);
+    return new StopConditionError(
+      `The request's stopsAfter threw (${detail}): submit it again with one that never throws.`,
+      { cause },
+    );
+  }
+}
+
 function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -1,4 +1,4 @@
-import type { AbortSignal } from './abort-signal.ts';
+import { onAbort, type AbortSignal } from './abort-signal.ts';
 import { RequestCancelledError } from './errors.ts';
 
 type Read<Chunk> = IteratorResult<Chunk, undefined>;
@@ -8,8 +8,9 @@ type Read<Chunk> = IteratorResult<Chunk, undefined>;
  * At most one of the two is non-empty. Unbounded, so that a slow reader delays nobody else in the batch.
  */
 export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefined> {
-  readonly #signal: AbortSignal | undefined;
   readonly #leave: () => void;
+  #signal: AbortSignal | undefined;
+  #stopListening: (() => void) | undefined;
   #unread: IteratorYieldResult<Chunk>[] = [];
   /** Entries of `#unread` before this one have been read; they are dropped together, so that a read is O(1). */
   #numRead = 0;
@@ -20,9 +21,24 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
   /** The caller has seen the end or the error, or has left. */
   #isDone = false;
 
-  constructor(signal: AbortSignal | undefined, leave: () => void) {
-    this.#signal = signal;
+  constructor(leave: () => void) {
     this.#leave = leave;
+  }
+
+  /**
+   * Drops the unread chunks as soon as the signal aborts. The listener holds the buffer weakly: a caller may keep its
+   * signal for long after it has forgotten the stream.
+   */
+  follow(signal: AbortSignal): void {
+    this.#signal = signal;
+    const buffer = new WeakRef(this);
+    this.#stopListening = onAbort(signal, () => buffer.deref()?.dropUnread());
+  }
+
+  /** The caller will not read the chunks that it has not read yet. */
+  dropUnread(): void {
+    this.#unread = [];
+    this.#numRead = 0;
   }
 
   [Symbol.asyncIterator](): this {
@@ -95,7 +111,8 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
 
   #finish(): void {
     this.#isDone = true;
-    this.#unread = [];
+    this.dropUnread();
+    this.#stopListening?.();
     for (const reader of this.#readers.splice(0)) reader.resolve({ value: undefined, done: true });
   }
 }

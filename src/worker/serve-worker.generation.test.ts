@@ -10,7 +10,6 @@ import {
   type TurnSigns,
   type WorkerMessage,
 } from './protocol.ts';
-import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from './tabs/link.ts';
 

@@ -7,6 +7,7 @@ import {
   ModelRunError,
   RequestCancelledError,
   RequestTimeoutError,
+  StopConditionError,
   UnknownOptionError,
 } from '../batching/errors.ts';
 import { EmptyPromptError, PromptTooLongError, UnknownDeploymentError } from './deployments/errors.ts';
@@ -71,6 +72,7 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
   PROMPT_TOO_LONG: PromptTooLongError,
   REQUEST_CANCELLED: RequestCancelledError,
   REQUEST_TIMEOUT: RequestTimeoutError,
+  STOP_CONDITION_FAILED: StopConditionError,
   STORAGE_QUOTA: StorageQuotaError,
   UNKNOWN_DEPLOYMENT: UnknownDeploymentError,
   UNKNOWN_OPTION: UnknownOptionError,

@@ -129,6 +129,37 @@ describe('the result', () => {
     );
   });
 
+  it('fails a request alone whose stopsAfter throws: its mates and those after it go on', async () => {
+    const { engine, submit, listener } = createEngine();
+    submit('a', {
+      maxNewTokens: 9,
+      stopsAfter: () => {
+        throw new Error('no such stop');
+      },
+    });
+    submit('b', { maxNewTokens: 3 });
+    await settle();
+    expect(listener.of('failed')).toMatchObject([
+      {
+        requestId: 'a',
+        error: { code: 'STOP_CONDITION_FAILED', message: expect.stringContaining('no such stop') },
+      },
+    ]);
+    submit('c', { maxNewTokens: 2 });
+    await settle();
+    expect(listener.of('finished').map((event) => event.requestId)).toEqual(['b', 'c']);
+    expect([engine.numRunning, engine.numSlotsInUse]).toEqual([0, 0]);
+  });
+
+  it('lets a request abort itself in its stopsAfter: it ends once', async () => {
+    const { engine, submit, listener } = createEngine();
+    submit('a', { maxNewTokens: 9, stopsAfter: () => engine.abort(requestId('a')) });
+    submit('b', { maxNewTokens: 3 });
+    await settle();
+    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual(['a failed RequestCancelledError']);
+    expect([listener.of('finished').length, engine.numSlotsInUse]).toEqual([1, 0]);
+  });
+
   it('ends after the token that its request stops after, and its slot is free at once', async () => {
     const { submit, listener, engine, steps } = createEngine();
     const slotsInUse: number[] = [];
@@ -451,7 +482,7 @@ describe('submitAll', () => {
     ['one has the id of another that is not finished', 'ax', 'INVALID_OPTION'],
     ['two of them have the same id', 'aba', 'INVALID_OPTION'],
   ])('accepts none where %s', (_, names, code) => {
-    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: names === 'abc' ? 3 : 9 } });
+    const { engine, submit } = createEngine({ policy: { maxQueuedRequests: names === 'aba' ? 9 : 3 } });
     submit('x');
     const requests = Array.from(names, (name) =>
       createRequest(name, { maxNewTokens: name === '!' ? -1 : 1 }),

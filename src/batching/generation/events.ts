@@ -62,7 +62,10 @@ export interface FailedEvent {
   readonly type: 'failed';
   readonly requestId: RequestId;
   readonly finishReason: 'abort' | 'error';
-  /** `RequestCancelledError` or `ClosedError` for `abort`, `ModelRunError` or what the engine was told for `error`. */
+  /**
+   * `RequestCancelledError` or `ClosedError` for `abort`; `ModelRunError`, `StopConditionError` or what the engine was
+   * told for `error`.
+   */
   readonly error: Error;
 }
 

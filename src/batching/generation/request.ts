@@ -70,7 +70,7 @@ export interface GenerationRequest {
   readonly numPromptLogprobs?: number | undefined;
   /**
    * Called once with each token sampled, in order, the end token excepted: true ends the sequence after it with `stop`.
-   * Must not throw.
+   * A throw fails this sequence alone, with `StopConditionError`.
    */
   readonly stopsAfter?: (tokenId: number) => boolean;
   /** Which waiting request starts first: lower before higher, in turn among equals. Integer from -100 to 100; 0 where left out. */

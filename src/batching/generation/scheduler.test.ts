@@ -485,31 +485,38 @@ describe('rejects', () => {
   });
 
   it('several at once with the time until there are places for all of them', () => {
-    const { scheduler } = createDriver({ maxQueuedRequests: 4 });
-    scheduler.addAll([createRequest('a'), createRequest('b')], 0);
+    const driver = createDriver({ policy: 'off', maxQueuedRequests: 4 });
+    driver.add('x');
+    while (driver.scheduler.numRunning + driver.scheduler.numWaiting > 0) {
+      driver.step();
+      driver.nowMs += 40;
+    }
+    driver.add('a b c');
+    driver.step();
     const retryAfterMsOf = (names: readonly string[]): number => {
       try {
-        scheduler.addAll(
+        driver.scheduler.addAll(
           names.map((name) => createRequest(name)),
-          0,
+          driver.nowMs,
         );
       } catch (error) {
         if (error instanceof BackPressureError) return error.retryAfterMs;
       }
       return 0;
     };
-    expect(retryAfterMsOf(['c', 'd', 'e', 'f'])).toBe(2 * retryAfterMsOf(['c', 'd', 'e']));
+    expect(retryAfterMsOf(['d', 'e', 'f', 'g'])).toBeGreaterThan(retryAfterMsOf(['d', 'e', 'f']));
   });
 
-  it('with the time after which a place is likely to be free, from the rate of admissions', () => {
+  it('with the limit in force, and when a place is likely to be free', () => {
     const driver = createDriver({ policy: 'off', maxQueuedRequests: 50 });
-    driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 1 });
-    for (let turn = 0; turn < 30; turn += 1) {
+    driver.add(Array.from({ length: 50 }, (_, index) => `a${index}`).join(' '), { maxNewTokens: 2 });
+    for (let turn = 0; turn < 60; turn += 1) {
       driver.step();
       driver.nowMs += 40;
     }
-    driver.configure({ maxQueuedRequests: 20 });
-    const details = { numQueuedRequests: 20, maxQueuedRequests: 20, retryAfterMs: 40 };
+    driver.step();
+    driver.configure({ maxQueuedRequests: 19 });
+    const details = { numQueuedRequests: 19, maxQueuedRequests: 19, retryAfterMs: 40 };
     expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', details }));
   });
 });

@@ -1,5 +1,5 @@
-import { BackPressureError, InvalidOptionError, KvBudgetError } from '../errors.ts';
-import { DrainRate } from '../drain-rate.ts';
+import { BackPressureError, InvalidOptionError, KvBudgetError, StopConditionError } from '../errors.ts';
+import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
@@ -57,7 +57,10 @@ export class Scheduler {
   #policy: BatchingPolicy;
   readonly #waiting = new RequestQueue<Sequence>();
   readonly #running: RunningSequences;
-  readonly #drainRate = new DrainRate();
+  /** What runs, each from its admission to its end. */
+  readonly #sequenceRate = new DrainRate();
+  /** Steps, each from `schedule` to `update`. */
+  readonly #stepRate = new DrainRate();
   readonly #memory: KvMemory;
   readonly #prefixes = new PrefixCache();
   readonly #maxPrefillRows: number;
@@ -138,7 +141,7 @@ export class Scheduler {
       const error = this.#memoryErrorFor(finalLengthOf(request, this.#limits.contextLength));
       if (error) throw error;
     }
-    if (!wasAccepted) this.#checkRoom(first, requests.length);
+    if (!wasAccepted) this.#checkRoom(first, requests.length, nowMs);
     for (const request of requests) this.#waiting.add(new Sequence(request, nowMs));
   }
 
@@ -162,7 +165,9 @@ export class Scheduler {
     if (this.#isIdle && this.numWaiting === 0) return undefined;
     this.#memory.beginStep(this.#need());
     this.#prefixes.truncate(this.#memory.shape);
-    return this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
+    const step = this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
+    if (step) this.#stepRate.start(step, nowMs);
+    return step;
   }
 
   /**
@@ -183,35 +188,76 @@ export class Scheduler {
     const need = this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) });
     this.#makeRoom(need);
     const kvShape = this.#memory.reserve(need);
-    return { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
+    const behind: DecodeStep = { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
+    this.#stepRate.start(behind, nowMs);
+    return behind;
   }
 
   /** Takes in what the step yielded; rows that were aborted meanwhile are left out. */
   update(step: Step, output: StepOutput, nowMs: number): readonly Progress[] {
     const progress: Progress[] = [];
+    this.#stepRate.end(step, nowMs);
     // What it was to copy may not be where it was to go.
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#prefixes.clear();
     for (const [index, row] of step.rows.entries()) {
       const sequence = this.#running.get(row.requestId);
       // Gone, or another one of the same id.
       if (sequence?.numComputedTokens !== row.startPosition) continue;
-      const sampled = errorOf(output.promptLogprobs) ?? output.tokenIds[index];
+      const entry = errorOf(output.promptLogprobs) ?? output.tokenIds[index];
       const isStart = row.startPosition === sequence.numReusedTokens;
       sequence.numComputedTokens += step.kind === 'decode' ? 1 : row.tokenIds.length;
-      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(sampled instanceof Error);
+      if (step.kind === 'prefill') sequence.isInSlot = step.isLastChunk && !(entry instanceof Error);
       const promptLogprobs = scoredBy(row, sequence, output);
+      const sampled = this.#take(sequence, entry, nowMs);
       if (sampled instanceof Error) sequence.finish('error');
-      else if (sampled !== undefined) sequence.append(sampled, nowMs, this.#limits);
-      else if (sequence.isPromptAll) sequence.endAfterPrompt(nowMs);
-      if (sequence.status === 'finished') this.#remove(sequence);
+      else if (sampled === undefined && sequence.isPromptAll) sequence.endAfterPrompt(nowMs);
+      // Gone where its `stopsAfter`, the caller's own code, has aborted it.
+      if (this.#running.get(sequence.id) !== sequence) continue;
+      if (sequence.status === 'finished') this.#finish(sequence, nowMs);
       const logprobs = output.logprobs?.[index];
       progress.push({ sequence, isStart, sampled, logprobs, promptLogprobs });
     }
     return progress;
   }
 
+  /** Returns the token that was sampled for the sequence, or why it fails. */
+  #take(sequence: Sequence, entry: number | Error | undefined, nowMs: number): Progress['sampled'] {
+    if (typeof entry !== 'number') return entry;
+    try {
+      sequence.append(entry, nowMs, this.#limits);
+      return entry;
+    } catch (cause) {
+      return StopConditionError.because(cause);
+    }
+  }
+
   get #isIdle(): boolean {
     return this.#running.size === 0;
+  }
+
+  /** How long until so many places in the queue are likely to be free, in whole ms, at least 1. */
+  #retryAfterMs(nowMs: number, numPlaces: number): number {
+    return retryAfterMsOf(this.#remainingMs(nowMs, numPlaces));
+  }
+
+  #remainingMs(nowMs: number, numPlaces: number): number {
+    const { policy, maxBatchSize } = this.#policy;
+    const { size } = this.#running;
+    const { next } = this.#waiting;
+    const { oldest } = this.#waiting;
+    const isFull = !oldest || this.numWaiting >= maxBatchSize;
+    const ripeMs = isFull ? 0 : oldest.arrivedAtMs + this.#policy.batchWaitTimeoutMs - nowMs;
+    if (this.#isIdle) return policy === 'off' ? 0 : ripeMs;
+    // One after the other, or a batch when all that runs has ended.
+    if (policy === 'off') return this.#sequenceRate.remainingMs(nowMs, size * numPlaces);
+    if (policy === 'static') {
+      const numEnds = size * Math.ceil(numPlaces / maxBatchSize);
+      return Math.max(ripeMs, this.#sequenceRate.remainingMs(nowMs, numEnds));
+    }
+    // With a slot and memory to spare the next step admits, or the one after it where this one has no prefill budget left.
+    if (next && this.#running.canAdmit && this.#memory.canHold(this.#need({ next })))
+      return this.#stepRate.remainingMs(nowMs, numPlaces + 1);
+    return this.#sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, size - maxBatchSize));
   }
 
   #schedulePrefill(nowMs: number): PrefillStep | undefined {
@@ -370,20 +416,26 @@ export class Scheduler {
     return to === undefined ? [] : [{ kind: 'copy', from: slot, to }];
   }
 
+  #finish(sequence: Sequence, nowMs: number): void {
+    this.#sequenceRate.end(sequence, nowMs);
+    this.#remove(sequence);
+  }
+
   #remove(sequence: Sequence): void {
+    this.#sequenceRate.forget(sequence);
     const { slot, isInSlot, finishReason } = sequence;
     this.#running.remove(sequence);
     if (isInSlot && finishReason !== 'error' && this.#policy.prefixCaching)
       this.#prefixes.keep(slot, sequence.computedTokenIds);
   }
 
-  #checkRoom(owner: TurnOwner, numRequests: number): void {
+  #checkRoom(owner: TurnOwner, numRequests: number, nowMs: number): void {
     const { maxQueuedRequests } = this.#policy;
     if (numRequests > maxQueuedRequests) throw InvalidOptionError.ofCrowd(numRequests, maxQueuedRequests);
     const limit = this.#waiting.limitFor(owner, maxQueuedRequests, numRequests);
     if (!limit) return;
     const { numMissing, ...details } = limit;
-    throw BackPressureError.of({ ...details, retryAfterMs: numMissing * this.#drainRate.retryAfterMs });
+    throw BackPressureError.of({ ...details, retryAfterMs: this.#retryAfterMs(nowMs, numMissing) });
   }
 
   /** Why a sequence that may grow to this length can never run. */
@@ -419,7 +471,7 @@ export class Scheduler {
       if (!sequence || !this.#makeRoom(this.#need({ next: sequence }))) break;
       this.#waiting.take();
       this.#running.admit(sequence);
-      this.#drainRate.recordAdmission(nowMs, this.numWaiting);
+      this.#sequenceRate.start(sequence, nowMs);
       first ??= sequence;
     }
     return first;

@@ -6,7 +6,6 @@ import {
 } from '../../batching/batch.ts';
 import type { Clock } from '../../batching/clock.ts';
 import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
-import { DrainRate } from '../../batching/drain-rate.ts';
 import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol.ts';
@@ -71,7 +70,6 @@ export class BatchedDeployment {
   readonly #call: QueuedBatched<Arrival, unknown>;
   readonly #maxQueuedRequests: number;
   readonly #maxRows: number;
-  readonly #drainRate = new DrainRate();
   /** All that waits, whether held back or handed to `batch`: what the limit of the queue is about. */
   readonly #waiting = new RequestQueue<Arrival>();
   /** Of these, what is held back. */
@@ -101,7 +99,6 @@ export class BatchedDeployment {
           listener.onQueueWait(nowMs - arrivedAtMs);
           this.#waiting.remove(id);
         }
-        this.#drainRate.recordAdmission(nowMs, this.#waiting.length);
         this.#handOver();
         return this.#handle(arrivals, context);
       },
@@ -114,8 +111,8 @@ export class BatchedDeployment {
           this.#answers = [];
           this.#numBatches += 1;
           listener.onBatch(event, answers);
-          // Last: a throw in the deployment's own sink must not keep answers back.
-          options.onBatch?.(event);
+          // Last: a throw in the deployment's own sink must not keep answers back. Returned: its promise may reject.
+          return options.onBatch?.(event);
         },
       },
     );
@@ -196,7 +193,8 @@ export class BatchedDeployment {
     const limit = this.#waiting.limitFor(first, this.#maxQueuedRequests, arrivals.length);
     if (limit) {
       const { numMissing, ...details } = limit;
-      throw BackPressureError.of({ ...details, retryAfterMs: numMissing * this.#drainRate.retryAfterMs });
+      const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
+      throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
     }
     for (const arrival of arrivals) {
       this.#waiting.add(arrival);
