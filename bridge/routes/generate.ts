@@ -14,10 +14,18 @@ const NUMBERS = [
   'presencePenalty',
   'frequencyPenalty',
   'logprobs',
+  'promptLogprobs',
+  'minTokens',
   'n',
   'priority',
   'timeoutMs',
   'seed',
+] as const satisfies readonly (keyof GenerationOptions)[];
+
+const FLAGS = [
+  'echo',
+  'ignoreEos',
+  'includeStopStrInOutput',
 ] as const satisfies readonly (keyof GenerationOptions)[];
 
 /** `GET /?text=…`, as the tutorials ask, by GET or POST: the answer is the text, or all of the result as JSON. */
@@ -41,22 +49,30 @@ export function generateRoute(serve: Serve): Route {
 }
 
 function readRequest(query: URLSearchParams) {
-  const { text, echo, logitBias, ...numbers } = readQuery(
+  const { text, logitBias, stopTokenIds, ...given } = readQuery(
     query,
-    ['text', ...NUMBERS, 'echo', 'logitBias'],
+    ['text', ...NUMBERS, ...FLAGS, 'logitBias', 'stopTokenIds'],
     ['stop'],
   );
   if (text === undefined) throw HttpError.invalid('text', 'Expected `text` to be a prompt, got nothing.');
   const stop = query.getAll('stop');
   const options: Record<string, unknown> = {
     ...Object.fromEntries(
-      NUMBERS.filter((name) => numbers[name] !== undefined).map((name) => [
+      NUMBERS.filter((name) => given[name] !== undefined).map((name) => [
         name,
-        parseNumber(name, numbers[name]),
+        parseNumber(name, given[name]),
       ]),
     ),
+    ...Object.fromEntries(
+      FLAGS.flatMap((name) => {
+        const text = given[name];
+        return text === undefined ? [] : [[name, parseBoolean(name, text)]];
+      }),
+    ),
     ...(stop.length > 0 && { stop }),
-    ...(echo !== undefined && { echo: parseBoolean('echo', echo) }),
+    ...(stopTokenIds !== undefined && {
+      stopTokenIds: stopTokenIds.split(',').map((id) => parseNumber('stopTokenIds', id)),
+    }),
     ...(logitBias !== undefined && { logitBias: parseBias('logitBias', logitBias) }),
   };
   return { text, options };

@@ -14,7 +14,7 @@ export interface UpstreamDialect {
  */
 export function completionBody(
   prompt: string,
-  { maxNewTokens, stop, n, priority, sampling }: ResolvedOptions,
+  { maxNewTokens, ending, n, priority, sampling }: ResolvedOptions,
   { modelId, isVllm }: UpstreamDialect,
 ): object {
   const { temperature, topP, topK, minP, repetitionPenalty, logitBias, numLogprobs, seed } = sampling;
@@ -30,7 +30,7 @@ export function completionBody(
     frequency_penalty: sampling.frequencyPenalty,
     seed,
     n,
-    ...(stop.length > 0 && { stop }),
+    ...(ending.stop.length > 0 && { stop: ending.stop }),
     ...(Object.keys(logitBias).length > 0 && { logit_bias: logitBias }),
     ...(numLogprobs !== undefined && { logprobs: numLogprobs, return_tokens_as_token_ids: true }),
     ...((isVllm || topK !== 0) && { top_k: topK }),
