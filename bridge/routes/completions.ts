@@ -125,6 +125,7 @@ class Completions {
     const counts = new TokenCounts(asked.options.echo ?? false);
     for await (const chunk of response) {
       const { index, text, finishReason, isRestart } = chunk;
+      const isPrompt = counts.isPrompt(chunk);
       const usage = counts.add(chunk);
       if (isRestart) {
         answer.beginAnew();
@@ -141,7 +142,8 @@ class Completions {
         logprobs: null,
         finish_reason: finishReason ?? null,
       };
-      if (model === undefined) {
+      // What the prompt has cost, and which model has taken it, is known with the first token, or with its logprobs.
+      if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
       }
@@ -203,6 +205,10 @@ class TokenCounts {
     this.#echo = echo;
   }
 
+  isPrompt({ index }: GenerationChunk): boolean {
+    return this.#echo && this.#numOutputTokens[index] === undefined;
+  }
+
   get ofPrompt(): Usage {
     return toUsage(this.#numPromptTokens, 0);
   }
@@ -215,8 +221,8 @@ class TokenCounts {
       return this.ofPrompt;
     }
     this.#numPromptTokens = numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
-    const before = this.#numOutputTokens[index];
-    const numOutputTokens = this.#echo && before === undefined ? 0 : (before ?? 0) + numTokensIn(chunk);
+    const numTokens = this.isPrompt(chunk) ? 0 : numTokensIn(chunk);
+    const numOutputTokens = (this.#numOutputTokens[index] ?? 0) + numTokens;
     this.#numOutputTokens[index] = numOutputTokens;
     return toUsage(this.#numPromptTokens, numOutputTokens);
   }

@@ -65,8 +65,8 @@ function readRequest(query: URLSearchParams) {
     ),
     ...Object.fromEntries(
       FLAGS.flatMap((name) => {
-        const text = given[name];
-        return text === undefined ? [] : [[name, parseBoolean(name, text)]];
+        const value = given[name];
+        return value === undefined ? [] : [[name, parseBoolean(name, value)]];
       }),
     ),
     ...(stop.length > 0 && { stop }),
