@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import OpenAI, { BadRequestError, NotFoundError, RateLimitError } from 'openai';
 
+import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
 import { expect, test, type ServedBridge } from './support/bridge-test.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
@@ -135,33 +136,12 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     expect(streamed).toEqual(logprobs?.text_offset);
   });
 
-  test('scores prompts as PyTorch does: `echo`, `logprobs: 5`, `max_tokens: 0`', async ({ served }) => {
-    const client = clientOf(served);
-    const prompts = REFERENCE.prompts.map(({ prompt }) => prompt);
-    const options = { model: MODEL, prompt: prompts, echo: true, logprobs: 5, max_tokens: 0 };
-    const { choices, usage } = await client.completions.create(options);
-    expect(choices.map(({ text }) => text)).toEqual(prompts);
-    expect(choices.map(({ finish_reason: reason }) => reason)).toEqual(prompts.map(() => 'length'));
-    expect(usage).toMatchObject({ completion_tokens: 0 });
-    for (const [index, reference] of REFERENCE.prompts.entries()) {
-      expectReference(choices[index]?.logprobs, reference);
-    }
-    const streamed: OpenAI.CompletionChoice[][] = prompts.map(() => []);
-    for await (const chunk of await client.completions.create({ ...options, stream: true })) {
-      for (const choice of chunk.choices) streamed[choice.index]?.push(choice);
-    }
-    for (const [index, parts] of streamed.entries()) {
-      expect(parts.map(({ text }) => text).join('')).toBe(prompts[index]);
-      expect(parts.find(({ logprobs }) => logprobs)?.logprobs).toEqual(choices[index]?.logprobs);
-      expect(parts.at(-1)?.finish_reason).toBe('length');
-    }
-  });
-
   test('scores a prompt that fills the context, in chunks beside others that generate', async ({
     served,
   }) => {
     const { tokenIds, logprobs } = REFERENCE.wholeContext;
-    await served.tab.configure({ maxBatchedTokens: 200 });
+    const { tab } = served;
+    await tab.configure({ maxBatchedTokens: 200 });
     const client = clientOf(served);
     const other = client.completions.create({ model: MODEL, prompt: PROMPT, max_tokens: 40, temperature: 0 });
     const { choices } = await client.completions.create({
@@ -172,6 +152,7 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       max_tokens: 0,
     });
     await other;
+    await tab.configure({ maxBatchedTokens: DEFAULT_POLICY.maxBatchedTokens });
     expectClose(choices[0]?.logprobs?.token_logprobs, logprobs);
   });
 
@@ -228,6 +209,93 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
     expect(first?.logprob).toBeNull();
   });
 
+  test('ends a text as vLLM does: stop tokens, stop strings that stay, a least length, no end token', async ({
+    served,
+  }) => {
+    const client = clientOf(served);
+    const complete = async (more: object) => {
+      const asked: OpenAI.CompletionCreateParamsNonStreaming = {
+        model: MODEL,
+        prompt: PROMPT,
+        temperature: 0,
+        ...more,
+      };
+      const { choices, usage } = await client.completions.create(asked);
+      return { text: '', ...choices[0], numTokens: usage?.completion_tokens };
+    };
+    const whole = await complete({ max_tokens: 20 });
+    const [inPage] = await served.tab.generateAll([
+      { prompt: PROMPT, options: { maxNewTokens: 20, temperature: 0 } },
+    ]);
+    const fifth = inPage?.tokenIds[4] ?? -1;
+    const before = await complete({ max_tokens: 20, stop_token_ids: [fifth] });
+    expect(whole.text.startsWith(before.text)).toBe(true);
+    expect(before).toMatchObject({
+      finish_reason: 'stop',
+      numTokens: (inPage?.tokenIds.indexOf(fifth) ?? 0) + 1,
+    });
+    const word = whole.text.trim().split(/\s+/)[3] ?? '';
+    const kept = await complete({ max_tokens: 20, stop: word, include_stop_str_in_output: true });
+    expect(kept.text).toBe(whole.text.slice(0, whole.text.indexOf(word) + word.length));
+    const late = await complete({ max_tokens: 20, stop: word, min_tokens: 15 });
+    expect(late.numTokens).toBeGreaterThan(14);
+    const story = await complete({ max_tokens: 400 });
+    expect(story.finish_reason).toBe('stop');
+    const longer = await complete({ max_tokens: 400, min_tokens: 400 });
+    expect(longer).toMatchObject({ finish_reason: 'length', numTokens: 400 });
+    const endless = await complete({ max_tokens: 400, ignore_eos: true });
+    expect(endless).toMatchObject({ finish_reason: 'length', numTokens: 400 });
+    expect(endless.text.startsWith(story.text)).toBe(true);
+  });
+
+  test('takes values that ask for nothing, and says what has made the text', async ({ served }) => {
+    const client = clientOf(served);
+    const plain: OpenAI.CompletionCreateParamsNonStreaming = {
+      model: MODEL,
+      prompt: PROMPT,
+      seed: 2 ** 32 - 1,
+    };
+    const first = await client.completions.create(plain);
+    const asked: OpenAI.CompletionCreateParamsNonStreaming & Readonly<Record<string, unknown>> = {
+      ...plain,
+      seed: -1,
+      best_of: 1,
+      suffix: '',
+      top_k: -1,
+      user: 'ann',
+      store: true,
+      metadata: { run: '7' },
+      skip_special_tokens: true,
+    };
+    const second = await client.completions.create(asked);
+    const unlimited: OpenAI.CompletionCreateParamsNonStreaming & { readonly top_k: number } = {
+      ...plain,
+      top_k: 0,
+    };
+    const third = await client.completions.create(unlimited);
+    expect(second.choices).toEqual(third.choices);
+    expect(first.system_fingerprint).toMatch(/^fp_/);
+    expect(second.system_fingerprint).toBe(first.system_fingerprint);
+    for await (const chunk of await client.completions.create({ ...plain, stream: true })) {
+      expect(chunk.system_fingerprint).toBe(first.system_fingerprint);
+    }
+  });
+
+  test("tells vLLM's usage in each chunk of a stream", async ({ served }) => {
+    const streamOptions = { include_usage: true, continuous_usage_stats: true };
+    const usages = [];
+    for await (const { usage } of await clientOf(served).completions.create({
+      model: MODEL,
+      prompt: PROMPT,
+      max_tokens: 5,
+      logit_bias: { 2047: -100 },
+      stream: true,
+      stream_options: streamOptions,
+    }))
+      usages.push([usage?.prompt_tokens, usage?.completion_tokens]);
+    expect(usages).toEqual([...[1, 2, 3, 4, 5].map((count) => [4, count]), [4, 5]]);
+  });
+
   test('aborts a stream, which frees its slot', async ({ served }) => {
     const { tab, log } = served;
     await tab.configure({ maxBatchSize: 1 });
@@ -270,6 +338,11 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       expect(error, JSON.stringify(options)).toBeInstanceOf(BadRequestError);
       expect(error).toMatchObject({ status: 400, param, type: 'invalid_request_error' });
     }
+    expect(await failing({ prompt: 'Once upon a time, '.repeat(200) })).toMatchObject({
+      status: 400,
+      code: 'context_length_exceeded',
+      param: 'prompt',
+    });
     expect(await failing({ prompt: '' })).toMatchObject({ status: 400, code: 'EMPTY_PROMPT' });
     expect(await failing({ model: 'gpt-4' })).toBeInstanceOf(NotFoundError);
     await tab.configure({ maxBatchSize: 1, maxQueuedRequests: 1 });
@@ -294,6 +367,30 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
       code: 'REQUEST_TIMEOUT',
       requestID: 'of-my-own',
     });
+  });
+});
+
+test.describe("OpenAI's own client, on each backend", () => {
+  test('scores prompts as PyTorch does: `echo`, `logprobs: 5`, `max_tokens: 0`', async ({ served }) => {
+    const client = clientOf(served);
+    const prompts = REFERENCE.prompts.map(({ prompt }) => prompt);
+    const options = { model: MODEL, prompt: prompts, echo: true, logprobs: 5, max_tokens: 0 };
+    const { choices, usage } = await client.completions.create(options);
+    expect(choices.map(({ text }) => text)).toEqual(prompts);
+    expect(choices.map(({ finish_reason: reason }) => reason)).toEqual(prompts.map(() => 'length'));
+    expect(usage).toMatchObject({ completion_tokens: 0 });
+    for (const [index, reference] of REFERENCE.prompts.entries()) {
+      expectReference(choices[index]?.logprobs, reference);
+    }
+    const streamed: OpenAI.CompletionChoice[][] = prompts.map(() => []);
+    for await (const chunk of await client.completions.create({ ...options, stream: true })) {
+      for (const choice of chunk.choices) streamed[choice.index]?.push(choice);
+    }
+    for (const [index, parts] of streamed.entries()) {
+      expect(parts.map(({ text }) => text).join('')).toBe(prompts[index]);
+      expect(parts.find(({ logprobs }) => logprobs)?.logprobs).toEqual(choices[index]?.logprobs);
+      expect(parts.at(-1)?.finish_reason).toBe('length');
+    }
   });
 });
 

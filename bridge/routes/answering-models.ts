@@ -1,11 +1,21 @@
+import { createHash } from 'node:crypto';
+
 import type { Serve } from '../../src/worker/client.ts';
-import type { RequestId, RequestUpdate } from '../../src/worker/protocol.ts';
+import type { RequestId, RequestUpdate, ServeStatus } from '../../src/worker/protocol.ts';
 import { HttpError } from '../http/http-error.ts';
+import { VERSION } from '../version.ts';
+
+/** What has made an answer. */
+export interface AnsweringModel {
+  readonly id: string;
+  /** The same for the same model, dtype, backend and version of Tabserve: what may change a sampled text. */
+  readonly fingerprint: string;
+}
 
 /** From the first token to the last, or until another model begins anew. */
 interface Run {
   readonly number: number;
-  modelId?: string | undefined;
+  model?: AnsweringModel | undefined;
 }
 
 /**
@@ -21,7 +31,7 @@ export class AnsweringModels {
         const run = this.#runs.get(update.requestId);
         if (!run) continue;
         if (update.type === 'restarted') this.#runs.set(update.requestId, { number: run.number + 1 });
-        if (isOfModel(update)) run.modelId ??= serve.status().model?.id;
+        if (isOfModel(update)) run.model ??= modelIn(serve.status());
       }
     });
   }
@@ -36,15 +46,22 @@ export class AnsweringModels {
   }
 
   /** Of the last run. */
-  of(requestId: RequestId): string | undefined {
-    return this.#runs.get(requestId)?.modelId;
+  of(requestId: RequestId): AnsweringModel | undefined {
+    return this.#runs.get(requestId)?.model;
   }
 
   /** @param number How often it was begun anew; undefined before the first token, and for a run that is void. */
-  ofRun(requestId: RequestId, number: number): string | undefined {
+  ofRun(requestId: RequestId, number: number): AnsweringModel | undefined {
     const run = this.#runs.get(requestId);
-    return run?.number === number ? run.modelId : undefined;
+    return run?.number === number ? run.model : undefined;
   }
+}
+
+function modelIn({ model, backend }: ServeStatus): AnsweringModel | undefined {
+  if (!model) return undefined;
+  const parts = JSON.stringify([model.id, backend?.precision, backend?.name, VERSION]);
+  const hash = createHash('sha256').update(parts).digest('hex');
+  return { id: model.id, fingerprint: `fp_${hash.slice(0, 12)}` };
 }
 
 /** Whether a model has made it: the logprobs of a prompt are its first work where there are any. */

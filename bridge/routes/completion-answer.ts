@@ -1,5 +1,5 @@
 import type { Exchange } from '../http/exchange.ts';
-import { modelReplaced } from './answering-models.ts';
+import { modelReplaced, type AnsweringModel } from './answering-models.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { modelNotFound } from './service.ts';
 
@@ -8,6 +8,7 @@ interface Head {
   readonly object: 'text_completion';
   readonly created: number;
   readonly model: string;
+  readonly system_fingerprint: string;
 }
 
 /** What an answer, or all chunks of a stream, begin with: it names the model that has made the first token. */
@@ -28,8 +29,9 @@ export class CompletionAnswer {
   }
 
   /** @throws HttpError where it was another one that was asked, or that has made what came before. */
-  isBy(model: string | undefined): void {
-    if (model === undefined) throw new Error('A worker that has made a token has a model.');
+  isBy(answering: AnsweringModel | undefined): void {
+    if (answering === undefined) throw new Error('A worker that has made a token has a model.');
+    const { id: model, fingerprint } = answering;
     if (this.#head && this.#head.model !== model) throw modelReplaced();
     if (this.#asked.model !== undefined && this.#asked.model !== model)
       throw modelNotFound(this.#asked.model, model);
@@ -38,6 +40,7 @@ export class CompletionAnswer {
       object: 'text_completion',
       created: Math.floor(this.#createdAtMs / 1000),
       model,
+      system_fingerprint: fingerprint,
     };
   }
 

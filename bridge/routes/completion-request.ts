@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 
 import type { GenerationOptions } from '../../src/worker/protocol.ts';
+import { HTTP_OPTION_NAMES } from '../../src/worker/deployments/http-option-names.ts';
 import { isRecord } from '../../src/worker/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields } from './deployments.ts';
@@ -18,8 +19,15 @@ export interface CompletionRequest {
   readonly isStream: boolean;
   /** Takes turns with the other users of its key. */
   readonly user: string | undefined;
-  /** The stream ends with a chunk that says what was used. */
-  readonly includesUsage: boolean;
+  readonly usage: UsageInStream;
+}
+
+/** What a stream tells of its costs. */
+interface UsageInStream {
+  /** It ends with a chunk that says what was used. */
+  readonly isIncluded: boolean;
+  /** Each chunk says what its choice has used so far: vLLM's option. */
+  readonly isContinuous: boolean;
 }
 
 /** With `n` continuations of each, this bounds what one request may cost. */
@@ -28,44 +36,50 @@ const MAX_PROMPTS = 64;
 /** OpenAI's; it is short, so that whoever wants more says so. */
 const DEFAULT_MAX_TOKENS = 16;
 
-/** OpenAI's name of each option, and vLLM's where OpenAI has none, with ours. */
-const OPTION_NAMES = {
-  max_tokens: 'maxNewTokens',
-  temperature: 'temperature',
-  top_p: 'topP',
-  top_k: 'topK',
-  min_p: 'minP',
-  repetition_penalty: 'repetitionPenalty',
-  presence_penalty: 'presencePenalty',
-  frequency_penalty: 'frequencyPenalty',
-  logit_bias: 'logitBias',
-  logprobs: 'logprobs',
-  prompt_logprobs: 'promptLogprobs',
-  n: 'n',
-  stop: 'stop',
-  seed: 'seed',
-  echo: 'echo',
-  priority: 'priority',
-} as const satisfies Readonly<Record<string, keyof GenerationOptions>>;
+/** Fields that are taken with a value that asks for nothing; with any other they are refused by name. */
+const NEUTRAL_VALUES: Readonly<Record<string, readonly (string | number | boolean | readonly string[])[]>> = {
+  suffix: [''],
+  skip_special_tokens: [true],
+  // Without special tokens in the text there is nothing to put a space between.
+  spaces_between_special_tokens: [true, false],
+  add_special_tokens: [true],
+  use_beam_search: [false],
+  length_penalty: [1],
+  bad_words: [[]],
+  return_token_ids: [false],
+  return_tokens_as_token_ids: [false],
+};
 
-/** What the bridge looks at itself. */
+/** What the bridge looks at itself. `store` and `metadata` change nothing of the answer. */
 const OWN_FIELDS = v.object({
   model: v.optional(v.string()),
   stream: v.optional(v.boolean()),
   stream_options: v.optional(v.record(v.string(), v.unknown())),
   user: v.optional(v.string()),
+  store: v.optional(v.boolean()),
+  metadata: v.optional(v.record(v.string(), v.unknown())),
   n: v.optional(v.number()),
+  best_of: v.optional(v.number()),
   echo: v.optional(v.boolean()),
 });
 
-const FIELDS = [...Object.keys(OPTION_NAMES), 'prompt', 'model', 'stream', 'stream_options', 'user'];
+const FIELDS = [
+  ...new Set([
+    'prompt',
+    ...Object.values(HTTP_OPTION_NAMES),
+    ...Object.keys(OWN_FIELDS.entries),
+    ...Object.keys(NEUTRAL_VALUES),
+  ]),
+];
 
 /** @throws HttpError 400; the values of the generator's options are the worker's to check. */
 export function readCompletionRequest(body: unknown): CompletionRequest {
   // OpenAI's clients write null for what is left out.
   const given = readFields(withoutNulls(body), FIELDS);
   const own = parseOwnFields(given);
-  const includesUsage = readStreamOptions(own.stream_options, own.stream === true);
+  checkNeutral(given);
+  checkBestOf(own);
+  const usage = readStreamOptions(own.stream_options, own.stream === true);
   if (own.stream === true && given['prompt_logprobs'] !== undefined)
     throw HttpError.invalid(
       'prompt_logprobs',
@@ -79,16 +93,18 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     hasPromptLogprobs: given['prompt_logprobs'] !== undefined,
     isStream: own.stream === true,
     user: own.user,
-    includesUsage,
+    usage,
   };
 }
 
 /** An error of the worker, with the names that the client knows. */
 export function inOpenAiNames(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
+  if (error.code === 'PROMPT_TOO_LONG')
+    return HttpError.invalid('prompt', error.message, 'context_length_exceeded');
   // `logitBias[262]` is told of a single token.
   const [start, ours] = (error.code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(error.message)) || [];
-  const theirs = Object.entries(OPTION_NAMES).find(([, name]) => name === ours)?.[0];
+  const theirs = Object.entries(HTTP_OPTION_NAMES).find(([name]) => name === ours)?.[1];
   if (start === undefined || theirs === undefined) return error;
   return HttpError.invalid(theirs, `Expected \`${theirs}${error.message.slice(start.length)}`);
 }
@@ -113,21 +129,48 @@ function parseOwnFields(given: object): v.InferOutput<typeof OWN_FIELDS> {
 function readStreamOptions(
   options: Readonly<Record<string, unknown>> | undefined,
   isStream: boolean,
-): boolean {
-  if (!options) return false;
+): UsageInStream {
+  if (!options) return { isIncluded: false, isContinuous: false };
   if (!isStream)
     throw HttpError.invalid('stream_options', '`stream_options` goes with `stream: true` alone.');
-  const { include_usage: includeUsage = false } = readFields(options, ['include_usage']);
-  if (typeof includeUsage === 'boolean') return includeUsage;
-  throw HttpError.invalid('stream_options', 'Expected `stream_options.include_usage` to be true or false.');
+  readFields(options, STREAM_OPTIONS);
+  const [isIncluded = false, isContinuous = false] = STREAM_OPTIONS.map((name) => {
+    const value = options[name] ?? false;
+    if (typeof value === 'boolean') return value;
+    throw HttpError.invalid('stream_options', `Expected \`stream_options.${name}\` to be true or false.`);
+  });
+  return { isIncluded, isContinuous: isIncluded && isContinuous };
+}
+
+/** The last one pads chunks so that their sizes tell nothing; nobody reads along between the page and this machine. */
+const STREAM_OPTIONS = ['include_usage', 'continuous_usage_stats', 'include_obfuscation'];
+
+function checkNeutral(given: Readonly<Record<string, unknown>>): void {
+  for (const [name, accepted] of Object.entries(NEUTRAL_VALUES)) {
+    const values = accepted.map((value) => JSON.stringify(value));
+    if (given[name] === undefined || values.includes(JSON.stringify(given[name]))) continue;
+    const expected = values.join(' or ');
+    throw HttpError.invalid(name, `\`${name}\` isn't supported here: leave it out, or pass ${expected}.`);
+  }
+}
+
+function checkBestOf({ best_of: bestOf, n = 1 }: v.InferOutput<typeof OWN_FIELDS>): void {
+  if (bestOf === undefined || bestOf === n) return;
+  const why =
+    bestOf > n
+      ? 'choosing the best of more continuations is not done here: ask for all of them with `n`'
+      : 'it must not be below `n`';
+  throw HttpError.invalid('best_of', `\`best_of\` is ${bestOf} and \`n\` is ${n}: ${why}.`);
 }
 
 function readOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
-  return Object.fromEntries(
-    Object.entries(OPTION_NAMES).flatMap(([theirs, ours]) =>
+  const named = Object.fromEntries(
+    Object.entries(HTTP_OPTION_NAMES).flatMap(([ours, theirs]) =>
       given[theirs] === undefined ? [] : [[ours, given[theirs]]],
     ),
   );
+  // vLLM's other way to say all.
+  return named['topK'] === -1 ? { ...named, topK: 0 } : named;
 }
 
 /** An echo with logprobs has those of the prompt as well. */

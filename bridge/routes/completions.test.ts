@@ -271,3 +271,107 @@ describe('a priority', () => {
     expect((await answer).status).toBe(200);
   });
 });
+
+/** The chunks of a stream. */
+async function eventsOf(answer: Promise<Response>): Promise<unknown[]> {
+  const text = await (await answer).text();
+  return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]): unknown => JSON.parse(data ?? ''));
+}
+
+const used = (completion: number) => ({
+  prompt_tokens: 3,
+  completion_tokens: completion,
+  total_tokens: 3 + completion,
+});
+
+describe('a stream that tells what it has used so far', () => {
+  beforeEach(() => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  });
+
+  it('does so in each chunk, for its choice: the end token counts, the echo does not', async () => {
+    const answer = ask({
+      stream: true,
+      echo: true,
+      n: 2,
+      stream_options: { include_usage: true, continuous_usage_stats: true },
+    });
+    const [requestId] = await submitted(1);
+    if (!requestId) return;
+    const part = { type: 'chunk', requestId } as const;
+    say({
+      type: 'updates',
+      updates: [
+        { type: 'echo', requestId, index: 0, text: 'Once' },
+        { type: 'echo', requestId, index: 1, text: 'Once' },
+        { ...part, index: 0, text: ' a', tokenIds: [7], numPromptTokens: 3 },
+        { ...part, index: 1, text: ' b', tokenIds: [8] },
+        { ...part, index: 0, text: ' c', tokenIds: [9, 10], finishReason: 'length' },
+        { ...part, index: 1, text: '', tokenIds: [], finishReason: 'stop' },
+      ],
+    });
+    finish(requestId);
+    const usages = (await eventsOf(answer)).slice(0, -1).map((event) => Object(event).usage);
+    expect(usages).toEqual([0, 0, 1, 1, 3, 2].map(used));
+  });
+});
+
+/** Of an answer by this model. */
+async function fingerprintWith(id: string, precision: 'fp16' | 'fp32'): Promise<string> {
+  const status = readyWith(id);
+  if (!status.backend) throw new Error('A worker that is ready has a backend.');
+  const served = { ...status, backend: { ...status.backend, precision } };
+  say({ type: 'status', status: served });
+  const numBefore = submittedIds().length;
+  const answer = ask({});
+  const requestId = (await submitted(numBefore + 1)).at(-1);
+  if (requestId) finish(requestId);
+  const { system_fingerprint: fingerprint } = Object(await (await answer).json());
+  return String(fingerprint);
+}
+
+describe('a fingerprint', () => {
+  it('is the same for the same model, dtype and backend, and another for any other', async () => {
+    say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+    const first = await fingerprintWith('A', 'fp32');
+    expect(first).toMatch(/^fp_[0-9a-f]{12}$/);
+    expect(await fingerprintWith('A', 'fp32')).toBe(first);
+    expect(await fingerprintWith('A', 'fp16')).not.toBe(first);
+    expect(await fingerprintWith('B', 'fp32')).not.toBe(first);
+  });
+});
+
+it('sends an echo with the logprobs of the prompt as soon as they are there', async () => {
+  say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  const answer = ask({ stream: true, echo: true, logprobs: 1, max_tokens: 0 });
+  const [requestId] = await submitted(1);
+  if (!requestId) return;
+  const promptLogprobs = [
+    { tokenId: 1, logprob: null, top: [] },
+    { tokenId: 2, logprob: -3, top: [{ tokenId: 4, logprob: -0.5 }] },
+  ];
+  say({ type: 'updates', updates: [{ type: 'echo', requestId, index: 0, text: 'Once', promptLogprobs }] });
+  await vi.waitFor(() => expect(posted.at(-1)).toMatchObject({ type: 'token-texts', tokenIds: [1, 2, 4] }));
+  const call = posted.at(-1);
+  if (call?.type === 'token-texts')
+    say({ type: 'call-answered', callId: call.callId, result: ['On', 'ce', 'ly'] });
+  const end = { type: 'chunk', requestId, index: 0, text: '', tokenIds: [], finishReason: 'length' } as const;
+  say({ type: 'updates', updates: [end] });
+  finish(requestId);
+  expect(await eventsOf(answer)).toMatchObject([
+    {
+      choices: [
+        {
+          text: 'Once',
+          logprobs: {
+            tokens: ['On', 'ce'],
+            token_logprobs: [null, -3],
+            top_logprobs: [null, { ly: -0.5, ce: -3 }],
+            text_offset: [0, 2],
+          },
+        },
+      ],
+    },
+    { choices: [{ text: '', finish_reason: 'length' }] },
+  ]);
+});

@@ -1,4 +1,4 @@
-import type { GenerationResponse, Serve } from '../../src/worker/client.ts';
+import type { GenerationChunk, GenerationResponse, Serve } from '../../src/worker/client.ts';
 import type { GenerationChoice, GenerationOptions, GenerationResult } from '../../src/worker/protocol.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -80,16 +80,15 @@ class Completions {
 
   async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
     const stream = new EventStream(exchange);
-    const usage = asked.includesUsage ? { usage: null } : {};
     const results = await this.#ask(exchange, asked, async (response, index) => {
       // Until then a refusal has a status of its own.
       await response.accepted();
       stream.open();
-      return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice) =>
-        stream.send({ ...answer.head, choices: [choice], ...usage }),
+      return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice, usage) =>
+        stream.send({ ...answer.head, choices: [choice], ...usageIn(asked, usage) }),
       );
     });
-    if (asked.includesUsage) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
+    if (asked.usage.isIncluded) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
     stream.end();
   }
 
@@ -126,13 +125,16 @@ class Completions {
     firstIndex: number,
     asked: CompletionRequest,
     answer: CompletionAnswer,
-    send: (choice: Choice) => void,
+    send: (choice: Choice, usage: Usage) => void,
   ): Promise<GenerationResult> {
     let numRestarts = 0;
     let offsets: number[] = [];
     let echoed: Choice[] = [];
+    const counts = new TokenCounts(asked.options.echo ?? false);
     for await (const chunk of response) {
       const { index, text, finishReason, isRestart } = chunk;
+      const isPrompt = counts.isPrompt(chunk);
+      const usage = counts.add(chunk);
       if (isRestart) {
         answer.beginAnew();
         numRestarts += 1;
@@ -148,15 +150,16 @@ class Completions {
         logprobs: null,
         finish_reason: finishReason ?? null,
       };
-      if (model === undefined) {
+      // What the prompt has cost, and which model has taken it, is known with the first token, or with its logprobs.
+      if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
       }
       answer.isBy(model);
-      const described = scored && (await this.#tokenTexts.describe(scored, model, offsets[index] ?? 0));
+      const described = scored && (await this.#tokenTexts.describe(scored, model.id, offsets[index] ?? 0));
       offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
-      for (const prompt of echoed.splice(0)) send(prompt);
-      send({ ...choice, logprobs: described ?? null });
+      for (const prompt of echoed.splice(0)) send(prompt, counts.ofPrompt);
+      send({ ...choice, logprobs: described ?? null }, usage);
     }
     const result = await response.result();
     answer.isBy(this.#models.of(response.requestId));
@@ -193,11 +196,67 @@ function scoredTokensOf(
   return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
 }
 
-function usageOf(results: readonly GenerationResult[]) {
+interface Usage {
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly total_tokens: number;
+}
+
+/** Counts the tokens of a prompt and its choices while they come. */
+class TokenCounts {
+  /** Whether the first chunk of each choice is the prompt. */
+  readonly #echo: boolean;
+  #numPromptTokens = 0;
+  #numOutputTokens: number[] = [];
+
+  constructor(echo: boolean) {
+    this.#echo = echo;
+  }
+
+  isPrompt({ index }: GenerationChunk): boolean {
+    return this.#echo && this.#numOutputTokens[index] === undefined;
+  }
+
+  get ofPrompt(): Usage {
+    return toUsage(this.#numPromptTokens, 0);
+  }
+
+  /** @returns What the chunk's choice has used up to here. */
+  add(chunk: GenerationChunk): Usage {
+    const { index, numPromptTokens, promptLogprobs, isRestart } = chunk;
+    if (isRestart) {
+      this.#numOutputTokens = [];
+      return this.ofPrompt;
+    }
+    this.#numPromptTokens = numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
+    const numTokens = this.isPrompt(chunk) ? 0 : numTokensIn(chunk);
+    const numOutputTokens = (this.#numOutputTokens[index] ?? 0) + numTokens;
+    this.#numOutputTokens[index] = numOutputTokens;
+    return toUsage(this.#numPromptTokens, numOutputTokens);
+  }
+}
+
+/** An end token counts, and has no id in any chunk; an upstream without ids is taken to send a token a chunk. */
+function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number {
+  return tokenIds.length || Number(text !== '' || finishReason === 'stop');
+}
+
+/** The field `usage` of a chunk, where there is one. */
+function usageIn({ usage: { isIncluded, isContinuous } }: CompletionRequest, usage: Usage): object {
+  if (isContinuous) return { usage };
+  return isIncluded ? { usage: null } : {};
+}
+
+function usageOf(results: readonly GenerationResult[]): Usage {
   const sum = (count: (result: GenerationResult) => number): number =>
     results.reduce((total, result) => total + count(result), 0);
-  const promptTokens = sum(({ usage }) => usage.numPromptTokens);
-  const completionTokens = sum(({ usage }) => usage.numOutputTokens);
+  return toUsage(
+    sum(({ usage }) => usage.numPromptTokens),
+    sum(({ usage }) => usage.numOutputTokens),
+  );
+}
+
+function toUsage(promptTokens: number, completionTokens: number): Usage {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

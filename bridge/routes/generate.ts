@@ -15,10 +15,18 @@ const NUMBERS = [
   'presencePenalty',
   'frequencyPenalty',
   'logprobs',
+  'promptLogprobs',
+  'minTokens',
   'n',
   'priority',
   'timeoutMs',
   'seed',
+] as const satisfies readonly (keyof GenerationOptions)[];
+
+const FLAGS = [
+  'echo',
+  'ignoreEos',
+  'includeStopStrInOutput',
 ] as const satisfies readonly (keyof GenerationOptions)[];
 
 /**
@@ -48,7 +56,7 @@ export function generateRoute(serve: Serve): Route {
 function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
   const { text = jsonText, ...given } = readQuery(
     params,
-    ['text', ...NUMBERS, 'echo', 'logitBias'],
+    ['text', ...NUMBERS, ...FLAGS, 'logitBias', 'stopTokenIds'],
     ['stop'],
   );
   if (typeof text !== 'string') {
@@ -61,18 +69,26 @@ function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input
 
 /** Gives the texts of a query or a form the types that the options have. */
 function readOptions(
-  { echo, logitBias, ...numbers }: Readonly<Record<string, string | undefined>>,
+  { logitBias, stopTokenIds, ...given }: Readonly<Record<string, string | undefined>>,
   stop: readonly string[],
 ): Readonly<Record<string, unknown>> {
   return {
     ...Object.fromEntries(
-      NUMBERS.filter((name) => numbers[name] !== undefined).map((name) => [
+      NUMBERS.filter((name) => given[name] !== undefined).map((name) => [
         name,
-        parseNumber(name, numbers[name]),
+        parseNumber(name, given[name]),
       ]),
     ),
+    ...Object.fromEntries(
+      FLAGS.flatMap((name) => {
+        const value = given[name];
+        return value === undefined ? [] : [[name, parseBoolean(name, value)]];
+      }),
+    ),
     ...(stop.length > 0 && { stop }),
-    ...(echo !== undefined && { echo: parseBoolean('echo', echo) }),
+    ...(stopTokenIds !== undefined && {
+      stopTokenIds: stopTokenIds.split(',').map((id) => parseNumber('stopTokenIds', id)),
+    }),
     ...(logitBias !== undefined && { logitBias: parseBias('logitBias', logitBias) }),
   };
 }

@@ -1,4 +1,4 @@
-import type { TokenCounts } from '../../src/batching/generation/adjust-logits.ts';
+import type { TokenBan, TokenCounts } from '../../src/batching/generation/adjust-logits.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
 
 /** Random numbers for tests alone: the same from the same seed. */
@@ -9,6 +9,7 @@ export interface RandomRow {
   readonly params: SamplingParams;
   readonly position: number;
   readonly tokenCounts: TokenCounts;
+  readonly ban?: TokenBan;
 }
 
 /** Marsaglia's xorshift32, in [0, 1). */
@@ -26,10 +27,12 @@ export function createRandom(seed: number): Random {
 
 /** A row with any of the shapes that logits have, and any of the options, each off as often as on. */
 export function randomRow(vocabSize: number, random: Random): RandomRow {
+  const position = pick(1023, random);
   return {
     logits: randomLogits(vocabSize, random),
     params: randomParams(vocabSize, random),
-    position: pick(1023, random),
+    position,
+    ...oneOf(random, {}, {}, { ban: randomBan(vocabSize, position, random) }),
     tokenCounts: new Map(
       Array.from({ length: pick(200, random) }, () => [
         pick(vocabSize, random),
@@ -76,6 +79,16 @@ function randomBias(vocabSize: number, random: Random): Record<string, number> {
     200 * random() - 100,
   ]);
   return Object.fromEntries(entries);
+}
+
+/** As often over as not at this position. */
+function randomBan(vocabSize: number, position: number, random: Random): TokenBan {
+  return {
+    tokenIds: Array.from({ length: 1 + pick(oneOf(random, 2, 20, vocabSize / 2), random) }, () =>
+      pick(vocabSize, random),
+    ),
+    untilPosition: position + oneOf(random, 0, 1, 1 + pick(100, random)),
+  };
 }
 
 /** An integer below the limit. */

@@ -59,13 +59,14 @@ class SamplerProbe {
 
   stepRows(rows: readonly RandomRow[]): StepRow[] {
     const slots = new KvSlotPool(this.#maxRows);
-    return rows.map(({ params, position, tokenCounts }) => ({
+    return rows.map(({ params, position, tokenCounts, ban }) => ({
       requestId: createRequestId(),
       slot: slots.allocate(),
       tokenIds: [0],
       startPosition: position - 1,
       sampling: params,
       tokenCounts,
+      ...(ban && { ban }),
     }));
   }
 
@@ -200,12 +201,14 @@ function atStart(row: Continuation): RandomRow {
   return { ...row, tokenCounts: row.countsAtStart };
 }
 
-/** Its penalties keep it from saying one thing for ever, and its logits have no fault. */
+/** Its penalties keep it from saying one thing for ever, its logits have no fault, and its likeliest tokens are banned at first. */
 function createContinuation({ logits, params, tokenCounts }: RandomRow): Continuation {
+  const likeliest = Array.from(logits.keys()).toSorted((a, b) => (logits[b] ?? 0) - (logits[a] ?? 0));
   return {
     logits: logits.map((logit) => (Number.isFinite(logit) ? logit : 0)),
     params: { ...params, frequencyPenalty: 1.5, presencePenalty: 0.5, repetitionPenalty: 1.2 },
     position: 10,
+    ban: { tokenIds: likeliest.slice(0, 5), untilPosition: 13 },
     tokenCounts: new Map(tokenCounts),
     countsAtStart: tokenCounts,
   };

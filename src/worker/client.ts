@@ -55,7 +55,7 @@ import { MAX_NAME_LENGTH } from './tabs/names.ts';
 import { upstreamOfPage } from './upstream/page-upstream.ts';
 import { fromWireError, toWireError } from './wire-errors.ts';
 
-export type { GenerationResponse } from './generation-response.ts';
+export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type { ModelReference } from './model-source.ts';
 export type { PolicyOverride } from './policy-override.ts';
 

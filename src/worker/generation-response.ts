@@ -19,6 +19,8 @@ export interface GenerationChunk {
   readonly logprobs?: readonly TokenLogprobs[];
   /** One entry per prompt token, where they were asked for: on a continuation's first chunk only. */
   readonly promptLogprobs?: readonly PromptTokenLogprobs[];
+  /** On the first chunk, where it is known by then. */
+  readonly numPromptTokens?: number;
   /** On a continuation's last chunk only. */
   readonly finishReason?: FinishReason;
   /** Another model begins all continuations anew: what came before this chunk, which is empty, is void. */
@@ -26,7 +28,13 @@ export interface GenerationChunk {
 }
 
 /** What comes of accepted requests alone. */
-const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set(['accepted', 'started', 'chunk', 'finished']);
+const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set([
+  'accepted',
+  'started',
+  'echo',
+  'chunk',
+  'finished',
+]);
 
 /**
  * A prompt's continuation, or several: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
@@ -83,12 +91,13 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
   apply(update: RequestUpdate, error?: Error): void {
     if (update.type === 'chunk') {
-      const { index, text, tokenIds, logprobs, finishReason } = update;
+      const { index, text, tokenIds, logprobs, numPromptTokens, finishReason } = update;
       this.#chunks.push({
         index,
         text,
         tokenIds,
         ...(logprobs && { logprobs }),
+        ...(numPromptTokens !== undefined && { numPromptTokens }),
         ...(finishReason && { finishReason }),
       });
     }

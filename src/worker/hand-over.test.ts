@@ -80,6 +80,12 @@ describe('a request whose worker is lost', () => {
       'that scores its prompt and generates nothing',
       { seed: 1, n: 2, echo: true, promptLogprobs: 2, maxNewTokens: 0 },
     ],
+    ['that is not to end too early', { seed: 1, stop: ['de', 'fgh'], minTokens: 4, maxNewTokens: 9 }],
+    [
+      'that ends with a stop token',
+      { ...sampled, n: 3, stopTokenIds: [1, 2, 3, 4, 5, 6, 7, 8], includeStopStrInOutput: true },
+    ],
+    ['that goes on after the end token', { ...sampled, n: 2, maxNewTokens: 30, ignoreEos: true, topK: 1 }],
     ['with continuations that stop at different times', { ...sampled, n: 4, stop: ['x', 'y', 'z', 'k'] }],
   ])('%s comes to the same, whichever message was its last', async (_, options) => {
     const whole = await generate(options);

@@ -97,6 +97,17 @@ export interface GenerationOptions {
    * 1 to 256 characters.
    */
   readonly stop?: string | readonly string[];
+  /** Tokens that end the text, besides the model's end token: at most 300 ids. The text ends before them. */
+  readonly stopTokenIds?: readonly number[];
+  /** Whether a stop string or stop token that ends the text is its last part; false when left out. */
+  readonly includeStopStrInOutput?: boolean;
+  /**
+   * Tokens to generate before the end token, a stop token or a stop string may end the text: until then the former two are not
+   * sampled. Integer from 0 to `maxNewTokens`; 0 when left out.
+   */
+  readonly minTokens?: number;
+  /** Whether the text goes on after the model's end token, which is then a token like any other, without a text. */
+  readonly ignoreEos?: boolean;
   /**
    * Continuations of the prompt, each with a seed of its own: the first with `seed`, the others with seeds derived from it.
    * Integer from 1 to 16.
@@ -114,7 +125,10 @@ export interface GenerationOptions {
    * Finite, > 0.
    */
   readonly timeoutMs?: number;
-  /** Same seed, prompt and options: same text. Unsigned 32-bit integer; chosen for the caller when left out. */
+  /**
+   * Same seed, prompt and options: same text. Any integer, of which the last 32 bits count (the remainder modulo 2^32); chosen for
+   * the caller when left out.
+   */
   readonly seed?: number;
 }
 
@@ -200,6 +214,8 @@ export type RequestUpdate =
       readonly logprobs?: readonly TokenLogprobs[];
       /** Received -> first token; on the first chunk only. */
       readonly ttftMs?: number;
+      /** On the first chunk, where it is known by then. */
+      readonly numPromptTokens?: number;
       /** On a continuation's last chunk only. */
       readonly finishReason?: FinishReason;
     }

@@ -4,6 +4,12 @@ import { at } from './top-k.ts';
 /** Tokens of a sequence's prompt and output -> how often each occurs in the output. */
 export type TokenCounts = ReadonlyMap<number, number>;
 
+/** Tokens that can't be sampled before a position of their sequence. */
+export interface TokenBan {
+  readonly tokenIds: readonly number[];
+  readonly untilPosition: number;
+}
+
 /** Whether bias or penalties change any logit of a request. */
 export function isAdjusting({
   logitBias,
@@ -35,6 +41,11 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
     logits[id] = at(logits, id) - Math.fround(frequency * numOutputs);
     logits[id] = at(logits, id) - presence;
   }
+}
+
+/** In place: as if the model thought these tokens impossible. */
+export function banTokens(logits: Float32Array, { tokenIds }: TokenBan): void {
+  for (const id of tokenIds) logits[id] = -Infinity;
 }
 
 /** The penalties of a request as f32; an inverse spares a division, which GPUs round each in its own way. */

@@ -46,9 +46,12 @@ export function checkLogits(logits: Float32Array): RangeError | undefined {
       return new RangeError(`Expected the logit of token ${id} to be finite, got ${logit}`);
     if (logit > largest) largest = logit;
   }
-  return largest === -Infinity
-    ? new RangeError('Expected a finite logit, got -Infinity for every token')
-    : undefined;
+  return largest === -Infinity ? noFiniteLogit() : undefined;
+}
+
+/** Every token is impossible. */
+export function noFiniteLogit(): RangeError {
+  return new RangeError('Expected a finite logit, got -Infinity for every token');
 }
 
 /** @param scratch Room for one id per logit. */

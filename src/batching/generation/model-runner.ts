@@ -1,4 +1,4 @@
-import type { TokenCounts } from './adjust-logits.ts';
+import type { TokenBan, TokenCounts } from './adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from './logprobs.ts';
@@ -16,6 +16,8 @@ export interface StepRow {
   readonly sampling: SamplingParams;
   /** Of the sequence up to and with `tokenIds`; the same live object in each of its steps, so nothing is copied. */
   readonly tokenCounts: TokenCounts;
+  /** The tokens that would end its text too early; the same object in each of its steps. */
+  readonly ban?: TokenBan;
   /** What to tell of the prompt; left out where the step computes none of it, or nobody asked. */
   readonly scoring?: PromptScoring;
 }

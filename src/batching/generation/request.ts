@@ -66,10 +66,21 @@ export interface GenerationRequest {
    * and nothing is sampled.
    */
   readonly maxNewTokens: number;
+  /**
+   * No end token and none of `stopTokenIds` is sampled before there are so many output tokens. Integer from 0 to `maxNewTokens`;
+   * 0 where left out.
+   */
+  readonly minNewTokens?: number;
+  /** The model's end tokens are tokens like any other. */
+  readonly ignoresEndTokens?: boolean;
+  /** Tokens that end the sequence with `stop`, besides the model's end tokens. */
+  readonly stopTokenIds?: readonly number[];
+  /** One of `stopTokenIds` is the last token of the output; otherwise it's no part of it, like an end token. */
+  readonly keepsStopToken?: boolean;
   /** Logprobs of each prompt token and of this many of the likeliest, 0 to 20; undefined = the prompt is not scored. */
   readonly numPromptLogprobs?: number | undefined;
   /**
-   * Called once with each token sampled, in order, the end token excepted: true ends the sequence after it with `stop`.
+   * Called once with each token of the output that is sampled, in order: true ends the sequence after it with `stop`.
    * A throw fails this sequence alone, with `StopConditionError`.
    */
   readonly stopsAfter?: (tokenId: number) => boolean;
@@ -109,9 +120,12 @@ export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
 /** Throws `InvalidOptionError` for a request that can never run to its end. */
 export function checkRequest(request: GenerationRequest, contextLength: number): void {
   const { promptTokenIds, resumedTokenIds = [], maxNewTokens, priority = 0 } = request;
+  const { minNewTokens = 0, stopTokenIds = [] } = request;
   integerIn({ from: 0 })('maxNewTokens', maxNewTokens);
   const maxPrompt = contextLength - Math.min(1, maxNewTokens);
   integerIn({ from: 1, to: maxPrompt })('promptTokenIds.length', promptTokenIds.length);
+  integerIn({ from: 0, to: maxNewTokens })('minNewTokens', minNewTokens);
+  for (const tokenId of stopTokenIds) integerIn({ from: 0 })('stopTokenIds', tokenId);
   optional(NUM_LOGPROBS)('numPromptLogprobs', request.numPromptLogprobs);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: Math.max(0, maxResumed) })('resumedTokenIds.length', resumedTokenIds.length);

@@ -361,6 +361,42 @@ describe('logprobs', () => {
   });
 });
 
+describe('a ban', () => {
+  const sample = createSampler(LOGITS.length);
+  const ban = { tokenIds: [2, 5], untilPosition: 8 };
+  const tokenAt = (position: number, params: SamplingParams): number =>
+    sample(LOGITS, { params, position, tokenCounts: NO_COUNTS, ban }).tokenId;
+
+  it('keeps tokens from being the likeliest until its position', () => {
+    expect([6, 7, 8].map((position) => tokenAt(position, GREEDY))).toEqual([4, 4, 2]);
+  });
+
+  it('keeps them from being drawn, whatever favours them', () => {
+    const favoured = { ...SAMPLED, temperature: 5, logitBias: { 2: 100, 5: 100 }, repetitionPenalty: 2 };
+    for (const params of [SAMPLED, favoured, { ...favoured, topK: 3 }]) {
+      const drawn = Array.from({ length: 200 }, (_, seed) => tokenAt(7, { ...params, seed }));
+      expect(drawn).not.toContain(2);
+      expect(drawn).not.toContain(5);
+      expect(new Set(drawn).size).toBeGreaterThan(1);
+    }
+  });
+
+  it('does not show in logprobs, which are those of the raw logits', () => {
+    const params = { ...GREEDY, numLogprobs: 2 };
+    const { logprobs } = sample(LOGITS, { params, position: 0, tokenCounts: NO_COUNTS, ban });
+    expect(logprobs?.top.map(({ tokenId }) => tokenId)).toEqual([2, 5]);
+  });
+
+  it('of every token leaves none', () => {
+    const all = { tokenIds: [0, 1, 2], untilPosition: 9 };
+    for (const params of [GREEDY, SAMPLED]) {
+      expect(() =>
+        createSampler(3)(Float32Array.of(1, 2, 3), { params, position: 0, tokenCounts: NO_COUNTS, ban: all }),
+      ).toThrow('got -Infinity for every token');
+    }
+  });
+});
+
 describe('rejects', () => {
   it.each([
     ['NaN', Float32Array.of(1, NaN, 3), 'Expected the logit of token 1 to be finite, got NaN'],

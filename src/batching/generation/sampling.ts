@@ -1,5 +1,5 @@
-import { adjustLogits, isAdjusting, type TokenCounts } from './adjust-logits.ts';
-import { checkLogits, logprobsOf, type TokenLogprobs } from './logprobs.ts';
+import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
+import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
 import type { SamplingParams } from './request.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
@@ -11,6 +11,7 @@ export interface SamplingContext {
   /** Of the token to be sampled, in its sequence. */
   readonly position: number;
   readonly tokenCounts: TokenCounts;
+  readonly ban?: TokenBan | undefined;
 }
 
 export interface SampledToken {
@@ -21,13 +22,13 @@ export interface SampledToken {
 
 /**
  * The next token, given the logits of the token before it. Throws `RangeError` for logits of which one is NaN
- * or +Infinity, or all are -Infinity: that row has no next token, its batch-mates have.
+ * or +Infinity, or all are -Infinity or banned: that row has no next token, its batch-mates have.
  */
 export type SampleToken = (logits: Float32Array, context: SamplingContext) => SampledToken;
 
 /**
  * The CPU path of sampling, and the reference for the GPU path, which draws the same token for the same seed. The order
- * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency, presence penalty; the likeliest where greedy;
+ * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency, presence penalty; banned tokens; the likeliest where greedy;
  * temperature; min-p; of these the `topK` most likely; of these the smallest set that reaches `topP`. Of equal logits
  * the lower id is the likelier. The draw walks what is kept in order of id, so that it needs no sorted probabilities.
  * Logprobs, as vLLM's default, are those of the raw logits.
@@ -39,15 +40,21 @@ export function createSampler(vocabSize: number): SampleToken {
   const weights = new Float64Array(vocabSize);
   const scratch = new Int32Array(vocabSize);
 
-  const chooseToken = (logits: Float32Array, { params, position, tokenCounts }: SamplingContext): number => {
-    if (!isAdjusting(params)) return chooseFrom(logits, params, position);
+  const chooseToken = (
+    logits: Float32Array,
+    { params, position, tokenCounts, ban }: SamplingContext,
+  ): number => {
+    const isBanning = ban !== undefined && position < ban.untilPosition;
+    if (!isAdjusting(params) && !isBanning) return chooseFrom(logits, params, position);
     adjusted.set(logits);
     adjustLogits(adjusted, params, tokenCounts);
+    if (isBanning) banTokens(adjusted, ban);
     return chooseFrom(adjusted, params, position);
   };
 
   const chooseFrom = (logits: Float32Array, params: SamplingParams, position: number): number => {
     const likeliest = findLikeliest(logits);
+    if (at(logits, likeliest) === -Infinity) throw noFiniteLogit();
     if (params.temperature === 0) return likeliest;
     const candidates = topK(logits, params.topK || vocabSize, scratch);
     weigh(logits, candidates, at(logits, likeliest), params, weights);

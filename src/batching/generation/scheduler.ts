@@ -298,7 +298,7 @@ export class Scheduler {
       if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
       this.#running.lowerReservation(sequence);
     }
-    const rows = sequences.map((sequence) => rowOf(sequence, budget));
+    const rows = sequences.map((sequence) => rowOf(sequence, budget, this.#limits));
     const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     this.#numPrefilledTokens += rows.length * numTokens;
     const isLastChunk = sequences.every(
@@ -353,7 +353,9 @@ export class Scheduler {
     const moves = this.#running.closeHoles();
     const origins = new Set(moves.map(({ from }) => from));
     const transfers = [...joins, ...moves.flatMap((move) => [...this.#rescue(move.to, origins), move])];
-    const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1));
+    const rows = decoding
+      .toSorted((a, b) => a.slot - b.slot)
+      .map((sequence) => rowOf(sequence, 1, this.#limits));
     const kvShape = this.#memory.reserve(this.#need());
     return { kind: 'decode', isBehind: false, kvShape, transfers, rows };
   }
@@ -507,9 +509,10 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-function rowOf(sequence: Sequence, budget: number): StepRow {
+function rowOf(sequence: Sequence, budget: number, limits: SequenceLimits): StepRow {
   const tokenIds = sequence.nextTokenIds(budget);
   const scoring = sequence.scoringOf(tokenIds.length);
+  const ban = sequence.banIn(limits);
   return {
     requestId: sequence.id,
     slot: sequence.slot,
@@ -517,6 +520,7 @@ function rowOf(sequence: Sequence, budget: number): StepRow {
     startPosition: sequence.numComputedTokens,
     sampling: sequence.request.sampling,
     tokenCounts: sequence.tokenCounts,
+    ...(ban && { ban }),
     ...(scoring && { scoring }),
   };
 }

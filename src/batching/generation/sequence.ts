@@ -1,4 +1,4 @@
-import type { TokenCounts } from './adjust-logits.ts';
+import type { TokenBan, TokenCounts } from './adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
 import type { PromptScoring } from './model-runner.ts';
@@ -38,6 +38,7 @@ export class Sequence {
   readonly #prefillTokenIds: readonly number[];
   #isAtEndToken = false;
   #tokenCounts: Map<number, number> | undefined;
+  #ban: TokenBan | undefined;
   /** Of its first tokens, as far as they are computed; the first has none. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
 
@@ -159,6 +160,17 @@ export class Sequence {
     this.numComputedTokens = numTokens;
   }
 
+  /** The tokens that may not end it yet; undefined where any may from the start. The same object each time. */
+  banIn({ eosTokenIds }: SequenceLimits): TokenBan | undefined {
+    const { minNewTokens = 0, stopTokenIds = [] } = this.request;
+    if (minNewTokens === 0) return undefined;
+    this.#ban ??= {
+      tokenIds: [...new Set([...eosTokenIds, ...stopTokenIds])],
+      untilPosition: this.numPromptTokens + minNewTokens,
+    };
+    return this.#ban;
+  }
+
   /** What it feeds into its next step: at most `budget` tokens of its prefill, or its last sampled token. */
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
@@ -194,14 +206,15 @@ export class Sequence {
     if (this.numSampledTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
     else this.itlMs = nowMs - this.#lastTokenAtMs;
     this.#lastTokenAtMs = nowMs;
-    if (limits.eosTokenIds.has(tokenId)) {
+    if (this.#isEndToken(tokenId, limits)) {
       this.#isAtEndToken = true;
       this.finish('stop');
       return;
     }
     this.#outputTokenIds.push(tokenId);
     if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
-    if (this.request.stopsAfter?.(tokenId)) this.finish('stop');
+    const stopsText = this.request.stopsAfter?.(tokenId) ?? false;
+    if (stopsText || this.#isStopToken(tokenId)) this.finish('stop');
     else if (this.#isOutOfRoom(limits)) this.finish('length');
   }
 
@@ -214,6 +227,16 @@ export class Sequence {
 
   finish(reason: FinishReason): void {
     this.finishReason = reason;
+  }
+
+  /** It ends the sequence and is no part of the output. */
+  #isEndToken(tokenId: number, { eosTokenIds }: SequenceLimits): boolean {
+    const { ignoresEndTokens = false, keepsStopToken = false } = this.request;
+    return (!ignoresEndTokens && eosTokenIds.has(tokenId)) || (!keepsStopToken && this.#isStopToken(tokenId));
+  }
+
+  #isStopToken(tokenId: number): boolean {
+    return this.request.stopTokenIds?.includes(tokenId) ?? false;
   }
 
   #isOutOfRoom({ contextLength }: SequenceLimits): boolean {

@@ -35,6 +35,10 @@ export interface RequestOverrides {
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
   readonly numPromptLogprobs?: number;
+  readonly minNewTokens?: number;
+  readonly ignoresEndTokens?: boolean;
+  readonly stopTokenIds?: readonly number[];
+  readonly keepsStopToken?: boolean;
   readonly priority?: number;
   readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;
@@ -48,10 +52,10 @@ export function createRequest(
     promptTokenIds = Array.from({ length: promptLength }, (_, index) => name.charCodeAt(0) * 100 + index),
     resumedTokenIds = [],
     maxNewTokens = 4,
-    numPromptLogprobs,
     priority = 0,
     stopsAfter,
     sampling = GREEDY,
+    ...ending
   }: RequestOverrides = {},
 ): GenerationRequest {
   const id = requestId(name);
@@ -61,10 +65,10 @@ export function createRequest(
     promptTokenIds,
     resumedTokenIds,
     maxNewTokens,
-    numPromptLogprobs,
     priority,
     ...(stopsAfter && { stopsAfter }),
     sampling,
+    ...ending,
   };
 }
 

@@ -3,7 +3,14 @@ import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 /** The options that are one number. The form leaves out what only a program asks for. */
 export type NumberOption = Exclude<
   keyof GenerationOptions,
-  'echo' | 'logitBias' | 'promptLogprobs' | 'stop'
+  | 'echo'
+  | 'ignoreEos'
+  | 'includeStopStrInOutput'
+  | 'logitBias'
+  | 'minTokens'
+  | 'promptLogprobs'
+  | 'stop'
+  | 'stopTokenIds'
 >;
 
 export type GenerationField = NumberOption | 'echo' | 'logitBias' | 'stop';

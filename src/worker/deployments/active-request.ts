@@ -85,7 +85,7 @@ export class ActiveRequest {
   }
 
   addToken(continuation: Continuation, { tokenId, logprobs, ttftMs }: TokenEvent): ChunkUpdate {
-    const { requestId, elapsedMs } = this.#options;
+    const { requestId, numPromptTokens, elapsedMs } = this.#options;
     const isFirst = ttftMs !== undefined && !this.#hasFirstToken;
     this.#hasFirstToken = true;
     if (logprobs) continuation.pushLogprobs(logprobs);
@@ -96,17 +96,27 @@ export class ActiveRequest {
       text: continuation.takeText(),
       tokenIds: [tokenId],
       ...(logprobs && { logprobs: [logprobs] }),
-      ...(isFirst && { ttftMs: ttftMs + elapsedMs }),
+      ...(isFirst && { ttftMs: ttftMs + elapsedMs, numPromptTokens }),
     };
   }
 
   /** The continuation's last chunk, with what it has held back. */
   end(continuation: Continuation, event: FinishedEvent): ChunkUpdate {
-    const { requestId } = this.#options;
+    const { requestId, numPromptTokens } = this.#options;
     this.#timings.push(event.timings);
     const finishReason = continuation.end(event.finishReason, event.numOutputTokens);
     const text = continuation.takeText();
-    return { type: 'chunk', requestId, index: continuation.index, text, tokenIds: [], finishReason };
+    const isFirst = !this.#hasFirstToken;
+    this.#hasFirstToken = true;
+    return {
+      type: 'chunk',
+      requestId,
+      index: continuation.index,
+      text,
+      tokenIds: [],
+      ...(isFirst && { numPromptTokens }),
+      finishReason,
+    };
   }
 
   /** Once every continuation has ended. */

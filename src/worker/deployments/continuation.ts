@@ -7,6 +7,7 @@ import type {
   TokenLogprobs,
 } from '../protocol.ts';
 import type { TextStream } from '../model/text-stream.ts';
+import type { EndOptions } from './generation-options.ts';
 import { StopMatcher } from './stop-matcher.ts';
 
 export interface ContinuationOptions {
@@ -16,7 +17,7 @@ export interface ContinuationOptions {
   readonly sequenceId: RequestId;
   readonly seed: number;
   readonly stream: TextStream;
-  readonly stopStrings: readonly string[];
+  readonly ending: EndOptions;
   readonly hasLogprobs: boolean;
 }
 
@@ -27,6 +28,7 @@ export class Continuation {
   readonly seed: number;
   readonly #stream: TextStream;
   readonly #stops: StopMatcher;
+  readonly #ending: EndOptions;
   readonly #tokenIds: number[] = [];
   readonly #logprobs: TokenLogprobs[] | undefined;
   /** Of the prompt, once it is scored. */
@@ -37,12 +39,13 @@ export class Continuation {
   #finishReason: FinishReason | undefined;
   #numOutputTokens = 0;
 
-  constructor({ index, sequenceId, seed, stream, stopStrings, hasLogprobs }: ContinuationOptions) {
+  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs }: ContinuationOptions) {
     this.index = index;
     this.sequenceId = sequenceId;
     this.seed = seed;
     this.#stream = stream;
-    this.#stops = new StopMatcher(stopStrings);
+    this.#ending = ending;
+    this.#stops = new StopMatcher(ending.stop, ending.includeStopStrInOutput);
     this.#logprobs = hasLogprobs ? [] : undefined;
   }
 
@@ -63,7 +66,7 @@ export class Continuation {
     this.promptLogprobs = promptLogprobs;
     for (const tokenId of tokenIds) this.push(tokenId);
     this.#logprobs?.push(...logprobs);
-    const isAtEndToken = finishReason === 'stop' && !this.#stops.isStopped;
+    const isAtEndToken = finishReason === 'stop' && !this.#stops.isStopped && !this.#isAtStopToken;
     if (finishReason) this.end(finishReason, tokenIds.length + (isAtEndToken ? 1 : 0));
     this.takeText();
   }
@@ -71,7 +74,8 @@ export class Continuation {
   /** Takes in a token; true where its text completes a stop string. */
   push(tokenId: number): boolean {
     this.#tokenIds.push(tokenId);
-    this.#generatedText += this.#stops.push(this.#stream.push(tokenId));
+    const mayStop = this.#tokenIds.length > this.#ending.minTokens;
+    this.#generatedText += this.#stops.push(this.#stream.push(tokenId), mayStop);
     return this.#stops.isStopped;
   }
 
@@ -92,6 +96,12 @@ export class Continuation {
     this.#finishReason = this.#stops.isStopped ? 'stop' : finishReason;
     this.#numOutputTokens = numOutputTokens;
     return this.#finishReason;
+  }
+
+  /** Whether its last token is one that the text ends with. */
+  get #isAtStopToken(): boolean {
+    const { stopTokenIds, includeStopStrInOutput } = this.#ending;
+    return includeStopStrInOutput && stopTokenIds.includes(this.#tokenIds.at(-1) ?? -1);
   }
 
   /** What it has come to, after its end. */

@@ -26,7 +26,13 @@ describe('resolveOptions', () => {
   it("fills in the model's defaults and leaves given options alone", () => {
     expect(resolveOptions({ temperature: 0, seed: 9 }, MODEL)).toEqual({
       maxNewTokens: 64,
-      stop: ['END'],
+      ending: {
+        stop: ['END'],
+        stopTokenIds: [],
+        includeStopStrInOutput: false,
+        ignoreEos: false,
+        minTokens: 0,
+      },
       n: 1,
       echo: false,
       priority: 0,
@@ -63,11 +69,24 @@ describe('resolveOptions', () => {
     ],
     [[], []],
   ])('takes stop strings in place of those of the model: %o', (stop, expected) => {
-    expect(resolveOptions({ stop }, MODEL).stop).toEqual(expected);
+    expect(resolveOptions({ stop }, MODEL).ending.stop).toEqual(expected);
   });
 
   it('takes undefined for left out', () => {
     expect(resolveOptions({ topK: undefined, seed: 1 }, MODEL).sampling.topK).toBe(40);
+  });
+
+  it.each([
+    [0, 0],
+    [7, 7],
+    [2 ** 32 - 1, 2 ** 32 - 1],
+    [2 ** 32, 0],
+    [2 ** 40 + 9, 9],
+    [-1, 2 ** 32 - 1],
+    [-(2 ** 33) - 3, 2 ** 32 - 3],
+    [1e300, 0],
+  ])('takes any integer as a seed, of which the last 32 bits count: %d', (seed, expected) => {
+    expect(resolveOptions({ seed }, MODEL).sampling.seed).toBe(expected);
   });
 
   it('chooses a seed of 32 bits where none is given, another each time', () => {
@@ -126,8 +145,14 @@ describe('rejects', () => {
     [{ echo: 1 }, /`echo` to be true or false, got `1` \(number\)/],
     [{ priority: 0.5 }, /`priority` to be an integer >= -100 and <= 100/],
     [{ priority: 101 }, /`priority`/],
-    [{ seed: 2 ** 32 }, /`seed`/],
-    [{ seed: -1 }, /`seed`/],
+    [{ seed: 0.5 }, /`seed` to be an integer, got `0.5`/],
+    [{ minTokens: 65 }, /`minTokens` to be an integer <= 64, got `65`/],
+    [{ minTokens: -1 }, /`minTokens` to be an integer >= 0/],
+    [{ ignoreEos: 1 }, /`ignoreEos` to be true or false/],
+    [{ includeStopStrInOutput: 'yes' }, /`includeStopStrInOutput` to be true or false/],
+    [{ stopTokenIds: 3 }, /`stopTokenIds` to be a list of at most 300 token ids, got `3`/],
+    [{ stopTokenIds: Array.from({ length: 301 }, () => 1) }, /`stopTokenIds` to be a list of at most 300/],
+    [{ stopTokenIds: [1, 2048] }, /`stopTokenIds\[1\]` to be an integer >= 0 and <= 2047/],
   ])('%o', (options, message) => {
     expect(() => resolveOptions(options, MODEL)).toThrow(
       expect.objectContaining({ code: 'INVALID_OPTION', message: expect.stringMatching(message) }),
@@ -140,7 +165,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, n, echo, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, priority, timeoutMs.',
       }),
     );
   });

@@ -1,20 +1,38 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
 import { logitBiasWithin } from '../../batching/generation/logit-bias.ts';
 import {
   PRIORITY_VALIDATOR,
   SAMPLING_VALIDATORS,
   type SamplingParams,
 } from '../../batching/generation/request.ts';
-import { finiteIn, integerIn, isBoolean, parseOptions } from '../../batching/generation/validate.ts';
+import {
+  finiteIn,
+  integerIn,
+  isBoolean,
+  parseOptions,
+  type Validate,
+} from '../../batching/generation/validate.ts';
 import { isRecord } from '../is-record.ts';
 import { MAX_CHOICES, type GenerationOptions, type ModelInfo } from '../protocol.ts';
 import { randomSeed } from '../random-seed.ts';
 import { stopStrings } from './stop-strings.ts';
 
+/** What ends a text, besides its length. */
+export interface EndOptions {
+  /** The text ends with the first of these. */
+  readonly stop: readonly string[];
+  readonly stopTokenIds: readonly number[];
+  /** Whether what stops the text is its end, or the text ends before it. */
+  readonly includeStopStrInOutput: boolean;
+  /** Tokens before which nothing of this ends the text. */
+  readonly minTokens: number;
+  readonly ignoreEos: boolean;
+}
+
 /** What a request runs with: its own options over the model's defaults. */
 export interface ResolvedOptions {
   readonly maxNewTokens: number;
-  /** The text ends before the first of these. */
-  readonly stop: readonly string[];
+  readonly ending: EndOptions;
   /** How many continuations. */
   readonly n: number;
   /** The stream begins with the prompt. */
@@ -37,7 +55,7 @@ export function timeoutMsOf(options: unknown): number | undefined {
 
 /**
  * Checks the options of a request as they came over the wire and fills in the model's defaults; a seed that is left
- * out is chosen here.
+ * out is chosen here, and any other is taken modulo 2^32.
  *
  * @throws UnknownOptionError, InvalidOptionError naming the option.
  */
@@ -45,14 +63,19 @@ export function resolveOptions(
   options: unknown,
   { generationDefaults, contextLength, vocabSize }: ModelInfo,
 ): ResolvedOptions {
-  const { numLogprobs: logprobsValidator, ...samplingValidators } = SAMPLING_VALIDATORS;
+  const { numLogprobs: logprobsValidator, seed: _uint32, ...samplingValidators } = SAMPLING_VALIDATORS;
   const validators = {
     maxNewTokens: integerIn({ from: 0, to: contextLength }),
     ...samplingValidators,
     logitBias: logitBiasWithin(vocabSize),
+    seed: integerIn({}),
     logprobs: logprobsValidator,
     promptLogprobs: logprobsValidator,
     stop: stopStrings,
+    stopTokenIds: tokenIdsWithin(vocabSize),
+    includeStopStrInOutput: isBoolean,
+    ignoreEos: isBoolean,
+    minTokens: integerIn({ from: 0 }),
     n: integerIn({ from: 1, to: MAX_CHOICES }),
     echo: isBoolean,
     priority: PRIORITY_VALIDATOR,
@@ -62,6 +85,10 @@ export function resolveOptions(
   const {
     maxNewTokens,
     stop,
+    stopTokenIds = [],
+    includeStopStrInOutput = false,
+    ignoreEos = false,
+    minTokens = 0,
     n,
     echo = false,
     priority = 0,
@@ -73,18 +100,36 @@ export function resolveOptions(
     timeoutMs: _timeoutMs,
     ...rest
   } = { ...generationDefaults, ...given };
+  integerIn({ to: maxNewTokens })('minTokens', minTokens);
   return {
     maxNewTokens,
-    stop,
+    ending: { stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens },
     n,
     echo,
     priority,
     promptLogprobs,
-    sampling: { ...rest, logitBias, numLogprobs, seed },
+    sampling: { ...rest, logitBias, numLogprobs, seed: toUint32(seed) },
   };
 }
 
 const timeoutMs = finiteIn({ above: 0 });
+
+/** Enough for a family of tokens; each costs a little with every token that is sampled. */
+const MAX_STOP_TOKENS = 300;
+
+function tokenIdsWithin(vocabSize: number): Validate<readonly number[]> {
+  const isTokenId = integerIn({ from: 0, to: vocabSize - 1 });
+  return (option, value) => {
+    if (!Array.isArray(value) || value.length > MAX_STOP_TOKENS)
+      throw InvalidOptionError.of(option, `a list of at most ${MAX_STOP_TOKENS} token ids`, value);
+    return value.map((tokenId, index) => isTokenId(`${option}[${index}]`, tokenId));
+  };
+}
+
+/** Exact for any integer that a number holds; of those in range each is itself. */
+function toUint32(value: number): number {
+  return ((value % 2 ** 32) + 2 ** 32) % 2 ** 32;
+}
 
 type CheckedOptions = Omit<GenerationOptions, 'stop'> & { readonly stop?: readonly string[] };
 

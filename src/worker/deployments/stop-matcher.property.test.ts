@@ -9,8 +9,8 @@ const stopStrings = fc.array(fc.string({ unit: letters, minLength: 1, maxLength:
 const pieces = fc.array(fc.string({ unit: letters, maxLength: 6 }), { maxLength: 12 });
 
 /** Looks at every beginning of the text in turn: where one ends in stop strings, the text ends before the longest. */
-function textBeforeStop(whole: string, stops: readonly string[]): string | undefined {
-  for (let end = 0; end <= whole.length; end++) {
+function textBeforeStop(whole: string, stops: readonly string[], numExempt = 0): string | undefined {
+  for (let end = numExempt + 1; end <= whole.length; end++) {
     const beginning = whole.slice(0, end);
     const lengths = stops.filter((stop) => beginning.endsWith(stop)).map(({ length }) => length);
     if (lengths.length > 0) return beginning.slice(0, end - Math.max(...lengths));
@@ -41,6 +41,36 @@ describe('a text with stop strings', () => {
           expect(shown).toBe(stopped ?? textShownOf(whole, stops));
         }
         expect(shown + matcher.end()).toBe(textBeforeStop(whole, stops) ?? whole);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('ends with the stop string where that is its last part', () => {
+    fc.assert(
+      fc.property(pieces, stopStrings, (parts, stops) => {
+        const [before, after] = [new StopMatcher(stops), new StopMatcher(stops, true)];
+        const shownBy = (matcher: StopMatcher): string => parts.map((part) => matcher.push(part)).join('');
+        const shown = shownBy(after);
+        const without = shownBy(before);
+        expect(after.isStopped).toBe(before.isStopped);
+        expect(shown.startsWith(without)).toBe(true);
+        expect(after.isStopped ? stops : ['']).toContain(shown.slice(without.length));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is not ended by a stop string that is complete before its first pieces are over', () => {
+    fc.assert(
+      fc.property(pieces, stopStrings, fc.nat({ max: 12 }), (parts, stops, numExempt) => {
+        const matcher = new StopMatcher(stops);
+        const shown = parts.map((part, index) => matcher.push(part, index >= numExempt)).join('');
+        const exempt = parts.slice(0, numExempt).join('').length;
+        const whole = parts.join('');
+        const expected = textBeforeStop(whole, stops, exempt);
+        expect(matcher.isStopped).toBe(expected !== undefined);
+        expect(shown + matcher.end()).toBe(expected ?? whole);
       }),
       { numRuns: 2000 },
     );

@@ -4,6 +4,7 @@ import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { createClientId, createRequestId } from '../ids.ts';
 import type {
   GenerationChoice,
+  GenerationOptions,
   GenerationResult,
   RequestId,
   RequestUpdate,
@@ -347,6 +348,71 @@ describe('a request for several continuations', () => {
     const { choices, usage } = resultIn(updates);
     expect(choices.map(({ text }) => text)).toEqual(['789', '789']);
     expect(usage).toEqual({ numPromptTokens: 1, numOutputTokens: 8 });
+  });
+});
+
+describe('what ends a text', () => {
+  it.each<readonly [string, string, GenerationOptions, object]>([
+    [
+      'is a stop string that is its last part, where that is asked for',
+      'ab',
+      { stop: 'ef', includeStopStrInOutput: true, maxNewTokens: 9 },
+      { generatedText: 'cdef', tokenIds: [2, 3, 4, 5], finishReason: 'stop' },
+    ],
+    [
+      'is a stop token, before which it ends',
+      'ab',
+      { stopTokenIds: [4], maxNewTokens: 9 },
+      {
+        generatedText: 'cd',
+        tokenIds: [2, 3],
+        finishReason: 'stop',
+        usage: { numPromptTokens: 2, numOutputTokens: 3 },
+      },
+    ],
+    [
+      'is a stop token that is its last part, where that is asked for',
+      'ab',
+      { stopTokenIds: [4], includeStopStrInOutput: true, maxNewTokens: 9 },
+      {
+        generatedText: 'cde',
+        tokenIds: [2, 3, 4],
+        finishReason: 'stop',
+        usage: { numPromptTokens: 2, numOutputTokens: 3 },
+      },
+    ],
+    [
+      'is its length, where the end token is a token like any other',
+      '7',
+      { ignoreEos: true, maxNewTokens: 4 },
+      { generatedText: '89', tokenIds: [60, 61, 62, 63], finishReason: 'length' },
+    ],
+    [
+      'is no stop string of the first tokens, of which there are to be some',
+      'ab',
+      { stop: ['d', 'fg'], minTokens: 3, maxNewTokens: 9 },
+      { generatedText: 'cde', tokenIds: [2, 3, 4, 5, 6], finishReason: 'stop' },
+    ],
+    [
+      'may be a stop string that begins in the first tokens',
+      'ab',
+      { stop: ['def'], minTokens: 3, maxNewTokens: 9 },
+      { generatedText: 'c', tokenIds: [2, 3, 4, 5], finishReason: 'stop' },
+    ],
+    [
+      'is no end token before there are enough',
+      '7',
+      // The likeliest of those that are left has the lowest id.
+      { minTokens: 5, maxNewTokens: 5 },
+      { tokenIds: [60, 61, 62, 0, 1], finishReason: 'length' },
+    ],
+  ])('%s', async (_, prompt, options, expected) => {
+    const { submit, updates, idle } = createGenerator();
+    submit(prompt, options);
+    await idle;
+    const result = resultIn(updates);
+    expect(result).toMatchObject(expected);
+    expect(textsIn(updates).join('')).toBe(result.generatedText);
   });
 });
 

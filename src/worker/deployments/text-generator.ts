@@ -149,7 +149,7 @@ export class TextGenerator implements PromptGenerator {
     if (typeof prompt !== 'string' && !Array.isArray(prompt))
       throw InvalidOptionError.of('prompt', 'a string or a list of token ids', prompt);
     const resolved = resolveOptions(options, this.#model.modelInfo);
-    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    const { echo, ending, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     const promptTokenIds = this.#toTokenIds(
       prompt,
       this.#model.config.contextLength - Math.min(1, maxNewTokens),
@@ -175,6 +175,10 @@ export class TextGenerator implements PromptGenerator {
       promptTokenIds,
       resumedTokenIds: resumption?.choices[continuation.index]?.tokenIds ?? [],
       maxNewTokens,
+      minNewTokens: ending.minTokens,
+      ignoresEndTokens: ending.ignoreEos,
+      stopTokenIds: ending.stopTokenIds,
+      keepsStopToken: ending.includeStopStrInOutput,
       numPromptLogprobs: continuation.promptLogprobs ? undefined : promptLogprobs,
       priority,
       stopsAfter: (tokenId: number) => continuation.push(tokenId),
@@ -220,7 +224,7 @@ export class TextGenerator implements PromptGenerator {
 
   #createContinuations(
     requestId: RequestId,
-    { n, sampling, stop }: ResolvedOptions,
+    { n, sampling, ending }: ResolvedOptions,
     resumption: Resumption | undefined,
   ): readonly Continuation[] {
     return Array.from({ length: n }, (_, index) => {
@@ -229,7 +233,7 @@ export class TextGenerator implements PromptGenerator {
         sequenceId: sequenceIdOf(requestId, index),
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
-        stopStrings: stop,
+        ending,
         hasLogprobs: sampling.numLogprobs !== undefined,
       });
       const resumed = resumption?.choices[index];

@@ -10,9 +10,9 @@ export type SampleRows = (
 export function createCpuSampler(vocabSize: number): SampleRows {
   const sampleToken = createSampler(vocabSize);
   const sampleRow = (logits: Float32Array, row: StepRow): SampledToken | Error => {
-    const { sampling: params, startPosition, tokenIds, tokenCounts } = row;
+    const { sampling: params, startPosition, tokenIds, tokenCounts, ban } = row;
     try {
-      return sampleToken(logits, { params, position: startPosition + tokenIds.length, tokenCounts });
+      return sampleToken(logits, { params, position: startPosition + tokenIds.length, tokenCounts, ban });
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error));
     }

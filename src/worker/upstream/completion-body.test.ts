@@ -30,6 +30,7 @@ const COMMON = {
 it("names every default to a vLLM, which has others, and asks for its tokens' ids", () => {
   expect(bodyFor('vllm', {})).toEqual({
     ...COMMON,
+    stream_options: { include_usage: true, continuous_usage_stats: true },
     top_k: 0,
     min_p: 0,
     repetition_penalty: 1,
@@ -45,4 +46,22 @@ it('says nothing to any other server that OpenAI would not understand, unless it
     stop: ['END'],
     logit_bias: { 3: 2 },
   });
+});
+
+it('says what ends a text in vLLM’s words, where it was asked for', () => {
+  const ending = { stopTokenIds: [3], includeStopStrInOutput: true, minTokens: 2, ignoreEos: true };
+  expect(bodyFor('openai', ending)).toEqual({
+    ...COMMON,
+    stop_token_ids: [3],
+    include_stop_str_in_output: true,
+    min_tokens: 2,
+    ignore_eos: true,
+  });
+});
+
+it.each([
+  ['the logprobs of the prompt', { promptLogprobs: 3, logprobs: 1 }, { logprobs: 3, max_tokens: 64 }],
+  ['nothing generated', { maxNewTokens: 0 }, { max_tokens: 0 }],
+])('asks for an echo where it is to have %s', (_, options, expected) => {
+  expect(bodyFor('openai', options)).toMatchObject({ ...expected, echo: true });
 });

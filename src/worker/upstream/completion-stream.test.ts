@@ -13,6 +13,9 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
     seed: 7,
     echo: false,
     numLogprobs: undefined,
+    promptLogprobs: undefined,
+    isEchoed: false,
+    maxNewTokens: 16,
     elapsedMs: 10,
     receivedAtMs: 100,
     ...overrides,
@@ -21,6 +24,8 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
 
 const chunk = (text: string, more: object = {}) =>
   JSON.stringify({ id: 'cmpl-1', object: 'text_completion', choices: [{ index: 0, text, ...more }] });
+
+const withUsage = (data: string, usage: object): string => JSON.stringify({ ...JSON.parse(data), usage });
 
 describe('the answer of an upstream', () => {
   it('becomes a start, chunks and a result, timed from the submission', () => {
@@ -88,6 +93,75 @@ describe('the answer of an upstream', () => {
     });
     const withoutIds = { ...logprobs, tokens: [' a'] };
     expect(() => stream.push(chunk(' a', { logprobs: withoutIds }), 110)).toThrow('tokens without ids');
+  });
+
+  describe('to a request for the logprobs of its prompt', () => {
+    const logprobs = {
+      tokens: ['token_id:3', 'token_id:4', 'token_id:5'],
+      token_logprobs: [null, -1, -2],
+      top_logprobs: [
+        null,
+        { 'token_id:4': -1, 'token_id:9': -0.5 },
+        { 'token_id:5': -2, 'token_id:8': -0.25 },
+      ],
+    };
+    const promptLogprobs = [
+      { tokenId: 3, logprob: null, top: [] },
+      { tokenId: 4, logprob: -1, top: [{ tokenId: 9, logprob: -0.5 }] },
+    ];
+
+    it('tells them apart from the text that comes with them', () => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1, numLogprobs: 0, echo: true });
+      expect(stream.start(100).updates).toHaveLength(1);
+      const first = chunk('Once upon', { token_ids: [5], logprobs });
+      const { updates } = stream.push(withUsage(first, { prompt_tokens: 2, completion_tokens: 1 }), 110);
+      expect(updates).toEqual([
+        { type: 'echo', requestId: ID, index: 0, text: 'Once', promptLogprobs },
+        {
+          type: 'chunk',
+          requestId: ID,
+          index: 0,
+          text: ' upon',
+          tokenIds: [5],
+          logprobs: [{ tokenId: 5, logprob: -2, top: [] }],
+          ttftMs: 20,
+          numPromptTokens: 2,
+        },
+      ]);
+      stream.push(chunk(' a', { finish_reason: 'length', token_ids: [6] }), 120);
+      expect(stream.end(130).updates[0]).toMatchObject({
+        result: { text: 'Once upon a', generatedText: ' upon a', tokenIds: [5, 6], promptLogprobs },
+      });
+    });
+
+    it('has no token where none was asked for, though a vLLM samples one', () => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1, maxNewTokens: 0 });
+      const ofPrompt = {
+        tokens: logprobs.tokens.slice(0, 2),
+        token_logprobs: logprobs.token_logprobs.slice(0, 2),
+        top_logprobs: logprobs.top_logprobs.slice(0, 2),
+      };
+      const only = chunk('Once', { token_ids: [5], logprobs: ofPrompt, finish_reason: 'length' });
+      expect(stream.push(only, 110).updates).toEqual([
+        { type: 'echo', requestId: ID, index: 0, text: '', promptLogprobs },
+        { type: 'chunk', requestId: ID, index: 0, text: '', tokenIds: [], finishReason: 'length' },
+      ]);
+      stream.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 1 } }), 120);
+      expect(stream.end(130).updates[0]).toMatchObject({
+        result: { text: 'Once', generatedText: '', usage: { numPromptTokens: 2, numOutputTokens: 0 } },
+      });
+    });
+
+    it.each([
+      ['the echo of another prompt', 'Twice upon', logprobs],
+      ['no logprobs', 'Once upon', null],
+      ['logprobs of which nobody knows where the prompt ends', 'Once upon', logprobs],
+    ])('fails for %s', (_, text, given) => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1 });
+      expect(() => stream.push(chunk(text, { logprobs: given }), 110)).toThrow(
+        expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }),
+      );
+    });
   });
 
   it.each([

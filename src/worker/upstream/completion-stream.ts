@@ -8,6 +8,7 @@ import type {
   GenerationResult,
   RequestId,
   RequestUpdate,
+  PromptTokenLogprobs,
   TokenLogprobs,
 } from '../protocol.ts';
 import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
@@ -22,6 +23,11 @@ export interface CompletionStreamOptions {
   readonly echo: boolean;
   /** Of the likeliest tokens; undefined = no logprobs at all. */
   readonly numLogprobs: number | undefined;
+  /** As `numLogprobs`, of the prompt: it comes with the first piece of each choice, as does its text. */
+  readonly promptLogprobs: number | undefined;
+  /** Whether each choice's first piece begins with the prompt. */
+  readonly isEchoed: boolean;
+  readonly maxNewTokens: number;
   /** Submitted -> received here, ms. */
   readonly elapsedMs: number;
   /** On the clock that all other times are of. */
@@ -38,6 +44,9 @@ interface Choice {
   text: string;
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
+  promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
+  /** The prompt, which it begins with, is still to come. */
+  awaitsPrompt: boolean;
   finishReason: FinishReason | undefined;
   /** As far as it can be told: a server without ids tells pieces of text. */
   numTokens: number;
@@ -66,6 +75,7 @@ const completionChunk = v.object({
 });
 
 type StreamChoice = v.InferOutput<typeof streamChoice>;
+type CompletionLogprobs = v.InferOutput<typeof completionLogprobs>;
 
 const NO_MEASURES: readonly MeasuredEvent[] = [];
 
@@ -83,6 +93,8 @@ export class CompletionStream {
       text: '',
       tokenIds: [],
       logprobs: [],
+      promptLogprobs: undefined,
+      awaitsPrompt: options.isEchoed,
       finishReason: undefined,
       numTokens: 0,
       lastAtMs: undefined,
@@ -100,10 +112,11 @@ export class CompletionStream {
 
   /** The upstream has taken the request. */
   start(nowMs: number): Received {
-    const { requestId, prompt, echo, n } = this.#options;
+    const { requestId, prompt, echo, n, promptLogprobs } = this.#options;
     const queueWaitMs = this.#sinceSubmission(nowMs);
     this.#queueWaitMs = queueWaitMs;
-    const indices = Array.from({ length: echo ? n : 0 }, (_, index) => index);
+    const isEchoNow = echo && promptLogprobs === undefined;
+    const indices = Array.from({ length: isEchoNow ? n : 0 }, (_, index) => index);
     return {
       updates: [
         { type: 'started', requestId, queueWaitMs },
@@ -120,7 +133,7 @@ export class CompletionStream {
     const parsed = v.safeParse(completionChunk, parseJson(data));
     if (!parsed.success) throw toStreamError(url, data) ?? badAnswer(url, 'an event that is no completion');
     this.#usage = parsed.output.usage ?? this.#usage;
-    const received = parsed.output.choices.map((choice) => this.#add(choice, nowMs));
+    const received = parsed.output.choices.map((choice) => this.#receive(choice, nowMs));
     return {
       updates: received.flatMap(({ updates }) => updates),
       measured: received.flatMap(({ measured }) => measured),
@@ -142,10 +155,53 @@ export class CompletionStream {
     };
   }
 
-  #add({ index, text, finish_reason: reason, ...rest }: StreamChoice, nowMs: number): Received {
-    const { url, requestId } = this.#options;
-    const choice = this.#choices[index];
-    if (!choice) throw badAnswer(url, `choice ${index} of a request for ${this.#choices.length}`);
+  #receive(given: StreamChoice, nowMs: number): Received {
+    const { url } = this.#options;
+    const choice = this.#choices[given.index];
+    if (!choice) throw badAnswer(url, `choice ${given.index} of a request for ${this.#choices.length}`);
+    if (!choice.awaitsPrompt) return this.#add(choice, given, nowMs);
+    choice.awaitsPrompt = false;
+    const { prompt, rest } = this.#splitPrompt(choice, given);
+    const received = this.#add(choice, rest, nowMs);
+    return { ...received, updates: [...prompt, ...received.updates] };
+  }
+
+  /** Takes the prompt, and its logprobs, off the piece that begins with them. */
+  #splitPrompt(
+    choice: Choice,
+    given: StreamChoice,
+  ): { readonly prompt: readonly RequestUpdate[]; readonly rest: StreamChoice } {
+    const { url, requestId, prompt, echo, promptLogprobs: numLogprobs, maxNewTokens } = this.#options;
+    if (!given.text.startsWith(prompt)) throw badAnswer(url, 'an echo of another prompt');
+    const rest = { ...given, text: given.text.slice(prompt.length) };
+    // A vLLM samples a token all the same, and does not show it.
+    if (maxNewTokens === 0) rest.token_ids = [];
+    if (numLogprobs === undefined) return { prompt: [], rest };
+    const { logprobs } = given;
+    const length = this.numPromptTokens || (maxNewTokens === 0 ? logprobs?.tokens.length : undefined);
+    if (!logprobs || length === undefined || logprobs.tokens.length < length)
+      throw badAnswer(url, 'an echo without the logprobs of the prompt');
+    const promptLogprobs = this.#promptLogprobsOf(slicedLogprobs(logprobs, 0, length), numLogprobs);
+    choice.promptLogprobs = promptLogprobs;
+    const text = echo ? prompt : '';
+    return {
+      prompt: [{ type: 'echo', requestId, index: given.index, text, promptLogprobs }],
+      rest: { ...rest, logprobs: slicedLogprobs(logprobs, length) },
+    };
+  }
+
+  #promptLogprobsOf(given: CompletionLogprobs, numLogprobs: number): readonly PromptTokenLogprobs[] {
+    return this.#readLogprobs(given, numLogprobs).map((entry, place) =>
+      place === 0 ? { tokenId: entry.tokenId, logprob: null, top: [] } : entry,
+    );
+  }
+
+  #add(
+    choice: Choice,
+    { index, text, finish_reason: reason, ...rest }: StreamChoice,
+    nowMs: number,
+  ): Received {
+    const { requestId } = this.#options;
     const tokenIds = rest.token_ids ?? [];
     const logprobs = this.#logprobsOf(rest.logprobs);
     const finishReason = finishReasonOf(reason);
@@ -163,6 +219,7 @@ export class CompletionStream {
       tokenIds,
       ...(this.#options.numLogprobs !== undefined && { logprobs }),
       ...(isFirst && { ttftMs: this.#sinceSubmission(nowMs) }),
+      ...(isFirst && this.#usage && { numPromptTokens: this.numPromptTokens }),
       ...(finishReason && { finishReason }),
     };
     return {
@@ -187,7 +244,10 @@ export class CompletionStream {
 
   #logprobsOf(given: StreamChoice['logprobs']): readonly TokenLogprobs[] {
     const { numLogprobs } = this.#options;
-    if (numLogprobs === undefined || !given) return [];
+    return numLogprobs === undefined || !given ? [] : this.#readLogprobs(given, numLogprobs);
+  }
+
+  #readLogprobs(given: CompletionLogprobs, numLogprobs: number): readonly TokenLogprobs[] {
     return given.tokens.map((token, place) => ({
       tokenId: this.#idOf(token),
       logprob: given.token_logprobs[place] ?? -Infinity,
@@ -208,15 +268,16 @@ export class CompletionStream {
   }
 
   #toResult(timings: RequestTimings): GenerationResult {
-    const { url, prompt, seed, numLogprobs } = this.#options;
+    const { url, prompt, seed, numLogprobs, maxNewTokens } = this.#options;
     const choices = this.#choices.map((choice): GenerationChoice => {
-      const { text, tokenIds, logprobs, finishReason } = choice;
+      const { text, tokenIds, logprobs, promptLogprobs, finishReason } = choice;
       if (!finishReason) throw badAnswer(url, 'a text that breaks off without a reason');
       return {
         text: prompt + text,
         generatedText: text,
         tokenIds,
         ...(numLogprobs !== undefined && { logprobs }),
+        ...(promptLogprobs && { promptLogprobs }),
         finishReason,
         seed,
       };
@@ -224,7 +285,7 @@ export class CompletionStream {
     const [first] = choices;
     if (!first) throw new Error('A request without a choice');
     const counted = this.#choices.reduce((sum, { numTokens }) => sum + numTokens, 0);
-    const numOutputTokens = this.#usage?.completion_tokens ?? counted;
+    const numOutputTokens = maxNewTokens === 0 ? 0 : (this.#usage?.completion_tokens ?? counted);
     return { ...first, choices, usage: { numPromptTokens: this.numPromptTokens, numOutputTokens }, timings };
   }
 
@@ -239,6 +300,18 @@ export class CompletionStream {
   #sinceSubmission(nowMs: number): number {
     return nowMs - this.#options.receivedAtMs + this.#options.elapsedMs;
   }
+}
+
+function slicedLogprobs(
+  { tokens, token_logprobs: logprobs, top_logprobs: top }: CompletionLogprobs,
+  start: number,
+  end?: number,
+): CompletionLogprobs {
+  return {
+    tokens: tokens.slice(start, end),
+    token_logprobs: logprobs.slice(start, end),
+    top_logprobs: top?.slice(start, end),
+  };
 }
 
 /** What is neither has a reason of the server's own, a filter say: it ends the text all the same. */

@@ -108,7 +108,7 @@ describe('UpstreamGenerator', () => {
     const { submit, listeners } = createGenerator();
     expect(() => submit('a', { prompt: '' })).toThrow('prompt is empty');
     expect(() => submit('a', { prompt: 3 })).toThrow('`prompt`');
-    expect(() => submit('a', { options: { maxNewTokens: 0 } })).toThrow('`maxNewTokens`');
+    expect(() => submit('a', { options: { maxNewTokens: -1 } })).toThrow('`maxNewTokens`');
     expect(() => submit('a', { options: { maxTokens: 1 } })).toThrow('Unknown option');
     expect(listeners.size).toBe(0);
   });

@@ -8,7 +8,7 @@ import type { PromptGenerator } from '../deployments/prompt-generator.ts';
 import type { Accepted, Submission } from '../deployments/text-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../protocol.ts';
 import { toWireError } from '../wire-errors.ts';
-import { completionBody } from './completion-body.ts';
+import { completionBody, isEchoed } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamLane } from './upstream-lane.ts';
 import type { UpstreamModel } from './upstream-model.ts';
@@ -80,7 +80,7 @@ export class UpstreamGenerator implements PromptGenerator {
     resolved: ResolvedOptions,
   ): Accepted {
     const { lane, model, clock, listener } = this.#options;
-    const { n, echo, sampling } = resolved;
+    const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
       url: model.backendInfo.adapter,
@@ -90,6 +90,9 @@ export class UpstreamGenerator implements PromptGenerator {
       echo,
       seed: sampling.seed,
       numLogprobs: sampling.numLogprobs,
+      promptLogprobs,
+      isEchoed: isEchoed(resolved),
+      maxNewTokens,
       elapsedMs,
       receivedAtMs,
     });

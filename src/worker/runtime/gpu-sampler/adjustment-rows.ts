@@ -5,8 +5,12 @@ import { TENSOR_USAGE } from '../gpu-flags.ts';
 /** `Adjustment` of the shader. */
 const WORDS_PER_TOKEN = 2;
 
+/** The bit of `num_seen` that says that the token can be banned. */
+export const CAN_BE_BANNED = 0x8000_0000;
+
 /**
- * What the shader has to know of each token to adjust its logit: how often the sequence holds it, and its bias. A row of
+ * What the shader has to know of each token to adjust its logit: how often the sequence holds it, its bias, and whether it's
+ * among those that are banned at first. A row of
  * the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. Rows stay
  * where they are when a sequence changes its slot, and none is allocated before a request asks for bias or penalties.
  */
@@ -41,7 +45,7 @@ export class AdjustmentRows {
   }
 
   /** Makes sure that the slot's row is that of this sequence. */
-  fill({ slot, sampling, tokenCounts }: StepRow): void {
+  fill({ slot, sampling, tokenCounts, ban }: StepRow): void {
     this.#reserve(slot + 1);
     const row = this.rowOf(slot);
     if (this.#owners[row] === tokenCounts) return;
@@ -49,6 +53,9 @@ export class AdjustmentRows {
     const words = new Uint32Array(this.#vocabSize * WORDS_PER_TOKEN);
     const biases = new Float32Array(words.buffer);
     for (const [tokenId, numOutputs] of tokenCounts) words[WORDS_PER_TOKEN * tokenId] = 1 + numOutputs;
+    for (const tokenId of ban?.tokenIds ?? []) {
+      words[WORDS_PER_TOKEN * tokenId] = (words[WORDS_PER_TOKEN * tokenId] ?? 0) | CAN_BE_BANNED;
+    }
     for (const [tokenId, bias] of Object.entries(sampling.logitBias)) {
       biases[WORDS_PER_TOKEN * Number(tokenId) + 1] = bias;
     }

@@ -1,10 +1,10 @@
-import { isAdjusting, type TokenCounts } from '../../../batching/generation/adjust-logits.ts';
+import type { TokenCounts } from '../../../batching/generation/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { SampledToken } from '../../../batching/generation/sampling.ts';
 import { TENSOR_USAGE } from '../gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
-import { encodeRowParams, ROW_PARAMS_BYTES } from './row-params.ts';
+import { encodeRowParams, isAdjusted, ROW_PARAMS_BYTES } from './row-params.ts';
 import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
 import { samplerShader } from './shader.ts';
 
@@ -103,10 +103,10 @@ export class GpuSampler {
   }
 
   #writeRow({ params, owners }: SourceState, index: number, row: StepRow): void {
-    if (isAdjusting(row.sampling)) this.#adjustments.fill(row);
+    if (isAdjusted(row)) this.#adjustments.fill(row);
     if (owners[index] === row.tokenCounts) return;
     owners[index] = row.tokenCounts;
-    const encoded = encodeRowParams(row.sampling, row.slot, this.#adjustments.rowOf(row.slot));
+    const encoded = encodeRowParams(row, this.#adjustments.rowOf(row.slot));
     this.#device.queue.writeBuffer(params, index * ROW_PARAMS_BYTES, encoded);
   }
 

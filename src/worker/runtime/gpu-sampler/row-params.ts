@@ -1,4 +1,5 @@
-import { isAdjusting, penaltiesOf } from '../../../batching/generation/adjust-logits.ts';
+import { isAdjusting, penaltiesOf, type TokenBan } from '../../../batching/generation/adjust-logits.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../../batching/generation/request.ts';
 import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/generation/token-weights.ts';
 
@@ -24,14 +25,28 @@ struct RowParams {
   wants_logprobs: u32,
   num_top: u32,
   zero: u32,
-  unused: u32,
+  /** Before this position the tokens that adjustments name are banned. */
+  banned_until: u32,
 }
 `;
 
 export const ROW_PARAMS_BYTES = 64;
 
+/** Whether the shader looks at the row's adjustments. */
+export function isAdjusted({ sampling, ban }: AdjustedRow): boolean {
+  return isAdjusting(sampling) || ban !== undefined;
+}
+
+interface AdjustedRow {
+  readonly sampling: SamplingParams;
+  readonly ban?: TokenBan | undefined;
+}
+
 /** Nothing here changes while the request stays in its slot, so a row is written once and not with every step. */
-export function encodeRowParams(params: SamplingParams, slot: number, adjustmentsRow: number): ArrayBuffer {
+export function encodeRowParams(
+  { sampling: params, slot, ban }: StepRow,
+  adjustmentsRow: number,
+): ArrayBuffer {
   const words = new DataView(new ArrayBuffer(ROW_PARAMS_BYTES));
   const { repetition, repetitionInverse, frequency, presence } = penaltiesOf(params);
   const { temperature, topK, topP, minP, seed, numLogprobs } = params;
@@ -39,7 +54,7 @@ export function encodeRowParams(params: SamplingParams, slot: number, adjustment
   const float = (index: number, value: number): void => words.setFloat32(4 * index, value, true);
   integer(0, slot);
   integer(1, adjustmentsRow);
-  integer(2, isAdjusting(params) ? 1 : 0);
+  integer(2, isAdjusted({ sampling: params, ban }) ? 1 : 0);
   integer(3, seed);
   float(4, temperature === 0 ? 0 : sharpnessOf(temperature));
   integer(5, smallestWeightFor(minP));
@@ -51,5 +66,6 @@ export function encodeRowParams(params: SamplingParams, slot: number, adjustment
   float(11, presence);
   integer(12, numLogprobs === undefined ? 0 : 1);
   integer(13, numLogprobs ?? 0);
+  integer(15, ban?.untilPosition ?? 0);
   return words.buffer;
 }

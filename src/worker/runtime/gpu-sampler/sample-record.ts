@@ -1,4 +1,9 @@
-import { logprobOf, type TokenLogprob, type TokenLogprobs } from '../../../batching/generation/logprobs.ts';
+import {
+  logprobOf,
+  noFiniteLogit,
+  type TokenLogprob,
+  type TokenLogprobs,
+} from '../../../batching/generation/logprobs.ts';
 import { MAX_LOGPROBS } from '../../../batching/generation/request.ts';
 
 /** How the shader reports a row that has no next token: in the upper bits of what else is a token id. */
@@ -23,9 +28,7 @@ export const RECORD = {
 /** The token id that a row's result word holds; throws the sampler's `RangeError` where it is a fault. */
 export function tokenIdOf(result: number): number {
   if (result < FAULT.nan) return result;
-  if (result === FAULT.onlyMinusInfinity) {
-    throw new RangeError('Expected a finite logit, got -Infinity for every token');
-  }
+  if (result === FAULT.onlyMinusInfinity) throw noFiniteLogit();
   const isInfinite = result >= FAULT.plusInfinity;
   const id = result - (isInfinite ? FAULT.plusInfinity : FAULT.nan);
   throw new RangeError(

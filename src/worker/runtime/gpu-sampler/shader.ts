@@ -1,4 +1,5 @@
 import { UNIT_SHARPNESS } from '../../../batching/generation/logprobs.ts';
+import { CAN_BE_BANNED } from './adjustment-rows.ts';
 import { ROW_PARAMS_WGSL } from './row-params.ts';
 import { FAULT, RECORD } from './sample-record.ts';
 import { INTEGERS_WGSL } from './wgsl-integers.ts';
@@ -29,8 +30,10 @@ export function samplerShader(vocabSize: number, workgroupSize: number): string 
 }
 
 const BINDINGS_WGSL = /* wgsl */ `
+const CAN_BE_BANNED = ${CAN_BE_BANNED}u;
+
 struct Adjustment {
-  /** 0 where neither prompt nor output has the token, else 1 + its number in the output. */
+  /** 0 where neither prompt nor output has the token, else 1 + its number in the output; and CAN_BE_BANNED. */
   num_seen: u32,
   bias: u32,
 }
@@ -64,6 +67,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   view.repetition_inverse = row.repetition_inverse;
   view.frequency = row.frequency;
   view.presence = row.presence;
+  view.is_banning = u32(last_indices[row.slot] + 1) < row.banned_until;
   view.zero = row.zero;
   make_fractions(thread);
   let likeliest = find_likeliest(thread);
@@ -84,7 +88,8 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
     advance(row.slot, token_id);
     if (row.is_adjusted == 1u) {
       let seen = &adjustments[view.adjustments_start + token_id].num_seen;
-      *seen = max(*seen, 1u) + 1u;
+      let num_seen = *seen & ~CAN_BE_BANNED;
+      *seen = (*seen & CAN_BE_BANNED) | (max(num_seen, 1u) + 1u);
     }
   }
   if (row.wants_logprobs == 1u) {

@@ -18,6 +18,8 @@ struct View {
   repetition_inverse: f32,
   frequency: f32,
   presence: f32,
+  /** Whether tokens that can be banned are. */
+  is_banning: bool,
   /** Always 0, which the compiler cannot know. */
   zero: u32,
 }
@@ -53,9 +55,13 @@ fn key_at(id: u32) -> u32 {
     return key_of(bits);
   }
   let adjustment = adjustments[view.adjustments_start + id];
+  if (view.is_banning && (adjustment.num_seen & CAN_BE_BANNED) != 0u) {
+    return KEY_OF_MINUS_INFINITY;
+  }
+  let num_seen = adjustment.num_seen & ~CAN_BE_BANNED;
   var logit = rounded(bitcast<f32>(bits) + bitcast<f32>(adjustment.bias));
-  if (adjustment.num_seen > 0u) {
-    let num_outputs = adjustment.num_seen - 1u;
+  if (num_seen > 0u) {
+    let num_outputs = num_seen - 1u;
     logit = rounded(logit * select(view.repetition, view.repetition_inverse, logit > 0.0));
     logit = rounded(logit - rounded(view.frequency * f32(num_outputs)));
     logit = rounded(logit - select(0.0, view.presence, num_outputs > 0u));

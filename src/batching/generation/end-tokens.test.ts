@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { InvalidOptionError } from '../errors.ts';
+import { createEngine, EOS, settle, type RequestOverrides } from './test-support.ts';
+
+/** Counts up from the last prompt token, with the end token in every third place. */
+function counting(history: readonly number[]): number {
+  return history.length % 3 === 0 ? EOS : history.length;
+}
+
+async function finished(request: RequestOverrides) {
+  const { submit, listener } = createEngine({ runner: { nextToken: counting } });
+  submit('a', { promptTokenIds: [1], ...request });
+  await settle();
+  const [event] = listener.of('finished');
+  return event && [event.finishReason, event.tokenIds, event.numOutputTokens];
+}
+
+describe('what ends a sequence', () => {
+  it.each<readonly [string, RequestOverrides, unknown]>([
+    ['the end token, which is no part of it', {}, ['stop', [1, 2], 3]],
+    [
+      'its length alone, where end tokens are tokens like any other',
+      { ignoresEndTokens: true, maxNewTokens: 6 },
+      ['length', [1, 2, EOS, 4, 5, EOS], 6],
+    ],
+    ['a stop token, which is no part of it either', { stopTokenIds: [7, 2] }, ['stop', [1], 2]],
+    [
+      'a stop token, which is its last where it is to be kept',
+      { stopTokenIds: [2], keepsStopToken: true },
+      ['stop', [1, 2], 2],
+    ],
+    [
+      'the end token even where stop tokens are kept',
+      { stopTokenIds: [9], keepsStopToken: true },
+      ['stop', [1, 2], 3],
+    ],
+    [
+      'the end token as a stop token, where end tokens are ignored',
+      { ignoresEndTokens: true, stopTokenIds: [EOS] },
+      ['stop', [1, 2], 3],
+    ],
+  ])('is %s', async (_, request, expected) => {
+    expect(await finished({ maxNewTokens: 9, ...request })).toEqual(expected);
+  });
+
+  it('tells the runner which tokens may not be sampled yet, the same each time', async () => {
+    const { submit, runner } = createEngine({ runner: { nextToken: (history) => history.length } });
+    submit('a', { promptLength: 3, minNewTokens: 2, stopTokenIds: [9, EOS], maxNewTokens: 4 });
+    await settle();
+    const bans = runner.steps.map(({ rows }) => rows[0]?.ban);
+    expect(bans).toHaveLength(4);
+    expect(bans[0]).toEqual({ tokenIds: [EOS, 9], untilPosition: 5 });
+    expect(new Set(bans).size).toBe(1);
+  });
+
+  it('counts what was generated before it was resumed', async () => {
+    const { submit, runner } = createEngine();
+    submit('a', { promptLength: 3, resumedTokenIds: [5, 6], minNewTokens: 3, maxNewTokens: 4 });
+    await settle();
+    expect(runner.steps[0]?.rows[0]?.ban?.untilPosition).toBe(6);
+  });
+
+  it('bans in a step behind another what that one bans', async () => {
+    const { submit, runner } = createEngine({ runner: { isPipelined: true } });
+    submit('a', { minNewTokens: 5, maxNewTokens: 6 });
+    await settle();
+    const behind = runner.steps.filter((step) => step.kind === 'decode' && step.isBehind);
+    expect(behind.length).toBeGreaterThan(0);
+    expect(new Set(runner.steps.map(({ rows }) => rows[0]?.ban)).size).toBe(1);
+  });
+
+  it.each([
+    ['more tokens at least than at most', { minNewTokens: 5, maxNewTokens: 4 }],
+    ['less than no token', { minNewTokens: -1 }],
+    ['what is no token', { stopTokenIds: [0.5] }],
+  ])('is refused with %s', (_, request) => {
+    const { submit } = createEngine();
+    expect(() => submit('a', request)).toThrow(InvalidOptionError);
+  });
+});
