@@ -35,6 +35,8 @@ it('gives the development server the same endpoints, and its page the mark', asy
   stubWebSocket(url);
   startWorker(url, 'A').release();
   expect(await (await ask(url, 1)).json()).toEqual({ by: 'A', input: 1 });
+  expect(await (await fetch(`${url}/version`)).json()).toEqual({ version: expect.any(String) });
+  expect((await fetch(`${url}/healthz`, { method: 'HEAD' })).status).toBe(503);
   expect((await fetch(`${url}/adder?number=1`, { headers: { Origin: 'http://evil.example' } })).status).toBe(
     403,
   );

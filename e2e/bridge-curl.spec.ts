@@ -1,11 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 
 import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
 import type { StepRecord } from '../src/worker/protocol.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
 import { curl } from './support/curl.ts';
+import { runPython } from './support/python.ts';
+import { reference } from './support/reference.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND } from './support/test.ts';
 
@@ -62,6 +66,67 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
     });
   });
 
+  test('sends the prompt in a form, in JSON and in plain text', async ({ served: { tab, url } }) => {
+    const options = { maxNewTokens: 4, temperature: 0 } as const;
+    const { text: continued } = await tab.generate('Once', options);
+    const json = { 'content-type': 'application/json' };
+    const query = '/?maxNewTokens=4&temperature=0';
+    expect(await curl(`${url}${query}`, { data: 'text=Once' })).toEqual({ status: 200, body: continued });
+    expect(await curl(`${url}${query}`, { form: { text: 'Once' } })).toEqual({
+      status: 200,
+      body: continued,
+    });
+    expect(await curl(`${url}${query}`, { data: '{"text": "Once"}', headers: json })).toEqual({
+      status: 200,
+      body: continued,
+    });
+    const all = JSON.stringify({ text: 'Once', ...options });
+    expect(await curl(url, { data: all, headers: json })).toEqual({ status: 200, body: continued });
+    const plain = { data: 'Once', headers: { 'content-type': 'text/plain' } };
+    expect(await curl(`${url}${query}`, plain)).toEqual({ status: 200, body: continued });
+  });
+
+  test('asks with nothing but a prompt, as the issue has it', async ({ served: { url } }) => {
+    const form = await curl(url, { data: 'text=Once' });
+    const json = await curl(url, {
+      data: '{"text": "Once"}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect([form.status, json.status]).toEqual([200, 200]);
+    for (const { body } of [form, json]) expect(body).toMatch(/^Once.{20}/s);
+  });
+
+  test('is told of health, routes and the version as by vLLM and Ray Serve', async ({ served: { url } }) => {
+    expect(await curl(`${url}/health`)).toEqual({ status: 200, body: '' });
+    expect(await curl(`${url}/-/healthz`)).toEqual({ status: 200, body: 'success' });
+    expect(JSON.parse((await curl(`${url}/-/routes`)).body)).toEqual({
+      '/': 'text-generator',
+      '/adder': 'adder',
+      '/house-price': 'house-price',
+    });
+    expect(JSON.parse((await curl(`${url}/version`)).body)).toEqual({ version: expect.any(String) });
+  });
+
+  test('tokenizes as PyTorch’s tokenizer does, and back', async ({ served: { url } }) => {
+    const headers = { 'content-type': 'application/json' };
+    for (const { prompt, promptTokenIds } of reference.prompts) {
+      const data = JSON.stringify({ prompt, return_token_strs: true });
+      const { body } = await curl(`${url}/tokenize`, { data, headers });
+      const answer = JSON.parse(body);
+      expect(answer).toEqual({
+        count: promptTokenIds.length,
+        max_model_len: expect.any(Number),
+        tokens: promptTokenIds,
+        token_strs: expect.any(Array),
+      });
+      expect(answer.token_strs.join('').replaceAll('Ġ', ' ')).toBe(prompt);
+      const tokens = JSON.stringify({ tokens: promptTokenIds });
+      expect(JSON.parse((await curl(`${url}/detokenize`, { data: tokens, headers })).body)).toEqual({
+        prompt,
+      });
+    }
+  });
+
   test('asks the adder, the house price and a deployment by its name', async ({ served }) => {
     const headers = { 'Content-Type': 'application/json' };
     const house = [120, 3, 2, 25, 8, 450, 0.6, 1];
@@ -75,6 +140,7 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
       data: JSON.stringify({ features: [house, house] }),
     });
     expect(JSON.parse(asked.body)).toEqual({ predictions: [price, price] });
+    expect((await curl(`${served.url}/adder`, { data: 'number=3' })).body).toBe('4\n');
     const named = await curl(`${served.url}/deployments/adder`, { headers, data: '{"input":41}' });
     expect(named.body).toBe('42\n');
   });
@@ -94,6 +160,32 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
   });
 });
 
+test(
+  'the client lines of the tutorials are answered in Python',
+  { tag: ANY_BACKEND },
+  async ({ served: { tab, url } }) => {
+    const houses = [
+      [120, 3, 2, 25, 8, 450, 0.6, 1],
+      [80, 2, 1, 40, 12, 0, 0.2, 0],
+    ];
+    await tab.configure({ policy: 'static', maxBatchSize: 4, batchWaitTimeoutMs: 1000 });
+    const output = await runPython(
+      'tutorial-clients.py',
+      [url],
+      JSON.stringify({ texts: SAMPLE_PROMPTS, houses }),
+    );
+    const answers = JSON.parse(output);
+    expect(answers.numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    expect(answers.houses).toEqual({ predictions: [expect.any(Number), expect.any(Number)] });
+    expect(answers.texts).toHaveLength(SAMPLE_PROMPTS.length);
+    for (const [index, prompt] of SAMPLE_PROMPTS.entries()) {
+      expect(answers.texts[index].startsWith(prompt), prompt).toBe(true);
+      expect(answers.texts[index].length).toBeGreaterThan(prompt.length);
+    }
+    expect(answers.form.startsWith(SAMPLE_PROMPTS[0])).toBe(true);
+  },
+);
+
 /** Steps of whatever client: a page hears of all. */
 function recordedSteps({ page }: Tab): Promise<StepRecord[]> {
   return page.evaluate(() => window.recorder.steps);
@@ -104,20 +196,60 @@ function numPrefilled(steps: readonly StepRecord[]): number {
   return prefills.reduce((sum, { batchSize }) => sum + batchSize, 0);
 }
 
+const MAIN = new URL('../bridge/main.ts', import.meta.url).pathname;
+
 test('one command serves GPT-2 without a window', { tag: ANY_BACKEND }, async () => {
-  const main = new URL('../bridge/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, '--headless', '--port', '0', '--log', 'off'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = [MAIN, '--headless', '--backend', 'wasm', '--port', '0', '--log', 'off'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
-  let command: string | undefined;
+  let ready: RegExpExecArray | null = null;
   for await (const line of createInterface({ input: child.stdout })) {
-    command = /Try: curl "(.*)"/.exec(line)?.[1];
-    if (command !== undefined) break;
+    ready = /is ready on (\w+) .*Try: curl "(.*)"/.exec(line);
+    if (ready) break;
   }
-  const { status, body } = await curl(`${command}&maxNewTokens=2`);
+  expect(ready?.[1]).toBe('wasm');
+  const { status, body } = await curl(`${ready?.[2]}&maxNewTokens=2`);
   expect(status).toBe(200);
   expect(body).toMatch(/^Once upon a time./);
+  child.kill('SIGTERM');
+  expect(await exited).toEqual([0, null]);
+});
+
+/** What the command prints on standard error, and the status that it ends with. */
+async function runToEnd(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const child = spawn(process.execPath, [MAIN, '--port', '0', '--log', 'off', '--no-open', ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env },
+  });
+  const [errors, [status]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+  return { errors, status: Number(status) };
+}
+
+test.describe('a command that cannot start ends with one line', { tag: ANY_BACKEND }, () => {
+  test('a headless browser that dies at start', async () => {
+    const path = test.info().outputPath('dying-browser');
+    const script = '#!/bin/sh\n[ "$1" = --version ] && echo Chromium 1.0 && exit\necho no room >&2\nexit 1\n';
+    await writeFile(path, script, { mode: 0o755 });
+    const { errors, status } = await runToEnd(['--headless'], { CHROME_PATH: path });
+    expect(errors).toMatch(
+      /^The headless browser does not stay open .*no room.*CHROME_PATH.*--headless.*\n$/,
+    );
+    expect(status).toBe(1);
+  });
+
+  test('an address of another machine', async () => {
+    const { errors, status } = await runToEnd(['--host', '192.0.2.1']);
+    expect(errors).toMatch(/^192\.0\.2\.1 is not an address of this machine: pass --host .*\n$/);
+    expect(status).toBe(1);
+  });
+});
+
+test('an upstream that refuses is warned of at start', { tag: ANY_BACKEND }, async () => {
+  const args = [MAIN, '--port', '0', '--log', 'off', '--no-open', '--upstream', 'http://127.0.0.1:9'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const exited = once(child, 'exit');
+  const [line] = await once(createInterface({ input: child.stderr }), 'line');
+  expect(line).toMatch(/^Warning: http:\/\/127\.0\.0\.1:9 cannot be reached.*--upstream/);
   child.kill('SIGTERM');
   expect(await exited).toEqual([0, null]);
 });

@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright/test';
 
+import { openTab, startBridge } from './support/bridge-test.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { loadModel, storedModels, test, TWIN, twinFiles, WEIGHTS } from './support/hub-test.ts';
 import type { Tab } from './support/tab.ts';
@@ -35,6 +36,22 @@ test.describe('requests that run when another model is ready', { tag: ANY_BACKEN
     });
   }
 });
+
+test(
+  'the hub that the server was started with is the hub of a page, and of its loadModel',
+  { tag: ANY_BACKEND },
+  async ({ browser, hub, backend }) => {
+    const bridge = await startBridge({ hub: [hub.url] });
+    const context = await browser.newContext({ baseURL: bridge.url });
+    const tab = await openTab(context, backend);
+    const { value, message } = await loadModel(tab, TWIN, {});
+    expect(message).toBeUndefined();
+    expect(value?.model?.id).toBe(TWIN);
+    expect(hub.requests.length).toBeGreaterThan(0);
+    await context.close();
+    await bridge.close();
+  },
+);
 
 test(
   'the page loads a model by its id, pauses it, resumes it after a reload, and deletes it',

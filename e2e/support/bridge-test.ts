@@ -66,10 +66,12 @@ export async function startBridge({
   port = 0,
   graceMs = 60_000,
   allowedOrigins = [],
+  hub = [],
 }: {
   readonly port?: number;
   readonly graceMs?: number;
   readonly allowedOrigins?: readonly string[];
+  readonly hub?: readonly string[];
 } = {}): Promise<ServedBridge> {
   const log: LogEntry[] = [];
   let url = '';
@@ -78,10 +80,11 @@ export async function startBridge({
     url: () => url,
     allowedOrigins,
     graceMs,
+    hub,
     log: (entry) => log.push(entry),
   });
   const root = new URL('../../dist', import.meta.url).pathname;
-  const server = await startServer({ host: 'localhost', port, root, bridge });
+  const server = await startServer({ host: 'localhost', port, root, hub, bridge });
   ({ url } = server);
   return { url, port: server.port, bridge, log, close: () => server.close() };
 }

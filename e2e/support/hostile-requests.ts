@@ -1,3 +1,4 @@
+import { BRIDGE_SUBPROTOCOL } from '../../src/worker/bridge/names.ts';
 import { formatJsonRequest, formatRequest, type Manner } from './raw-http.ts';
 
 /** What somebody may send who does not mean well, and what it may come to. */
@@ -178,11 +179,43 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
         'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
         'Sec-WebSocket-Version': '13',
         ...(random() < 0.5 && { Origin: 'http://localhost' }),
-        'Sec-WebSocket-Protocol': `tabserve.v4, ${'0'.repeat(64)}`,
+        'Sec-WebSocket-Protocol': `${BRIDGE_SUBPROTOCOL}, ${'0'.repeat(64)}`,
       }),
     ],
     statuses: [400, 403],
   }),
+  'two Host headers': (random) => ({
+    parts: [
+      formatRequest(
+        pick(random, ['GET /adder?number=1', 'GET /index.html', 'POST /?text=Once', 'GET /bridge/socket']),
+        { host: pick(random, ['localhost', 'evil.example', '']) },
+      ),
+    ],
+    statuses: [400],
+  }),
+  'a broken form': (random) => {
+    const body = pick(random, [
+      '--b\r\n',
+      'text=a',
+      '--b\r\nContent-Disposition: form-data\r\n\r\na\r\n--b--\r\n',
+    ]);
+    const headers = {
+      'Content-Type': pick(random, ['multipart/form-data', 'multipart/form-data; boundary=b']),
+      'Content-Length': String(body.length),
+    };
+    return {
+      parts: [formatRequest(`POST ${pick(random, ['/', '/adder'])}`, headers, body)],
+      statuses: [400],
+    };
+  },
+  'a wrong form': (random) => {
+    const body = pick(random, ['', 'text=a&text=b', 'text=a&x=1', 'number=x', '{"text":"a"}', 'text=']);
+    const headers = {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'Content-Length': String(body.length),
+    };
+    return { parts: [formatRequest('POST /', headers, body)], statuses: [400] };
+  },
   'a wrong method': (random) => ({
     parts: [
       formatRequest(
