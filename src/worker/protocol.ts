@@ -634,8 +634,8 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
     /** Requests of which something changed since the last such message. */
     | { readonly type: 'activity'; readonly activity: readonly RequestActivity[] }
     /**
-     * The answer to `configure` (the users' own knobs), `set-override` (the policy in force), `metrics` (Prometheus text), `token-texts` (string[]) or `list-models`
-     * (StoredModel[]).
+     * The answer to `configure` (the users' own knobs), `set-override` (the policy in force), `metrics` (Prometheus text),
+     * `token-texts` (string[]) or `list-models` (StoredModel[]).
      */
     | { readonly type: 'call-answered'; readonly callId: number; readonly result: unknown }
     | { readonly type: 'call-refused'; readonly callId: number; readonly error: WireError }

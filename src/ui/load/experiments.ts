@@ -22,7 +22,7 @@ export interface Trial {
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the policy of the runs; whoever made it releases it. */
+  /** Sets the policy of the runs. Its creator releases it. */
   readonly hold: PolicyHold;
   /** Requests should be over so many ms after their arrival. */
   readonly latencyLimitMs: number;
