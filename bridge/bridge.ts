@@ -129,7 +129,7 @@ export class Bridge {
     ];
   }
 
-  /** Set in a browser that the bridge's operator runs, it makes that browser's policy outlive a crash. */
+  /** A browser that carries this cookie is the bridge's own: its policy outlives a crash. */
   get ownBrowserCookie(): OwnBrowser['cookie'] {
     return this.#sockets.ownBrowser.cookie;
   }

@@ -7,7 +7,7 @@ import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
 import type { OwnBrowser } from './tabs/own-browser.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
-  /** By it the bridge knows the browser as its own. */
+  /** Marks the browser as the bridge's own. */
   readonly cookie: OwnBrowser['cookie'];
 }
 

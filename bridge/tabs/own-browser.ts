@@ -6,7 +6,7 @@ export type TabOwner = 'bridge' | 'user';
 
 /** Tells the browser that this bridge runs from all others, by a cookie that only that browser is given. */
 export class OwnBrowser {
-  /** To be set for the page's address before the page opens. Each run of the bridge has its own value. */
+  /** Set it for the page's address before the page opens. Each run of the bridge has its own value. */
   readonly cookie = { name: 'tabserve-own-browser', value: randomBytes(32).toString('hex') } as const;
 
   ownerOf({ headers }: Pick<IncomingMessage, 'headers'>): TabOwner {

@@ -36,7 +36,7 @@ export class TabLink implements Link {
   readonly #clientId = createClientId();
   /** In the order of their coming. */
   readonly #sockets: TabSocket[] = [];
-  /** The last knobs of the bridge's own browser: the operator's, for the browser that replaces one that crashed. */
+  /** The last knobs of the bridge's own browser, for the browser that replaces it after a crash. */
   #ownKnobs: KnobSettings | undefined;
   #listener: LinkListener | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -85,9 +85,7 @@ export class TabLink implements Link {
     for (const { socket } of this.#sockets) socket.terminate();
   }
 
-  /**
-   * Brings no knobs to a user's browser: its tabs hand theirs on among themselves, and another user's are not its own.
-   */
+  /** Brings no knobs to a user's browser: its tabs hand on their own, and the bridge may know another user's. */
   #hello(): Outgoing {
     const isOwn = this.#sockets[0]?.owner === 'bridge';
     return { type: 'hello', ...(isOwn && this.#ownKnobs && { knobs: this.#ownKnobs }) };

@@ -254,7 +254,8 @@ export class Serve implements LinkListener {
 
   /**
    * Turns knobs of a deployment for its next batch or step, for all tabs; nothing that runs is disturbed. Resolves with
-   * all knobs, which take effect after an override where one is held. Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   * all knobs, which take effect after an override where one is held. Rejects with InvalidOptionError or UnknownOptionError,
+   * and then changes nothing.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
@@ -596,7 +597,7 @@ export class Serve implements LinkListener {
     this.#resubmitAll();
   }
 
-  /** The next worker may hold another tab's override. */
+  /** A worker that took over may hold another tab's override instead. */
   #checkOverride({ override }: WorkerStatus): void {
     const held = this.#override?.held;
     if (held && held.overrideId !== override?.overrideId)

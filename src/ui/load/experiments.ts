@@ -12,7 +12,7 @@ import type { Trial } from './trial.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the policy of the runs; whoever made it releases it. */
+  /** Sets the policy of the runs. Its creator releases it. */
   readonly hold: PolicyHold;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;

@@ -25,7 +25,7 @@ export class PolicyHold {
     return this.#override ? AbortSignal.any([signal, this.#override.signal]) : signal;
   }
 
-  /** @throws OverrideEndedError: what was measured last was measured under no certain policy. */
+  /** @throws OverrideEndedError: the policy may have changed in the middle of the last run. */
   throwIfLost(): void {
     this.#override?.signal.throwIfAborted();
   }
