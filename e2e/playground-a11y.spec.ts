@@ -323,8 +323,9 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await blur(page);
     await tabTo(page, page.getByRole('tab', { name: 'Watch' }));
     await page.keyboard.press('ArrowRight');
+    await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'closed-loop');
     const fields = {
-      rate: '16',
+      numUsers: '16',
       durationSeconds: '0.5',
       outputMin: '2',
       outputMax: '8',
@@ -337,10 +338,14 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await mode('Suggest');
     await run();
     const suggestion = page.getByTestId('suggestion');
-    await pressOn(page, suggestion.getByRole('button', { name: 'Apply' }));
-    await expect(suggestion).toContainText('Applied');
-    const { maxBatchSize } = (await tab.status()).policy;
-    await expect(suggestion).toContainText(`Max batch size ${maxBatchSize}, `);
+    await expect(suggestion).toContainText(/Max batch size|No measurable difference/);
+    // A busy machine may tell nothing apart: then there is nothing to apply.
+    if ((await suggestion.getByText('Max batch size').count()) > 0) {
+      await pressOn(page, suggestion.getByRole('button', { name: 'Apply' }));
+      await expect(suggestion).toContainText('Applied');
+      const { maxBatchSize } = (await tab.status()).policy;
+      await expect(suggestion).toContainText(`Max batch size ${maxBatchSize}, `);
+    }
     await mode('Compare');
     await typeInto(page, panel.locator('[name=durationSeconds]'), '60');
     await pressOn(page, start);
