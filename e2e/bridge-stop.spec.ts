@@ -41,11 +41,11 @@ function readStream(url: string) {
   const sent = request(`${url}/v1/completions`, { method: 'POST', headers });
   let text = '';
   let error = '';
-  const onError = (reason: Error): void => void (error = reason.message);
-  sent.on('error', onError).on('close', () => end({ text, isWhole: false, error }));
+  sent.on('error', ({ message }) => end({ text, isWhole: false, error: message }));
   sent.on('response', (response) => {
     begun.resolve();
-    response.on('error', onError).on('data', (piece) => (text += String(piece)));
+    response.on('error', ({ message }) => (error = message));
+    response.on('data', (piece) => (text += String(piece)));
     response.on('close', () => end({ text, isWhole: response.complete, error }));
   });
   const logitBias = { [eosTokenId]: -100 };
