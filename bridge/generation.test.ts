@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeClock } from '../src/batching/fake-clock.ts';
 import type { RequestUpdate } from '../src/worker/protocol.ts';
 import { ScriptedBackend } from '../src/worker/runtime/scripted-backend.ts';
-import { Bridge } from './bridge.ts';
+import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { startWorker, stubWebSocket } from './test-support.ts';
 
@@ -42,13 +42,17 @@ beforeEach(async () => {
   updates = [];
   root = await mkdtemp(join(tmpdir(), 'tabserve-bridge-'));
   await writeFile(join(root, 'index.html'), '<!doctype html><html><head></head><body></body></html>');
-  bridge = new Bridge({ host: 'localhost', url: () => server.url });
+  await startBridge();
+});
+
+async function startBridge(options: Partial<BridgeOptions> = {}): Promise<void> {
+  bridge = new Bridge({ host: 'localhost', url: () => server.url, ...options });
   bridge.serve.subscribe('requests', (told) => updates.push(...told));
   server = await startServer({ host: 'localhost', port: 0, root, bridge });
   stubWebSocket(server.url);
   await startWorker(server.url, 'A').worker.start('http://localhost/', 'wasm');
   await bridge.serve.ready();
-});
+}
 
 afterEach(async () => {
   open();
@@ -124,6 +128,42 @@ describe('one large request', () => {
     open();
     await plain.ended;
     expect(startedIds().slice(numBefore, numBefore + 2)).toContain(plainId);
+  });
+});
+
+const askAll = async (url: string) =>
+  Promise.all([
+    fetch(`${url}/?text=ab&priority=5`),
+    fetch(`${url}/v1/completions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ prompt: 'ab', priority: 5 }),
+    }),
+    fetch(`${url}/deployments/text-generator`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ input: 'ab', options: { priority: 5 } }),
+    }),
+  ]);
+
+describe('a priority from outside', () => {
+  it('is refused by every endpoint, which names the option that allows it', async () => {
+    for (const answer of await askAll(server.url)) {
+      expect(answer.status).toBe(400);
+      expect(await answer.json()).toMatchObject({
+        error: { param: 'priority', message: expect.stringContaining('--allow-priority') },
+      });
+    }
+    open();
+    expect((await fetch(`${server.url}/?text=ab&priority=0`)).status).toBe(200);
+  });
+
+  it('is taken where the operator allows it', async () => {
+    await server.close();
+    vi.unstubAllGlobals();
+    await startBridge({ allowsPriority: true });
+    open();
+    expect((await askAll(server.url)).map(({ status }) => status)).toEqual([200, 200, 200]);
   });
 });
 

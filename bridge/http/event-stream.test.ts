@@ -88,6 +88,19 @@ it('answers what fails before the first event with a status, and what fails late
   expect(late.reason).toBe(error);
 });
 
+it('sends nothing after its end', async () => {
+  const { text, reason } = await stream((events, exchange) => {
+    events.send({ a: 1 });
+    exchange.sendError(new HttpError(503, 'stopping', { code: 'SERVER_STOPPING' }));
+    const write = vi.spyOn(exchange.response, 'write');
+    events.send({ b: 2 });
+    expect(write).not.toHaveBeenCalled();
+    return Promise.resolve();
+  });
+  expect(reason).toBeUndefined();
+  expect(text).not.toContain('"b"');
+});
+
 it('cuts a client that reads nothing of it', async () => {
   let numSent = 0;
   const { reason } = await stream(async (events, { signal }) => {

@@ -57,9 +57,11 @@ export class EventStream {
   #write(text: string): void {
     const { response } = this.#exchange;
     this.open();
+    // Tokens that were on their way when an error ended the stream.
+    if (response.destroyed || response.writableEnded) return;
     this.#exchange.hasContent = true;
     this.#lastSentAtMs = this.#clock.now();
-    if (response.destroyed || response.write(text)) return;
+    if (response.write(text)) return;
     if (response.writableLength > MAX_BACKLOG_BYTES) {
       response.destroy();
       return;

@@ -13,6 +13,8 @@ export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
 /** An answer that is checked is held whole: log probabilities of a long context are some tens of MB. */
 const MAX_CHECKED_BYTES = 64 * 2 ** 20;
+/** An event that is larger goes on in pieces. */
+const MAX_EVENT_BYTES = 2 ** 20;
 
 /** Names of models have slashes in them; nothing here needs an escape. */
 const PATH = /^(?:\/v1(?:\/[\w.:@-]+)+|\/(?:de)?tokenize)$/;
@@ -82,8 +84,12 @@ async function passOn(answer: Response, exchange: Exchange, url: string): Promis
   response.writeHead(answer.status >= 300 && answer.status < 400 ? 502 : answer.status);
   // The first token may be long in coming.
   response.flushHeaders();
+  const isEventStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const body = answer.body ?? [];
+  if (isEventStream) exchange.tellLate = (error) => void response.end(`data: ${JSON.stringify(error)}\n\n`);
   try {
-    for await (const piece of answer.body ?? []) {
+    for await (const piece of isEventStream ? wholeEvents(body) : body) {
+      signal.throwIfAborted();
       if (response.write(piece)) continue;
       watchStall(response);
       await once(response, 'drain', { signal });
@@ -100,4 +106,25 @@ function copyHeaders({ headers }: Response, { response }: Exchange): void {
     const value = headers.get(name);
     if (value !== null) response.setHeader(name, value);
   }
+}
+
+/** Pieces that end where an event ends, so that an event of the bridge's own may follow any of them. */
+async function* wholeEvents(
+  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Buffer> {
+  let held = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    held = Buffer.concat([held, piece]);
+    const end = Math.max(endOfLast(held, '\n\n'), endOfLast(held, '\r\n\r\n'));
+    const numReady = held.length > MAX_EVENT_BYTES ? held.length : end;
+    if (numReady === 0) continue;
+    yield held.subarray(0, numReady);
+    held = held.subarray(numReady);
+  }
+  if (held.length > 0) yield held;
+}
+
+function endOfLast(bytes: Buffer, separator: string): number {
+  const start = bytes.lastIndexOf(separator);
+  return start < 0 ? 0 : start + separator.length;
 }

@@ -8,6 +8,7 @@ import {
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
+import { FakeClock } from '../../src/batching/fake-clock.ts';
 import { Bridge } from '../bridge.ts';
 import type { LogEntry } from '../http/access-log.ts';
 import { refusingUrl } from '../test-support.ts';
@@ -172,8 +173,8 @@ describe('what an upstream answers through the bridge', () => {
       response.writeHead(200, STREAM).write('data: 1\n\n', () => response.destroy());
     };
     const response = await fetch(`${url}/v1/completions`, { method: 'POST', body: '{}' });
-    await expect(response.text()).rejects.toThrow('terminated');
-    await vi.waitFor(() => expect(log).toMatchObject([{ status: 502, error: 'UPSTREAM_UNREACHABLE' }]));
+    expect(await response.text()).toMatch(/^data: 1\n\ndata: \{"error":.*"UPSTREAM_UNREACHABLE"\}\}\n\n$/);
+    await vi.waitFor(() => expect(log).toMatchObject([{ status: 200, error: 'UPSTREAM_UNREACHABLE' }]));
   });
 
   it('is no redirect: the key is for this server alone', async () => {
@@ -416,4 +417,20 @@ describe('a lane', () => {
     expect((await fetch(bridge + LANE)).status).toBe(503);
     lane.close();
   });
+});
+
+it('a stop ends the upstream’s stream behind its last whole event, with an error event', async () => {
+  answer = (_, response) => {
+    response.writeHead(200, STREAM);
+    response.write('data: {"a":1}\n\ndata: {"b"');
+  };
+  const streamed = await fetch(`${bridge}/v1/completions`, { method: 'POST', body: '{}' });
+  const reader = streamed.body?.pipeThrough(new TextDecoderStream()).getReader();
+  expect((await reader?.read())?.value).toBe('data: {"a":1}\n\n');
+  const clock = new FakeClock();
+  const drained = bridges[0]?.drain(5, clock);
+  clock.advance(5);
+  expect((await reader?.read())?.value).toMatch(/^data: \{"error":.*"SERVER_STOPPING"\}\}\n\n$/);
+  expect((await reader?.read())?.done).toBe(true);
+  await drained;
 });

@@ -1,0 +1,96 @@
+import type { Page } from 'playwright/test';
+
+import type { RequestId, SlotStay, StepRecord } from '../src/worker/protocol.ts';
+import { expect, test } from './support/bridge-test.ts';
+import { eosTokenId } from './support/reference.ts';
+import { ANY_BACKEND } from './support/test.ts';
+
+declare global {
+  interface Window {
+    /** The first stay of each sequence in a slot: its admission. */
+    admissions: SlotStay[];
+  }
+}
+
+function complete(url: string, body: object, signal?: AbortSignal): Promise<Response> {
+  return fetch(`${url}/v1/completions`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ prompt: 'Once upon a time', stream: true, ...body }),
+    ...(signal && { signal }),
+  });
+}
+
+async function recordAdmissions(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    const known = new Set<string>();
+    window.admissions = [];
+    window.tabserve.subscribe('stats', ({ slotStays }) => {
+      for (const stay of slotStays) {
+        const name = `${stay.requestId}#${stay.index}`;
+        if (stay.stayIndex > 0 || known.has(name)) continue;
+        known.add(name);
+        window.admissions.push(stay);
+      }
+    });
+  });
+}
+
+const stepsOf = (page: Page): Promise<StepRecord[]> => page.evaluate(() => window.recorder.steps);
+const lastStepOf = async (page: Page): Promise<number> => (await stepsOf(page)).at(-1)?.stepIndex ?? -1;
+
+/** Whose sequences were admitted after a step, in order. */
+async function admittedAfter(page: Page, stepIndex: number): Promise<RequestId[]> {
+  const steps = await stepsOf(page);
+  const admissions = await page.evaluate(() => window.admissions);
+  const rowOf = ({ firstStepIndex, slot }: SlotStay): number =>
+    steps.find((step) => step.stepIndex === firstStepIndex)?.slots.indexOf(slot) ?? -1;
+  return admissions
+    .filter(({ firstStepIndex }) => firstStepIndex > stepIndex)
+    .toSorted((a, b) => a.firstStepIndex - b.firstStepIndex || rowOf(a) - rowOf(b))
+    .map(({ requestId }) => requestId);
+}
+
+test(
+  'a plain request beside one of 62 prompts × 16 × 200 tokens starts within two admissions',
+  { tag: ANY_BACKEND },
+  async ({ served }) => {
+    const { url, tab, bridge } = served;
+    const submitted: RequestId[] = [];
+    const unsubscribe = bridge.serve.subscribe('requests', (updates) => {
+      for (const { type, requestId } of updates) if (type === 'submitted') submitted.push(requestId);
+    });
+    await tab.forget();
+    await recordAdmissions(tab.page);
+    const large = new AbortController();
+    const prompts = Array.from({ length: 62 }, () => 'Once upon a time');
+    const body = { prompt: prompts, n: 16, max_tokens: 200, logit_bias: { [eosTokenId]: -100 } };
+    expect((await complete(url, body, large.signal)).status).toBe(200);
+    await expect.poll(() => tab.page.evaluate(() => window.admissions.length)).toBeGreaterThanOrEqual(8);
+
+    const stepBefore = await lastStepOf(tab.page);
+    const plain = await complete(url, { max_tokens: 1 });
+    expect(await plain.text()).toMatch(/data: \[DONE\]\n\n$/);
+    const plainId = submitted.at(-1);
+    await expect.poll(() => admittedAfter(tab.page, stepBefore)).toContain(plainId);
+    expect((await admittedAfter(tab.page, stepBefore)).slice(0, 2)).toContain(plainId);
+    large.abort();
+    unsubscribe();
+  },
+);
+
+test(
+  'a request that an idle server could never admit is refused for good',
+  { tag: ANY_BACKEND },
+  async ({ served }) => {
+    const prompts = Array.from({ length: 64 }, () => 'Once');
+    const refused = await complete(served.url, { prompt: prompts, n: 16 });
+    expect(refused.status).toBe(400);
+    expect(refused.headers.get('retry-after')).toBeNull();
+    expect(await refused.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(/1024 sequences can never be admitted.*1000 \(maxQueuedRequests\)/),
+      },
+    });
+  },
+);
