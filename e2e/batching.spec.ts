@@ -40,7 +40,7 @@ test("the engine's steps are the text generator's batches: size, kind, reason, w
   await tab.generateAll(requestsOf(6, 6, 6, 6));
   const [numBefore, late] = await tab.page.evaluate(async () => {
     const before = window.tabserve.batches('text-generator').at(-1)?.batchIndex ?? -1;
-    await window.tabserve.getHandle('text-generator').remote('Once', { maxNewTokens: 4 });
+    await window.tabserve.getHandle('text-generator').remote('Once', { maxNewTokens: 4 }).result();
     return [
       before,
       window.tabserve.batches('text-generator').filter(({ batchIndex }) => batchIndex > before),
