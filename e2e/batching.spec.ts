@@ -33,6 +33,34 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   await page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
 });
 
+test("the engine's steps are the text generator's batches: size, kind, reason, wait and execution", async ({
+  tab,
+}) => {
+  await tab.configure({ policy: 'static', maxBatchSize: 3, batchWaitTimeoutMs: 0 });
+  await tab.generateAll(requestsOf(6, 6, 6, 6));
+  const [numBefore, late] = await tab.page.evaluate(async () => {
+    const before = window.tabserve.batches('text-generator').at(-1)?.batchIndex ?? -1;
+    await window.tabserve.getHandle('text-generator').remote('Once', { maxNewTokens: 4 }).result();
+    return [
+      before,
+      window.tabserve.batches('text-generator').filter(({ batchIndex }) => batchIndex > before),
+    ] as const;
+  });
+  expect(numBefore).toBeGreaterThan(0);
+  expect(late.length, 'steps that are told with the answer that they brought').toBeGreaterThan(0);
+  const batches = await tab.page.evaluate(() => window.tabserve.batches('text-generator'));
+  expect(
+    batches.every(
+      ({ deployment, executionMs, waitMs }) =>
+        deployment === 'text-generator' && executionMs > 0 && waitMs >= 0,
+    ),
+  ).toBe(true);
+  expect(new Set(batches.map(({ kind }) => kind))).toEqual(new Set(['prefill', 'decode']));
+  const whole = batches.filter(({ batchSize, kind }) => kind === 'decode' && batchSize === 3);
+  expect(whole.map(({ reason }) => reason)).toEqual(whole.map(() => 'full'));
+  expect(whole.length).toBeGreaterThan(0);
+});
+
 test.describe('the policy', () => {
   test('off runs one request after the other', async ({ tab }) => {
     await tab.configure({ policy: 'off' });

@@ -5,6 +5,9 @@ import { Serve, type Activity, type GenerationResponse } from './client.ts';
 import type { GenerationChunk } from './generation-response.ts';
 import {
   PROTOCOL_VERSION,
+  type ServeStats,
+  type StepBatch,
+  type StepRecord,
   type BatchRecord,
   type GenerationResult,
   type RequestActivity,
@@ -66,9 +69,9 @@ class ScriptedLink implements Link {
 
   welcome(
     from = 'A',
-    { status = createWorkerStatus(), activity = [], batches = [] }: Partial<Welcome> = {},
+    { status = createWorkerStatus(), activity = [], batches = [], ...rest }: Partial<Welcome> = {},
   ): void {
-    this.say({ type: 'welcome', status, activity, batches }, from);
+    this.say({ ...rest, type: 'welcome', status, activity, batches }, from);
   }
 
   status(change: Parameters<typeof createWorkerStatus>[0], from = 'A'): void {
@@ -164,6 +167,17 @@ async function textsOf(response: GenerationResponse): Promise<string[]> {
   const texts: string[] = [];
   for await (const { text } of response) texts.push(text);
   return texts;
+}
+
+function createStats(steps: readonly StepRecord[]): ServeStats {
+  const latency = { count: 0, p50: 0, p95: 0, p99: 0 };
+  const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
+  const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };
+  const totals = { ...ends, promptTokens: 0, outputTokens: 0, prefixCacheQueries: 0, prefixCacheHits: 0 };
+  const finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
+  const kvCache = { usedBytes: 0, reservedBytes: 0 };
+  const counts = { numRunning: 5, numWaiting: 0, kvCache, tokensPerSecond: 0, totals, finishReasons };
+  return { steps, slotStays: [], ...counts, ...latencies };
 }
 
 function createBatch(batchIndex: number): BatchRecord {
@@ -382,18 +396,35 @@ describe('Serve', () => {
     const { link, serve } = createServed();
     const published: number[] = [];
     serve.subscribe('stats', ({ numRunning }) => published.push(numRunning));
-    const latency = { count: 0, p50: 0, p95: 0, p99: 0 };
-    const latencies = { ttftMs: latency, itlMs: latency, queueWaitMs: latency, e2eMs: latency };
-    const ends = { submitted: 1, finished: 0, cancelled: 0, failed: 0, rejected: 0 };
-    const totals = { ...ends, promptTokens: 0, outputTokens: 0, prefixCacheQueries: 0, prefixCacheHits: 0 };
-    const finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
-    const kvCache = { usedBytes: 0, reservedBytes: 0 };
-    const counts = { numRunning: 5, numWaiting: 0, kvCache, tokensPerSecond: 0, totals, finishReasons };
-    link.say({
-      type: 'stats',
-      stats: { steps: [], slotStays: [], ...counts, ...latencies },
-    });
+    link.say({ type: 'stats', stats: createStats([]) });
     expect(published).toEqual([5]);
+  });
+
+  it('has the steps of the engine as the batches of the text generator, those before this tab came among them', () => {
+    const { link, serve } = createServe();
+    link.connect();
+    expect(serve.batches('text-generator')).toEqual([]);
+    const executed = { waitMs: 4, outcome: 'ok' } as const;
+    const step = {
+      kind: 'prefill',
+      reason: 'full',
+      batchSize: 2,
+      numTokens: 9,
+      queueLength: 3,
+      ...executed,
+    } as const;
+    const batchOf = (batchIndex: number): StepBatch => ({
+      deployment: 'text-generator',
+      batchIndex,
+      executionMs: 30,
+      ...step,
+    });
+    link.welcome('A', { steps: [batchOf(6)] });
+    const timed = { stepMs: 30, runMs: 20, readbackMs: 5, agoMs: 1 };
+    const record: StepRecord = { stepIndex: 7, isBehind: false, slots: [0, 1], ...step, ...timed };
+    link.say({ type: 'stats', stats: createStats([record]) });
+    expect(serve.batches('text-generator')).toEqual([batchOf(6), batchOf(7)]);
+    expect(serve.batches('adder')).toEqual([]);
   });
 });
 

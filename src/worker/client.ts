@@ -29,6 +29,7 @@ import {
   type RequestUpdate,
   type ServeStats,
   type ServeStatus,
+  type StepBatch,
   type StoredModel,
   type TabRole,
   type Tokenization,
@@ -49,6 +50,7 @@ import {
   OverrideHeldError,
   VersionMismatchError,
 } from './tabs/errors.ts';
+import { StepLog } from './tabs/step-log.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './tabs/link.ts';
 import { openLink } from './tabs/open-link.ts';
 import { MAX_NAME_LENGTH } from './tabs/names.ts';
@@ -209,6 +211,7 @@ export class Serve implements LinkListener {
   /** Calls to the worker itself that are not answered yet. */
   readonly #calls = new Map<number, PendingCall>();
   readonly #batchLog = new BatchLog();
+  readonly #stepLog = new StepLog();
   readonly #listeners: { readonly [Topic in keyof Topics]: Set<Listener<Topic>> } = {
     status: new Set(),
     stats: new Set(),
@@ -281,9 +284,14 @@ export class Serve implements LinkListener {
     }
   }
 
-  /** The last batches of a deployment (at most 200), oldest first, whichever tabs their requests came from. */
-  batches(name: string): readonly BatchRecord[] {
-    return this.#batchLog.of(name);
+  /**
+   * The last batches of a deployment (at most 200), oldest first, whichever tabs their requests came from. Those of the
+   * text generator are the steps of its engine; they may be 100 ms late, and an upstream has none.
+   */
+  batches(name: 'text-generator'): readonly StepBatch[];
+  batches(name: string): readonly BatchRecord[];
+  batches(name: string): readonly (BatchRecord | StepBatch)[] {
+    return name === 'text-generator' ? this.#stepLog.all : this.#batchLog.of(name);
   }
 
   /**
@@ -584,13 +592,20 @@ export class Serve implements LinkListener {
   }
 
   /** A worker takes this tab in: all that is outstanding goes to it, with what the one before has done of it. */
-  #join({ workerId, status, activity, batches }: Extract<WorkerMessage, { type: 'welcome' }>): void {
+  #join({
+    workerId,
+    status,
+    activity,
+    batches,
+    steps = [],
+  }: Extract<WorkerMessage, { type: 'welcome' }>): void {
     if (workerId === this.#workerId) return;
     const isHandover = this.#workerId !== undefined;
     this.#workerId = workerId;
     this.#foreignVersion = undefined;
     this.#end = undefined;
     for (const record of batches) this.#batchLog.add(record);
+    this.#stepLog.add(steps);
     this.#setWorkerStatus(status, isHandover);
     this.#publishActivity(activity, true);
     this.#checkOverride(status);
@@ -623,6 +638,7 @@ export class Serve implements LinkListener {
         this.#setWorkerStatus(message.status, this.#status.isHandover);
         break;
       case 'stats':
+        this.#stepLog.addRecords(message.stats.steps);
         this.#publish('stats', message.stats);
         break;
       case 'updates':

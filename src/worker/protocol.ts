@@ -1,5 +1,5 @@
 import type { BatchEvent } from '../batching/batch.ts';
-import type { RequestTimings, StepEvent } from '../batching/generation/events.ts';
+import type { RequestTimings, StepEvent, StepReason } from '../batching/generation/events.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../batching/generation/logprobs.ts';
 import type { BatchingPolicy } from '../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../batching/generation/request.ts';
@@ -358,6 +358,29 @@ export interface BatchRecord extends BatchEvent {
   readonly queueLength: number;
 }
 
+/** One step of the engine, which is what the text generator has for batches: one forward pass. */
+export interface StepBatch {
+  readonly deployment: 'text-generator';
+  /** Counts up from 0 within a loaded model. */
+  readonly batchIndex: number;
+  /** Prompts or parts of them, or one new token for each sequence. */
+  readonly kind: 'prefill' | 'decode';
+  /** Why it holds no more sequences: see `StepReason`. */
+  readonly reason: StepReason;
+  /** Sequences in it. */
+  readonly batchSize: number;
+  /** Tokens fed in, padding not counted. */
+  readonly numTokens: number;
+  /** Requests that waited when it was scheduled. */
+  readonly queueLength: number;
+  /** The longest wait of those whose first step it is, received -> scheduled, in ms; 0 where it is nobody's first. */
+  readonly waitMs: number;
+  /** From the end of the step before, or from its scheduling after an idle spell, to its own end, in ms. */
+  readonly executionMs: number;
+  /** 'error' when all of its sequences failed in it. */
+  readonly outcome: 'ok' | 'error';
+}
+
 export type WorkerState = 'loading' | 'warming-up' | 'ready' | 'failed';
 
 export type ServeState = WorkerState | 'closed';
@@ -432,6 +455,10 @@ export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'ove
 
 /** One forward pass. Durations in ms on the worker's clock. */
 export interface StepRecord extends Omit<StepEvent, 'requests' | 'rows' | 'endedAtMs'> {
+  /** The longest wait of those whose first step it is, received -> scheduled; 0 where it is nobody's first. */
+  readonly waitMs: number;
+  /** 'error' when all of its sequences failed in it. */
+  readonly outcome: 'ok' | 'error';
   /** The K/V slots of its sequences, in the order of its rows. */
   readonly slots: readonly number[];
   /** From the step's end to the sending of this record: timestamps do not cross the wire. */
@@ -723,6 +750,8 @@ export type WorkerMessage = Versioned & { readonly workerId: WorkerId } &
         readonly activity: readonly RequestActivity[];
         /** The last batches of all deployments, oldest first. */
         readonly batches: readonly BatchRecord[];
+        /** The last steps of the engine that were told of in `stats`, oldest first; left out where there were none. */
+        readonly steps?: readonly StepBatch[];
       }
     | { readonly type: 'status'; readonly status: WorkerStatus }
     /** One message per tab and step, whatever the number of its requests in it. */

@@ -26,13 +26,22 @@ const [A, B] = [clientId('a'), clientId('b')];
 
 function createWorker() {
   const toAll: WorkerMessage[] = [];
+  /** To whomever, in order. */
+  const all: WorkerMessage[] = [];
   const toClient = new Map<ClientId, WorkerMessage[]>([
     [A, []],
     [B, []],
   ]);
+  const toClientOf = (id: ClientId): readonly WorkerMessage[] => toClient.get(id) ?? [];
   const outbox: Outbox = {
-    toAll: (message) => toAll.push(structuredClone(message)),
-    toClient: (id, message) => toClient.get(id)?.push(structuredClone(message)),
+    toAll: (message) => {
+      all.push(structuredClone(message));
+      toAll.push(structuredClone(message));
+    },
+    toClient: (id, message) => {
+      all.push(structuredClone(message));
+      toClient.set(id, [...toClientOf(id), structuredClone(message)]);
+    },
   };
   const worker = new ServeWorker([], outbox, createServeHost());
   const send = (id: ClientId, message: Outgoing): void =>
@@ -57,7 +66,7 @@ function createWorker() {
     (toClient.get(id) ?? []).flatMap((message) => (message.type === 'call-answered' ? [message.result] : []));
   const refusalsTo = (id: ClientId): readonly unknown[] =>
     (toClient.get(id) ?? []).flatMap((message) => (message.type === 'call-refused' ? [message.error] : []));
-  return { worker, send, submit, updatesOf, answersTo, refusalsTo, lastStats, toAll };
+  return { worker, send, submit, updatesOf, answersTo, refusalsTo, lastStats, toAll, all, toClientOf };
 }
 
 /** Long enough for every step, and for the numbers to be told. */
@@ -83,6 +92,35 @@ beforeEach(() => {
 
 afterEach(() => {
   vi.useRealTimers();
+});
+
+describe('the steps of the engine', () => {
+  it('are told before the answer that they brought, and to a tab that comes later', async () => {
+    const { worker, send, submit, all, toClientOf } = createWorker();
+    await worker.start('http://localhost/', 'auto');
+    await work();
+    submit(A, 'first', 3);
+    submit(B, 'second', 3);
+    await work();
+    const told = all.findIndex((message) => message.type === 'stats' && message.stats.steps.length > 0);
+    const answered = all.findLastIndex(
+      (message) => message.type === 'updates' && message.updates.some(({ type }) => type === 'finished'),
+    );
+    expect([told >= 0, told < answered]).toEqual([true, true]);
+    send(clientId('late'), { type: 'hello' });
+    const welcome = toClientOf(clientId('late')).find(({ type }) => type === 'welcome');
+    expect(welcome).toMatchObject({
+      steps: expect.arrayContaining([
+        expect.objectContaining({
+          deployment: 'text-generator',
+          kind: 'prefill',
+          reason: 'deferred',
+          batchIndex: 0,
+        }),
+        expect.objectContaining({ kind: 'decode', batchSize: 2, outcome: 'ok' }),
+      ]),
+    });
+  });
 });
 
 describe('prompts of several tabs', () => {

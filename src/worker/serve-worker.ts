@@ -48,6 +48,7 @@ import { ActivityLog } from './tabs/activity-log.ts';
 import { BatchLog } from './tabs/batch-log.ts';
 import type { Outbox } from './tabs/outbox.ts';
 import { RequestLedger } from './tabs/request-ledger.ts';
+import { StepLog } from './tabs/step-log.ts';
 import { turnOwnerOf } from './turn-owner.ts';
 import { toWireError } from './wire-errors.ts';
 
@@ -91,6 +92,7 @@ export class ServeWorker {
   readonly #ledger = new RequestLedger();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
+  readonly #stepLog = new StepLog();
   /** Tabs that know this worker. What others send was meant for the one before it: they send it again once they do. */
   readonly #welcomed = new Set<ClientId>();
   /** Set once the worker has started; its code comes by itself, so that the tabs are greeted before it is here. */
@@ -118,7 +120,10 @@ export class ServeWorker {
     const metrics = createGenerationMetrics(this.#registry, TEXT_GENERATOR);
     this.#stats = new StatsReporter(systemClock, metrics, {
       gauges: () => this.#textGenerator.gauges,
-      send: (value) => this.#postToAll({ type: 'stats', stats: value }),
+      send: (value) => {
+        this.#stepLog.addRecords(value.steps);
+        this.#postToAll({ type: 'stats', stats: value });
+      },
     });
     const isAnnouncing = recovery !== undefined && SPEECHLESS.has(recovery.kind);
     this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates), {
@@ -420,6 +425,7 @@ export class ServeWorker {
       status: this.#status,
       activity: this.#activity.live,
       batches: this.#batchLog.all,
+      ...(this.#stepLog.all.length > 0 && { steps: this.#stepLog.all }),
     });
   }
 

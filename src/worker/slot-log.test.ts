@@ -22,6 +22,7 @@ function createStep(
   return {
     stepIndex,
     kind: 'decode',
+    reason: 'idle',
     isBehind: false,
     batchSize: entries.length,
     numTokens: entries.length,

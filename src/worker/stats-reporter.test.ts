@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { RequestCancelledError } from '../batching/errors.ts';
 import type { RequestEvent, StepEvent } from '../batching/generation/events.ts';
 import { FakeClock } from '../batching/fake-clock.ts';
+import type { KvSlot } from '../batching/generation/kv-slots.ts';
 import { createGenerationMetrics } from '../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../batching/metrics/registry.ts';
 import { createRequestId } from './ids.ts';
@@ -9,6 +10,9 @@ import type { ServeStats } from './protocol.ts';
 import { StatsReporter } from './stats-reporter.ts';
 
 const requestId = createRequestId();
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- slots are made by the engine alone
+const ROWS = [0, 1].map((slot) => ({ requestId, slot: slot as KvSlot }));
 
 function createReporter(load: { numRunning: number; numWaiting: number } = { numRunning: 1, numWaiting: 2 }) {
   const clock = new FakeClock();
@@ -21,6 +25,7 @@ function createReporter(load: { numRunning: number; numWaiting: number } = { num
   const step = (stepIndex: number, requests: readonly RequestEvent[] = []): StepEvent => ({
     stepIndex,
     kind: 'decode',
+    reason: 'idle',
     isBehind: false,
     batchSize: 2,
     numTokens: 2,
@@ -53,6 +58,46 @@ describe('StatsReporter', () => {
     expect(sent[0]?.steps[0]).not.toHaveProperty('requests');
     clock.advance(100);
     expect(sent).toHaveLength(1);
+  });
+
+  it('says of each step how long its newcomers waited, and whether all of it failed', () => {
+    const { clock, sent, reporter, step } = createReporter();
+    const began = (queueWaitMs: number): RequestEvent => ({
+      type: 'started',
+      requestId,
+      queueWaitMs,
+      numPrefillTokens: 3,
+      numReusedTokens: 0,
+    });
+    const failed: RequestEvent = {
+      type: 'failed',
+      requestId,
+      finishReason: 'error',
+      error: new Error('run'),
+    };
+    reporter.recordStep({ ...step(0, [began(5), token(1), began(30), token(1)]), rows: ROWS });
+    reporter.recordStep({ ...step(1, [failed, token(1)]), rows: ROWS });
+    reporter.recordStep({ ...step(2, [failed, failed]), rows: ROWS });
+    clock.advance(100);
+    expect(sent[0]?.steps.map(({ waitMs, outcome }) => [waitMs, outcome])).toEqual([
+      [30, 'ok'],
+      [0, 'ok'],
+      [0, 'error'],
+    ]);
+  });
+
+  it('sends the last step before an idle spell at once, and still no more than one message in 100 ms', () => {
+    const { clock, sent, reporter, step } = createReporter({ numRunning: 0, numWaiting: 0 });
+    reporter.recordSubmitted(3, 1);
+    clock.advance(20);
+    reporter.recordStep(step(0));
+    expect(sent.map(({ steps }) => steps.length)).toEqual([1]);
+    clock.advance(20);
+    reporter.recordStep(step(1));
+    expect(sent).toHaveLength(1);
+    clock.advance(100);
+    expect(sent.map(({ steps }) => steps.length)).toEqual([1, 1]);
+    expect(clock.pendingTimers).toBe(0);
   });
 
   it('counts what was measured elsewhere without a step to show', () => {
@@ -96,7 +141,7 @@ describe('StatsReporter', () => {
     expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20]);
     load.numRunning = 0;
     reporter.recordStep(step(1, [token(10)]));
-    clock.advance(2099);
+    clock.advance(1999);
     expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20, 20]);
     clock.advance(1);
     expect(sent.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([20, 20, 0]);

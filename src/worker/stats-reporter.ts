@@ -20,7 +20,10 @@ const INTERVAL_MS = 100;
 /** After so long without work the rate of the last work is history, and falls to 0. */
 const REST_MS = 2000;
 
-/** Collects what the engine reports, for the metrics and as one stats message at most every 100 ms. */
+/**
+ * Collects what the engine reports, for the metrics and as one stats message at most every 100 ms. The step after which the
+ * engine is idle is told of at once, where the last message is old enough.
+ */
 export class StatsReporter {
   readonly #clock: Clock;
   readonly #metrics: GenerationMetrics;
@@ -44,8 +47,9 @@ export class StatsReporter {
   readonly #finishReasons = { stop: 0, length: 0, abort: 0, error: 0 };
   readonly #slots = new SlotLog();
   #steps: StepEvent[] = [];
-  #isSendDue = false;
+  #cancelTimer: (() => void) | undefined;
   #cancelRest: (() => void) | undefined;
+  #sentAtMs = -Infinity;
 
   constructor(clock: Clock, metrics: GenerationMetrics, sink: StatsSink) {
     this.#clock = clock;
@@ -71,7 +75,9 @@ export class StatsReporter {
     this.#steps.push(event);
     this.#recordAll(event.requests, event.stepMs);
     this.#slots.recordStep(event);
-    this.#sendSoon();
+    const { numRunning, numWaiting } = this.#sink.gauges();
+    if (numRunning + numWaiting === 0 && this.#clock.now() - this.#sentAtMs >= INTERVAL_MS) this.#sendNow();
+    else this.#sendSoon();
   }
 
   recordEnded(events: readonly FailedEvent[]): void {
@@ -132,12 +138,7 @@ export class StatsReporter {
   #sendSoon(): void {
     this.#cancelRest?.();
     this.#cancelRest = undefined;
-    if (this.#isSendDue) return;
-    this.#isSendDue = true;
-    this.#clock.setTimer(INTERVAL_MS, () => {
-      this.#isSendDue = false;
-      this.#sendNow();
-    });
+    this.#cancelTimer ??= this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
   }
 
   /** One more message after the work: it says that nothing is generated now. */
@@ -151,6 +152,11 @@ export class StatsReporter {
 
   #sendNow(): void {
     const nowMs = this.#clock.now();
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    this.#sentAtMs = nowMs;
+    this.#cancelRest?.();
+    this.#cancelRest = undefined;
     const gauges = this.#sink.gauges();
     const { tokensPerSecond } = this.#tokenRate;
     const steps = this.#steps.map((event) => stepRecordOf(event, nowMs));
@@ -172,9 +178,14 @@ export class StatsReporter {
 }
 
 /** Without what the step brought each request: that goes out with the updates. */
-function stepRecordOf(
-  { requests: _requests, rows, endedAtMs, ...step }: StepEvent,
-  nowMs: number,
-): StepRecord {
-  return { ...step, slots: rows.map(({ slot }) => slot), agoMs: nowMs - endedAtMs };
+function stepRecordOf({ requests, rows, endedAtMs, ...step }: StepEvent, nowMs: number): StepRecord {
+  const waitsMs = requests.flatMap((event) => (event.type === 'started' ? [event.queueWaitMs] : []));
+  const numFailed = requests.filter(({ type }) => type === 'failed').length;
+  return {
+    ...step,
+    waitMs: Math.max(0, ...waitsMs),
+    outcome: rows.length > 0 && numFailed === rows.length ? 'error' : 'ok',
+    slots: rows.map(({ slot }) => slot),
+    agoMs: nowMs - endedAtMs,
+  };
 }

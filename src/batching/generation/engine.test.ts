@@ -465,6 +465,24 @@ describe('the batch wait', () => {
   });
 });
 
+describe('the reason of a step', () => {
+  it.each([
+    ['full where the policy has no place left', { maxBatchSize: 2 }, 'full'],
+    ['full where one runs at a time', { policy: 'off' as const }, 'full'],
+    ['deferred where others wait for memory', { kvCacheMemoryBytes: 32 }, 'deferred'],
+    ['timeout where the wait of an idle engine ran out', { batchWaitTimeoutMs: 50 }, 'timeout'],
+    ['idle where nothing else waits', {}, 'idle'],
+  ])('is %s', async (_, policy, reason) => {
+    const { submit, listener, clock } = createEngine({ policy });
+    submit('a');
+    submit('b');
+    await settle();
+    clock.advance(50);
+    await settle();
+    expect(listener.steps.map((step) => step.reason)).toContain(reason);
+  });
+});
+
 describe('submitAll', () => {
   it('lets requests of one client wait side by side, to start in one batch', async () => {
     const { engine, steps, listener } = createEngine({ policy: { policy: 'static' } });

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ClosedError, InvalidOptionError, ModelRunError, RequestCancelledError } from '../errors.ts';
-import type { EngineListener, FailedEvent, StepEvent } from './events.ts';
+import type { EngineListener, FailedEvent, StepEvent, StepReason } from './events.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
@@ -20,6 +20,7 @@ export interface EngineOptions {
 interface StepInFlight extends StartedStep {
   readonly step: Step;
   readonly scheduledAtMs: number;
+  readonly reason: StepReason;
   /** Requests that waited then. */
   readonly queueLength: number;
 }
@@ -208,11 +209,18 @@ export class Engine {
 
   #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
+    const { reason } = this.#scheduler;
     const { launched, output } = startSafely(this.#runner, step);
-    return { step, scheduledAtMs, queueLength, launched, output: this.#settled(step, output) };
+    return { step, scheduledAtMs, reason, queueLength, launched, output: this.#settled(step, output) };
   }
 
-  async #complete({ step, scheduledAtMs, queueLength, output: settled }: StepInFlight): Promise<void> {
+  async #complete({
+    step,
+    scheduledAtMs,
+    reason,
+    queueLength,
+    output: settled,
+  }: StepInFlight): Promise<void> {
     const output = await settled;
     const endedAtMs = this.#clock.now();
     const startedAtMs = this.#lastStepEndedAtMs ?? scheduledAtMs;
@@ -221,6 +229,7 @@ export class Engine {
     const event: StepEvent = {
       stepIndex: this.#numSteps,
       kind: step.kind,
+      reason,
       batchSize: step.rows.length,
       isBehind: step.kind === 'decode' && step.isBehind,
       numTokens: step.kind === 'decode' ? step.rows.length : numTokensOf(step.rows),

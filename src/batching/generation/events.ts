@@ -72,10 +72,21 @@ export interface FailedEvent {
 /** In order, for each request accepted: started, prompt-scored, token…, then exactly one finished or failed (which may come first). */
 export type RequestEvent = StartedEvent | PromptScoredEvent | TokenEvent | FinishedEvent | FailedEvent;
 
+/**
+ * Why a step holds no more sequences than it does; the first that holds, in this order.
+ *
+ * - `full`: the policy has no place for another one.
+ * - `timeout`: the engine was idle, and `batchWaitTimeoutMs` ran out before a batch was full.
+ * - `deferred`: requests wait though there are places: for memory, for their prefill, or for a static batch to end.
+ * - `idle`: nothing else waits.
+ */
+export type StepReason = 'full' | 'deferred' | 'timeout' | 'idle';
+
 /** One forward pass. Durations in ms. */
 export interface StepEvent {
   readonly stepIndex: number;
   readonly kind: 'prefill' | 'decode';
+  readonly reason: StepReason;
   /** Whether it was launched while the step before it was in flight. */
   readonly isBehind: boolean;
   /** Sequences in the forward pass. */

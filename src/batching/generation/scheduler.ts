@@ -1,6 +1,7 @@
 import { BackPressureError, InvalidOptionError, KvBudgetError, StopConditionError } from '../errors.ts';
 import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
+import type { StepReason } from './events.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepOutput, StepRow } from './model-runner.ts';
@@ -67,6 +68,8 @@ export class Scheduler {
   readonly #maxScoredTokens: number;
   /** Since the last decode step, or since nothing was there to decode. */
   #numPrefilledTokens = 0;
+  /** The last step began a batch that was still partial when its wait was over. */
+  #isTimedOut = false;
 
   constructor({ policy, kvCacheLimits, maxPrefillRows, maxScoredTokens, ...limits }: SchedulerOptions) {
     this.#limits = limits;
@@ -99,6 +102,14 @@ export class Scheduler {
         this.#memory.bytesPerToken * sumOf(this.#running.all.map((sequence) => sequence.numComputedTokens)),
       reservedBytes: this.#memory.reservedBytes,
     };
+  }
+
+  /** Of the step that was scheduled last. */
+  get reason(): StepReason {
+    const { policy, maxBatchSize } = this.#policy;
+    if (this.numRunning >= (policy === 'off' ? 1 : maxBatchSize)) return 'full';
+    if (this.#isTimedOut) return 'timeout';
+    return this.numWaiting > 0 ? 'deferred' : 'idle';
   }
 
   /** When to look again although nothing happened: the end of an idle engine's batch wait. */
@@ -162,7 +173,10 @@ export class Scheduler {
 
   /** Undefined when there is nothing to do, or nothing yet: see `wakeAtMs`. */
   schedule(nowMs: number): Step | undefined {
+    const { policy, maxBatchSize, batchWaitTimeoutMs } = this.#policy;
     if (this.#isIdle && this.numWaiting === 0) return undefined;
+    const isHeld = policy !== 'off' && batchWaitTimeoutMs > 0 && this.numWaiting < maxBatchSize;
+    this.#isTimedOut = this.#isIdle && isHeld;
     this.#memory.beginStep(this.#need());
     this.#prefixes.truncate(this.#memory.shape);
     const step = this.#schedulePrefill(nowMs) ?? this.#scheduleDecode(nowMs);
@@ -187,6 +201,7 @@ export class Scheduler {
     const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
     const need = this.#need({ length: 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition)) });
     this.#makeRoom(need);
+    this.#isTimedOut = false;
     const kvShape = this.#memory.reserve(need);
     const behind: DecodeStep = { kind: 'decode', isBehind: true, kvShape, transfers: [], rows };
     this.#stepRate.start(behind, nowMs);

@@ -12,6 +12,7 @@ const GAUGES = { numRunning: 3, numWaiting: 5, kvCache: { usedBytes: 25, reserve
 const STEP: StepEvent = {
   stepIndex: 0,
   kind: 'decode',
+  reason: 'idle',
   isBehind: false,
   batchSize: 2,
   numTokens: 2,

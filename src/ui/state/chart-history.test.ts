@@ -37,7 +37,17 @@ function createStats(change: Partial<ServeStats> = {}): ServeStats {
 function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number, stepIndex = 0): StepRecord {
   const slots = Array.from({ length: batchSize }, (_, slot) => slot);
   const counts = { stepIndex, isBehind: false, batchSize, numTokens: batchSize, queueLength: 0, slots };
-  return { kind, ...counts, stepMs, runMs: stepMs, readbackMs: 0, agoMs: 0 };
+  return {
+    kind,
+    reason: 'idle',
+    outcome: 'ok',
+    waitMs: 0,
+    ...counts,
+    stepMs,
+    runMs: stepMs,
+    readbackMs: 0,
+    agoMs: 0,
+  };
 }
 
 describe('steps', () => {

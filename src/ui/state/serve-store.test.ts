@@ -96,10 +96,12 @@ function createStep(
   kind: 'prefill' | 'decode',
   batchSize: number,
 ): ServeStats['steps'][number] {
-  const durations = { stepMs: 60, runMs: 50, readbackMs: 1, agoMs: 3 };
+  const durations = { waitMs: 0, stepMs: 60, runMs: 50, readbackMs: 1, agoMs: 3 };
   return {
     stepIndex,
     kind,
+    reason: 'idle',
+    outcome: 'ok',
     isBehind: false,
     batchSize,
     numTokens: batchSize,

@@ -26,8 +26,17 @@ function createStay(change: Partial<SlotStay> = {}): SlotStay {
 
 function createStep(stepIndex: number, slots: readonly number[], agoMs = 10): StepRecord {
   const counts = { batchSize: slots.length, numTokens: slots.length, queueLength: 0 };
-  const durations = { stepMs: 10, runMs: 9, readbackMs: 0, agoMs };
-  return { stepIndex, kind: 'decode', isBehind: false, slots, ...counts, ...durations };
+  const durations = { waitMs: 0, stepMs: 10, runMs: 9, readbackMs: 0, agoMs };
+  return {
+    stepIndex,
+    kind: 'decode',
+    reason: 'idle',
+    outcome: 'ok',
+    isBehind: false,
+    slots,
+    ...counts,
+    ...durations,
+  };
 }
 
 function createView(name: string, change: Partial<RequestView> = {}): RequestView {

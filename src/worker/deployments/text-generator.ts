@@ -82,8 +82,9 @@ export class TextGenerator implements PromptGenerator {
       policy,
       listener: {
         onStep: (event) => {
-          this.#listener.onUpdates(this.#updatesOf(event.requests));
+          // First: who has an answer may ask for the step that brought it.
           this.#listener.onStep(event);
+          this.#listener.onUpdates(this.#updatesOf(event.requests));
         },
         onEnded: (events) => {
           if (this.#isDropped) return;

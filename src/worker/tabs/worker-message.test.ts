@@ -97,10 +97,13 @@ const STATS = {
     {
       stepIndex: 0,
       kind: 'decode',
+      reason: 'deferred',
       isBehind: false,
       batchSize: 2,
       numTokens: 2,
-      queueLength: 0,
+      queueLength: 3,
+      waitMs: 12.5,
+      outcome: 'ok',
       stepMs: 60.5,
       runMs: 50,
       readbackMs: 1,
@@ -168,7 +171,26 @@ const ACTIVITY = {
 };
 
 const SERVING = { ...from, type: 'serving' };
-const WELCOME = { ...from, type: 'welcome', status: STATUS, activity: [ACTIVITY], batches: [BATCH] };
+const STEP = {
+  deployment: 'text-generator',
+  batchIndex: 7,
+  kind: 'prefill',
+  reason: 'timeout',
+  batchSize: 2,
+  numTokens: 9,
+  queueLength: 0,
+  waitMs: 12.5,
+  executionMs: 30,
+  outcome: 'ok',
+};
+const WELCOME = {
+  ...from,
+  type: 'welcome',
+  status: STATUS,
+  activity: [ACTIVITY],
+  batches: [BATCH],
+  steps: [STEP],
+};
 const UPDATES = { ...from, type: 'updates', updates: [STARTED, ECHO, CHUNK, FINISHED, FAILED] };
 const CALL_ANSWERED = { ...from, type: 'call-answered', callId: 1 };
 const CALL_REFUSED = { ...from, type: 'call-refused', callId: 1, error: ERROR };
@@ -202,7 +224,10 @@ describe('parseWorkerMessage', () => {
   });
 
   it.each([
-    ['a welcome to a worker that has done nothing yet', { ...WELCOME, activity: [], batches: [] }],
+    [
+      'a welcome to a worker that has done nothing yet',
+      { ...from, type: 'welcome', status: STATUS, activity: [], batches: [] },
+    ],
     ['a status that knows nothing yet', withStatus(BARE_STATUS)],
     ['a queue without limit', withStatus({ ...BARE_STATUS, knobs: knobsWithoutLimit() })],
     ['a backend of 8 bits', withBackend({ precision: 'q8' })],
@@ -236,6 +261,7 @@ describe('parseWorkerMessage', () => {
     ['an unknown type', { ...SERVING, type: 'dance' }],
     ['a message that only tabs send', { ...SERVING, type: 'hello', clientId: 'c' }],
     ['a welcome without a status', { ...from, type: 'welcome', activity: [], batches: [] }],
+    ['a step of no kind', { ...WELCOME, steps: [{ ...STEP, kind: 'train' }] }],
     ['a state that only tabs have', withStatus({ ...BARE_STATUS, state: 'closed' })],
     [
       'an override of a policy that does not exist',

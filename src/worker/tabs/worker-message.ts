@@ -13,6 +13,7 @@ import {
   type RequestUpdate,
   type ServeStats,
   type SlotStay,
+  type StepBatch,
   type StepRecord,
   type WireError,
   type WorkerId,
@@ -154,18 +155,33 @@ const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
   p99: duration,
 });
 
-const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
-  stepIndex: count,
+/** What a step says of itself wherever it is told of. */
+const stepEntries = {
   kind: v.picklist(['prefill', 'decode']),
-  isBehind: v.boolean(),
+  reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
   batchSize: count,
   numTokens: count,
   queueLength: count,
+  waitMs: duration,
+  outcome: v.picklist(['ok', 'error']),
+};
+
+const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
+  stepIndex: count,
+  ...stepEntries,
+  isBehind: v.boolean(),
   stepMs: duration,
   runMs: duration,
   readbackMs: duration,
   agoMs: duration,
   slots: v.array(count),
+});
+
+const stepBatch: v.GenericSchema<unknown, StepBatch> = v.object({
+  ...stepEntries,
+  deployment: v.literal('text-generator'),
+  batchIndex: count,
+  executionMs: duration,
 });
 
 const slotStay: v.GenericSchema<unknown, SlotStay> = v.object({
@@ -241,6 +257,7 @@ const workerMessage: v.GenericSchema<unknown, WorkerMessage> = v.variant('type',
     status: workerStatus,
     activity: v.array(requestActivity),
     batches: v.array(batchRecord),
+    steps: v.exactOptional(v.array(stepBatch)),
   }),
   v.object({ ...from, type: v.literal('status'), status: workerStatus }),
   v.object({ ...from, type: v.literal('updates'), updates: v.array(requestUpdate) }),
