@@ -86,7 +86,7 @@ test.describe('curl', { tag: ANY_BACKEND }, () => {
     expect(await curl(`${url}${query}`, plain)).toEqual({ status: 200, body: continued });
   });
 
-  test('asks with nothing but a prompt, as the issue has it', async ({ served: { url } }) => {
+  test('asks with nothing but a prompt, in a form or in JSON', async ({ served: { url } }) => {
     const form = await curl(url, { data: 'text=Once' });
     const json = await curl(url, {
       data: '{"text": "Once"}',
