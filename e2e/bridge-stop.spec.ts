@@ -35,7 +35,7 @@ interface Ending {
 
 /** A stream that would go on for long, read to its end, whatever that is. */
 function readStream(url: string) {
-  const begun = Promise.withResolvers<void>();
+  const begun = Promise.withResolvers<number | undefined>();
   const { promise: ended, resolve: end } = Promise.withResolvers<Ending>();
   const headers = { 'Content-Type': 'application/json' };
   const sent = request(`${url}/v1/completions`, { method: 'POST', headers });
@@ -43,13 +43,13 @@ function readStream(url: string) {
   let error = '';
   sent.on('error', ({ message }) => end({ text, isWhole: false, error: message }));
   sent.on('response', (response) => {
-    begun.resolve();
+    begun.resolve(response.statusCode);
     response.on('error', ({ message }) => (error = message));
     response.on('data', (piece) => (text += String(piece)));
     response.on('close', () => end({ text, isWhole: response.complete, error }));
   });
   const logitBias = { [eosTokenId]: -100 };
-  sent.end(JSON.stringify({ prompt: 'Once', max_tokens: 900, logit_bias: logitBias, stream: true }));
+  sent.end(JSON.stringify({ prompt: 'Once', max_tokens: 500, logit_bias: logitBias, stream: true }));
   return { begun: begun.promise, ended };
 }
 
@@ -62,7 +62,7 @@ test(
     const { child, exited, url } = await startMain('--drain-ms', '500');
     const streams = streamsOf(url);
     // Half of them wait for a slot: their headers are there all the same.
-    for (const { begun } of streams) await begun;
+    for (const { begun } of streams) expect(await begun).toBe(200);
     child.kill('SIGTERM');
     for (const { ended } of streams) {
       const { text, isWhole, error } = await ended;
@@ -76,7 +76,7 @@ test(
 test('a second signal ends it at once', { tag: ANY_BACKEND }, async () => {
   const { child, exited, url, stopping } = await startMain('--drain-ms', '3600000');
   const streams = streamsOf(url);
-  for (const { begun } of streams) await begun;
+  for (const { begun } of streams) expect(await begun).toBe(200);
   child.kill('SIGTERM');
   await stopping;
   child.kill('SIGINT');
