@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
 import type { GenerationOptions, TokenLogprobs } from '../src/worker/protocol.ts';
 import { expect, test } from './support/test.ts';
 
@@ -7,7 +8,7 @@ interface Continuation {
   readonly prompt: string;
   readonly options: Pick<
     GenerationOptions,
-    'repetitionPenalty' | 'presencePenalty' | 'frequencyPenalty' | 'logitBias'
+    'repetitionPenalty' | 'presencePenalty' | 'frequencyPenalty' | 'logitBias' | 'minTokens' | 'stopTokenIds'
   >;
   readonly tokenIds: readonly number[];
   readonly logprobs: readonly TokenLogprobs[];
@@ -17,19 +18,57 @@ const { continuations }: { readonly continuations: readonly Continuation[] } = J
   readFileSync(new URL('fixtures/sampling-reference.json', import.meta.url), 'utf8'),
 );
 
-test("greedy tokens under bias and penalties are PyTorch's, and so are their logprobs to 1e-3", async ({
+/** Fewer where a stop token has come. */
+const NUM_TOKENS = 12;
+
+const { wholeContext }: { readonly wholeContext: WholeContext } = JSON.parse(
+  readFileSync(new URL('fixtures/prompt-logprobs-reference.json', import.meta.url), 'utf8'),
+);
+
+/** What PyTorch computes in fp64; the file is made by tools/train-storyteller/prompt_logprobs_reference.py. */
+interface WholeContext {
+  readonly tokenIds: readonly number[];
+  readonly logprobs: readonly (number | null)[];
+}
+
+test("greedy tokens under bias, penalties and a least length are PyTorch's, and so are their logprobs to 1e-3", async ({
   tab,
 }) => {
   const results = await tab.generateAll(
-    continuations.map(({ prompt, options, tokenIds }) => ({
+    continuations.map(({ prompt, options }) => ({
       prompt,
-      options: { ...options, temperature: 0, maxNewTokens: tokenIds.length, logprobs: 5 },
+      options: { ...options, temperature: 0, maxNewTokens: NUM_TOKENS, logprobs: 5 },
     })),
   );
   for (const [index, { prompt, options, tokenIds, logprobs }] of continuations.entries()) {
     const name = `“${prompt}” with ${JSON.stringify(options)}`;
     expect(results[index]?.tokenIds, name).toEqual(tokenIds);
     expectLogprobs(results[index]?.logprobs ?? [], logprobs, name);
+  }
+});
+
+test("a prompt that fills the context, scored in chunks beside others, has PyTorch's logprobs to 1e-3", async ({
+  tab,
+}) => {
+  await tab.configure({ maxBatchedTokens: 150 });
+  const found = await tab.page.evaluate(async (tokenIds) => {
+    const generator = window.tabserve.getHandle('text-generator');
+    const others = ['My', 'Once upon a time,'].map((prompt) =>
+      generator.remote(prompt, { maxNewTokens: 12 }),
+    );
+    const scored = generator.remote(tokenIds, { maxNewTokens: 0, promptLogprobs: 3 });
+    const result = await scored.result();
+    await Promise.all(others.map((other) => other.result()));
+    return result.promptLogprobs;
+  }, wholeContext.tokenIds);
+  await tab.configure({ maxBatchedTokens: DEFAULT_POLICY.maxBatchedTokens });
+  expect(found?.map(({ tokenId }) => tokenId)).toEqual(wholeContext.tokenIds);
+  expect(found?.[0]).toEqual({ tokenId: wholeContext.tokenIds[0], logprob: null, top: [] });
+  for (const [place, logprob] of wholeContext.logprobs.entries()) {
+    const { logprob: ours = null, top = [] } = found?.[place] ?? {};
+    if (logprob === null || ours === null) continue;
+    expect(Math.abs(ours - logprob), `place ${place}`).toBeLessThan(1e-3);
+    expect(top, `place ${place}`).toHaveLength(3);
   }
 });
 

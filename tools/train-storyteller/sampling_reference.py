@@ -1,7 +1,7 @@
 """Writes the reference for sampling options: logprobs, and greedy tokens under bias and penalties, as PyTorch has them.
 
 The penalties are those of vLLM and the OpenAI API: bias; then the repetition penalty over prompt and output; then frequency
-and presence penalty over the output. Logprobs are those of the raw logits. A continuation whose margins are too small to
+and presence penalty over the output. Tokens that end a text are impossible before its least length. Logprobs are those of the raw logits. A continuation whose margins are too small to
 hold on every backend is left out; too few of them is an error, and so are penalties that change no text.
 """
 
@@ -35,6 +35,8 @@ class Penalties:
     presencePenalty: float = 0.0
     frequencyPenalty: float = 0.0
     logitBias: dict[str, float] = field(default_factory=dict)
+    minTokens: int = 0
+    stopTokenIds: list[int] = field(default_factory=list)
 
 
 PENALTIES = (
@@ -42,10 +44,14 @@ PENALTIES = (
     Penalties(repetitionPenalty=1.3),
     Penalties(presencePenalty=2.0, frequencyPenalty=2.0),
     Penalties(repetitionPenalty=0.9, presencePenalty=-0.5, logitBias={"11": -100, "262": 1.5, "13": 0.75}),
+    # The full stop, the comma and the commonest words, until the seventh token; then they are what they were.
+    Penalties(minTokens=7, stopTokenIds=[13, 11, 257, 322, 289, 262, 276]),
 )
 
 
-def adjusted(logits: torch.Tensor, prompt: list[int], output: list[int], penalties: Penalties) -> torch.Tensor:
+def adjusted(
+    logits: torch.Tensor, prompt: list[int], output: list[int], penalties: Penalties, end_of_text: int
+) -> torch.Tensor:
     """Logits [vocab] after bias and penalties."""
     logits = logits.clone()
     for token, bias in penalties.logitBias.items():
@@ -55,6 +61,8 @@ def adjusted(logits: torch.Tensor, prompt: list[int], output: list[int], penalti
     logits[seen] = torch.where(logits[seen] > 0, logits[seen] / factor, logits[seen] * factor)
     for token in set(output):
         logits[token] -= penalties.frequencyPenalty * output.count(token) + penalties.presencePenalty
+    if len(output) < penalties.minTokens:
+        logits[[end_of_text, *penalties.stopTokenIds]] = -math.inf
     return logits
 
 
@@ -69,11 +77,13 @@ def logprobs(logits: torch.Tensor, token: int) -> dict:
     }
 
 
-def continuation(model: Gpt2, prompt: str, ids: list[int], penalties: Penalties) -> dict:
+def continuation(model: Gpt2, prompt: str, ids: list[int], penalties: Penalties, end_of_text: int) -> dict:
     output, steps, margin = [], [], math.inf
     for _ in range(NUM_TOKENS):
         logits = last_logits(model, ids + output)
-        best = adjusted(logits, ids, output, penalties).topk(2)
+        best = adjusted(logits, ids, output, penalties, end_of_text).topk(2)
+        if best.indices[0].item() in penalties.stopTokenIds:
+            break
         margin = min(margin, (best.values[0] - best.values[1]).item())
         steps.append(logprobs(logits, best.indices[0].item()))
         output.append(best.indices[0].item())
@@ -84,7 +94,9 @@ def main() -> None:
     model, tokenizer = load_model(PUBLISHED), load_tokenizer(PUBLISHED)
     continuations, plain = [], []
     for penalties in PENALTIES:
-        candidates = [continuation(model, prompt, tokenizer.encode(prompt), penalties) for prompt in PROMPTS]
+        candidates = [
+            continuation(model, prompt, tokenizer.encode(prompt), penalties, tokenizer.end_of_text) for prompt in PROMPTS
+        ]
         plain = plain or [entry["tokenIds"] for entry in candidates]
         clear = [
             entry

@@ -1,21 +1,7 @@
 import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
 
-/** The options that are one number. The form leaves out what only a program asks for. */
-export type NumberOption = Exclude<
-  keyof GenerationOptions,
-  | 'echo'
-  | 'ignoreEos'
-  | 'includeStopStrInOutput'
-  | 'logitBias'
-  | 'minTokens'
-  | 'promptLogprobs'
-  | 'stop'
-  | 'stopTokenIds'
->;
-
-export type GenerationField = NumberOption | 'echo' | 'logitBias' | 'stop';
-
-export const GENERATION_FIELD_NAMES: readonly GenerationField[] = [
+/** The options that the form has; a program may ask for more. */
+export const GENERATION_FIELD_NAMES = [
   'maxNewTokens',
   'temperature',
   'topK',
@@ -32,7 +18,12 @@ export const GENERATION_FIELD_NAMES: readonly GenerationField[] = [
   'logitBias',
   'stop',
   'echo',
-];
+] as const satisfies readonly (keyof GenerationOptions)[];
+
+export type GenerationField = (typeof GENERATION_FIELD_NAMES)[number];
+
+/** The options that are one number. */
+export type NumberOption = Exclude<GenerationField, 'echo' | 'logitBias' | 'stop'>;
 
 /** What is typed, by field; an empty text leaves the option out, so that its default applies. */
 export type GenerationTexts = Readonly<Record<GenerationField, string>>;
