@@ -110,7 +110,8 @@ export interface TextGeneratorHandle {
   /**
    * Submits a prompt. Never throws: what is wrong with it rejects the response.
    *
-   * @param prompt Text, or the ids of its tokens. Non-empty; shorter than the model's context, in tokens.
+   * @param prompt Text, or the ids of its tokens. Non-empty; shorter than the model's context, in tokens, or as long where
+   *   `maxNewTokens` is 0.
    */
   remote(
     prompt: string | readonly number[],
