@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs';
-
 import type { Serve } from '../../src/worker/client.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Route } from '../http/router.ts';
 import { servedModel } from './served-model.ts';
+import { VERSION } from '../version.ts';
 
 /** `GET /v1/models` and `GET /v1/models/{id}`: the one that serves. */
 export function modelRoutes(serve: Serve): readonly Route[] {
@@ -126,23 +125,15 @@ export function routesRoute(serve: Serve): Route {
 
 /** `GET /version`, as vLLM's: the version of Tabserve. */
 export function versionRoute(): Route {
-  const version = readVersion();
   return {
     path: '/version',
     methods: {
       GET: (exchange) => {
-        exchange.sendJson(200, { version });
+        exchange.sendJson(200, { version: VERSION });
         return Promise.resolve();
       },
     },
   };
-}
-
-function readVersion(): string {
-  const { version }: { readonly version: string } = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  );
-  return version;
 }
 
 /** `GET /metrics`: those of the worker, where one is there, and the bridge's own. */
