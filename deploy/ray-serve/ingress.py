@@ -1,6 +1,8 @@
-"""The HTTP routes of Tabserve's bridge, in front of the deployments."""
+"""The HTTP routes of Tabserve's bridge, in front of the deployments.
 
-from __future__ import annotations
+Annotations have to be objects here, not text: Ray sends the routes to a replica without the names that only annotations use, and FastAPI would
+take `request: Request` for a query parameter.
+"""
 
 import json
 import logging
@@ -66,6 +68,20 @@ async def unwrap(request: Request, error: RayTaskError) -> Response:
     return error_response(500, FAILED, "internal_error")
 
 
+async def read_json(request: Request) -> Any:
+    pieces, size = [], 0
+    async for piece in request.stream():
+        size += len(piece)
+        if size > MAX_BODY_BYTES:
+            raise InvalidRequest("body", f"The body is larger than {MAX_BODY_BYTES // 2**20} MiB.", "body_too_large")
+        pieces.append(piece)
+    try:
+        return json.loads(b"".join(pieces))
+    except ValueError:
+        raise InvalidRequest("body", "Expected the body to be JSON.", "invalid_json") from None
+
+
+# Ray takes a copy of the routes at this line: a function that they call has to be defined before it.
 @serve.deployment
 @serve.ingress(app)
 class Ingress:
@@ -154,16 +170,3 @@ class Ingress:
     async def _card(self) -> dict[str, Any]:
         described = await self._generator.describe.remote()
         return {"object": "model", "created": 0, "owned_by": "tabserve", **described}
-
-
-async def read_json(request: Request) -> Any:
-    pieces, size = [], 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > MAX_BODY_BYTES:
-            raise InvalidRequest("body", f"The body is larger than {MAX_BODY_BYTES // 2**20} MiB.", "body_too_large")
-        pieces.append(piece)
-    try:
-        return json.loads(b"".join(pieces))
-    except ValueError:
-        raise InvalidRequest("body", "Expected the body to be JSON.", "invalid_json") from None

@@ -22,7 +22,9 @@ class TransformersGenerator:
         # A folder goes by its name, as the page's own model does.
         self._id = Path(model).name if Path(model).is_dir() else model
         self._tokenizer = AutoTokenizer.from_pretrained(model, revision=revision)
-        self._model = AutoModelForCausalLM.from_pretrained(model, revision=revision).eval()
+        # A CPU computes float16 slowly, and greedy texts would differ from the page's, which runs float32 there.
+        dtype = "auto" if on_gpu else torch.float32
+        self._model = AutoModelForCausalLM.from_pretrained(model, revision=revision, dtype=dtype).eval()
         self._model.to("cuda" if on_gpu else "cpu")
         self._max_length = int(self._model.config.max_position_embeddings)
         self._eos_ids = _eos_ids(self._model.generation_config.eos_token_id)

@@ -1,50 +1,42 @@
-"""The HTTP routes over a model that counts; Ray is a stand-in, and so is the tokenizer of `transformers`."""
-
-import fake_ray
-
-fake_ray.install()
+"""The HTTP routes on Ray Serve, over a model that counts."""
 
 import asyncio
 import json
+import socket
 import types
 import unittest
 
 import httpx
-import numpy
+import ray
+from ray import serve
 
-from completion_request import Chunk, InvalidRequest, Sampling
-from counting_model import CountingModel, EOS_ID, decode, encode
-from ingress import Ingress
-from small_deployments import Adder, HousePrice, check_house
-from transformers_generator import TransformersGenerator
+from completion_request import InvalidRequest
+from counting_app import BREAKS, FAILS, FEATURES, WAITS, application
+from small_deployments import check_house
 from vllm_generator import to_chunk
 
-FEATURES = [{"name": "area", "min": 30, "max": 300}, {"name": "rooms", "min": 1, "max": 7}]
+TIMEOUT_S = 120
 
 
-class CountingTokenizer:
-    def __call__(self, text):
-        return {"input_ids": list(encode(text))}
-
-    def decode(self, ids, skip_special_tokens):
-        assert skip_special_tokens
-        return decode(ids)
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
-class CountingGenerator(TransformersGenerator):
-    def __init__(self):
-        self._id = "counting"
-        self._tokenizer = CountingTokenizer()
-        self._model = CountingModel()
-        self._max_length = 32
-        self._eos_ids = frozenset([EOS_ID])
+def setUpModule():
+    global url
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    # Joins the cluster of RAY_ADDRESS, or starts one.
+    ray.init(log_to_driver=False)
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    serve.run(application(), name="counting", route_prefix="/")
 
 
-class TwoFeaturePrice(HousePrice):
-    def __init__(self):
-        self._features = FEATURES
-        run = lambda _, feed: (feed["features"].sum(axis=1, keepdims=True).astype(numpy.float32),)
-        self._session = types.SimpleNamespace(run=run)
+def tearDownModule():
+    serve.shutdown()
+    ray.shutdown()
 
 
 def events_of(body):
@@ -55,12 +47,7 @@ def events_of(body):
 
 class Routes(unittest.IsolatedAsyncioTestCase):
     async def asyncSetUp(self):
-        self.generator = CountingGenerator()
-        self.generator.reconfigure({"max_batch_size": 4, "batch_wait_timeout_s": 0.01})
-        TransformersGenerator.__dict__["_decode"].batch_sizes.clear()
-        handle = fake_ray.Handle
-        ingress = Ingress(handle(self.generator), handle(Adder()), handle(TwoFeaturePrice()))
-        self.client = httpx.AsyncClient(app=ingress.asgi_app, base_url="http://test")
+        self.client = httpx.AsyncClient(base_url=url, timeout=TIMEOUT_S)
 
     async def asyncTearDown(self):
         await self.client.aclose()
@@ -75,9 +62,12 @@ class Routes(unittest.IsolatedAsyncioTestCase):
         self.assertEqual((answer.status_code, answer.text), (200, "abcdef"))
 
     async def test_nine_prompts_at_once_share_batches_of_four(self):
+        generator = serve.get_deployment_handle("CountingGenerator", "counting")
+        await generator.take_batch_sizes.remote()
         answers = await asyncio.gather(*(self.client.get(f"/?text={c}&maxNewTokens=2") for c in "abcdefghi"))
         self.assertEqual([a.text for a in answers], ["abc", "bcd", "cde", "def", "efg", "fgh", "ghi", "hij", "ijk"])
-        self.assertEqual(TransformersGenerator.__dict__["_decode"].batch_sizes, [4, 4, 1])
+        # Two tokens for each batch.
+        self.assertEqual(await generator.take_batch_sizes.remote(), [4, 4, 4, 4, 1, 1])
 
     async def test_a_completion_has_all_choices_and_what_was_used(self):
         body = (await self.complete(prompt=["ab", "klm"], n=2, **self.IDS, logprobs=1)).json()
@@ -119,37 +109,34 @@ class Routes(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answer.json()["error"]["code"], "invalid_json")
 
     async def test_a_full_queue_is_a_429_that_says_when_to_come_back(self):
-        async def full(*_):
-            raise fake_ray.BackPressureError("max_queued_requests=1000")
-            yield
-
-        self.generator.generate = full
-        for stream in (False, True):
-            answer = await self.complete(stream=stream)
-            self.assertEqual((answer.status_code, answer.headers["retry-after"]), (429, "1"))
+        full = application(max_ongoing_requests=1, max_queued_requests=1)
+        serve.run(full, name="full", route_prefix="/full")
+        self.addCleanup(serve.delete, "full")
+        body = {"prompt": WAITS, "max_tokens": 2, "stream": True}
+        async with self.client.stream("POST", "/full/v1/completions", json=body) as running:
+            events = running.aiter_lines()
+            await anext(events)
+            others = [asyncio.create_task(self.client.post("/full/v1/completions", json=body)) for _ in range(4)]
+            # One of them waits for the replica, and the queue holds no second one.
+            refused = [await done for done in [*asyncio.as_completed(others)][:3]]
+            for answer in refused:
+                self.assertEqual((answer.status_code, answer.headers["retry-after"]), (429, "1"))
+                self.assertEqual(answer.json()["error"]["code"], "back_pressure")
+            await serve.get_deployment_handle("CountingGenerator", "full").options().release.remote()
+        answers = await asyncio.gather(*others)
+        self.assertEqual(sorted(answer.status_code for answer in answers), [200, 429, 429, 429])
 
     async def test_a_failure_says_nothing_of_its_stack(self):
-        async def broken(*_):
-            raise RuntimeError("secret path")
-            yield
-
-        self.generator.generate = broken
-        answer = await self.complete()
-        self.assertEqual(answer.status_code, 500)
-        self.assertNotIn("secret", answer.text)
+        for stream in (False, True):
+            answer = await self.complete(prompt=FAILS, stream=stream)
+            self.assertEqual(answer.status_code, 500)
+            self.assertNotIn("secret", answer.text)
 
     async def test_a_failure_in_the_middle_of_a_stream_is_an_event_without_its_stack(self):
-        async def breaking(*_):
-            yield Chunk("c", (2,))
-            raise RuntimeError("secret path")
-
-        self.generator.generate = breaking
-        with self.assertLogs("ray.serve") as log:
-            answer = await self.complete(stream=True)
+        answer = await self.complete(prompt=BREAKS, stream=True)
         *_, last = [json.loads(event.removeprefix("data: ")) for event in answer.text.split("\n\n") if event]
         self.assertEqual((answer.status_code, last["error"]["code"]), (200, "internal_error"))
         self.assertNotIn("secret", answer.text)
-        self.assertIn("secret", "".join(log.output))
 
     async def test_what_there_is_nothing_for_is_told_in_the_same_shape(self):
         for method, path, status, code in [

@@ -1,0 +1,62 @@
+"""Python's clients of OpenAI's API, each in its own words, against Tabserve on the embedded model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Callable
+
+from environments import HERE, ROOT, version_of
+from processes import free_port, run
+from results import Results
+from tabserve import Tabserve
+from unit_tests import run_unit_tests
+
+STORYTELLER = ROOT / "public" / "models" / "storyteller"
+REFERENCE_TEXTS = (
+    "Once upon a time, there was a village without water.",
+    "The fox looked at the moon and said nothing.",
+    "Hi my name is Lewis and I like to",
+    "Ünïcode “quotes” and 日本",
+)
+# Package, environment, test module.
+CLIENTS = (
+    ("openai", "openai", "test_openai"),
+    ("langchain-openai", "adapters", "test_langchain_openai"),
+    ("litellm", "adapters", "test_litellm"),
+    ("lm-eval", "evals", "test_lm_eval"),
+    ("guidellm", "evals", "test_guidellm"),
+)
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "CUDA_VISIBLE_DEVICES": "",
+    # Else it asks a server for prices.
+    "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+def run_clients(results: Results, environment: Callable[[str], Path]) -> None:
+    reference = run_reference(environment("evals"))
+    with Tabserve(free_port()) as tabserve:
+        env = {
+            **OFFLINE,
+            "PYTHONPATH": str(HERE / "clients"),
+            "TABSERVE_URL": tabserve.url,
+            "STORYTELLER": str(STORYTELLER),
+            "REFERENCE": json.dumps(reference),
+        }
+        for package, name, module in CLIENTS:
+            bin_folder = environment(name)
+            run_unit_tests(results, f"{package} {version_of(bin_folder, package)}", bin_folder, [module], env=env)
+
+
+def run_reference(bin_folder: Path) -> list[dict]:
+    command = [bin_folder / "python", HERE / "reference.py", STORYTELLER, *REFERENCE_TEXTS]
+    done = run(command, env=OFFLINE)
+    # Progress bars come before it.
+    line = next((line for line in done.stdout.splitlines() if line.startswith("[{")), None)
+    if line is None:
+        raise RuntimeError(f"PyTorch gave no reference:\n{done.stdout[-2000:]}")
+    return json.loads(line)

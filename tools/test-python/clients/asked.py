@@ -1,0 +1,13 @@
+"""Where the server is, and what PyTorch says of the prompts. The command that runs these tests sets both."""
+
+import json
+import os
+
+URL = os.environ["TABSERVE_URL"]
+MODEL = "storyteller"
+REFERENCE = json.loads(os.environ["REFERENCE"])
+TOLERANCE = 1e-3
+# The bridge asks for no key, but the clients do not start without one.
+KEY = "none"
+CONTINUED = "Once upon a time,"
+GREEDY_START = " there was a village without water."

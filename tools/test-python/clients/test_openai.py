@@ -1,0 +1,65 @@
+import unittest
+
+import openai
+
+from asked import CONTINUED, GREEDY_START, KEY, MODEL, REFERENCE, TOLERANCE, URL
+
+
+class OpenAiClient(unittest.TestCase):
+    def setUp(self):
+        self.client = openai.OpenAI(base_url=f"{URL}/v1", api_key=KEY)
+        self.addCleanup(self.client.close)
+
+    def complete(self, **options):
+        return self.client.completions.create(model=MODEL, **{"prompt": CONTINUED, **options})
+
+    def test_lists_the_model(self):
+        self.assertEqual([model.id for model in self.client.models.list()], [MODEL])
+
+    def test_completes_a_prompt(self):
+        answer = self.complete(max_tokens=32, temperature=0)
+        self.assertTrue(answer.choices[0].text.startswith(GREEDY_START), answer.choices[0].text)
+        self.assertEqual(answer.usage.prompt_tokens + answer.usage.completion_tokens, answer.usage.total_tokens)
+
+    def test_streams_the_text_of_the_whole_answer(self):
+        whole = self.complete(max_tokens=16, temperature=0).choices[0].text
+        chunks = list(self.complete(max_tokens=16, temperature=0, stream=True, stream_options={"include_usage": True}))
+        self.assertEqual("".join(choice.text for chunk in chunks for choice in chunk.choices), whole)
+        self.assertEqual(chunks[-1].usage.completion_tokens, 16)
+        self.assertGreater(len(chunks), 4)
+
+    def test_completes_several_prompts_several_times(self):
+        answer = self.complete(prompt=[CONTINUED, "The fox"], n=2, max_tokens=4, seed=7)
+        self.assertEqual([choice.index for choice in answer.choices], [0, 1, 2, 3])
+        again = self.complete(prompt=[CONTINUED, "The fox"], n=2, max_tokens=4, seed=7)
+        self.assertEqual([choice.text for choice in again.choices], [choice.text for choice in answer.choices])
+
+    def test_prompt_logprobs_are_pytorchs(self):
+        texts = [entry["text"] for entry in REFERENCE]
+        answer = self.complete(prompt=texts, echo=True, logprobs=5, max_tokens=0)
+        self.assertEqual(len(answer.choices), len(REFERENCE))
+        for choice, expected in zip(answer.choices, REFERENCE, strict=True):
+            self.assertEqual(choice.text, expected["text"])
+            self.assertEqual(choice.logprobs.tokens, expected["tokens"])
+            self.assertIsNone(choice.logprobs.token_logprobs[0])
+            self.check_logprobs(choice.logprobs, expected)
+
+    def check_logprobs(self, got, expected):
+        for i in range(1, len(expected["tokens"])):
+            self.assertAlmostEqual(got.token_logprobs[i], expected["logprobs"][i], delta=TOLERANCE)
+            # The prompt's own token comes too where it is none of the five.
+            best = sorted(got.top_logprobs[i].values(), reverse=True)[:5]
+            for value, wanted in zip(best, expected["topLogprobs"][i], strict=True):
+                self.assertAlmostEqual(value, wanted, delta=TOLERANCE)
+
+    def test_reads_an_error_as_its_own_class(self):
+        with self.assertRaises(openai.BadRequestError) as caught:
+            self.complete(max_tokens=-1)
+        self.assertEqual(caught.exception.param, "max_tokens")
+        with self.assertRaises(openai.NotFoundError):
+            self.client.completions.create(model="gpt5", prompt="a")
+
+    def test_a_prompt_beyond_the_context_is_context_length_exceeded(self):
+        with self.assertRaises(openai.BadRequestError) as caught:
+            self.complete(prompt="word " * 600)
+        self.assertEqual(caught.exception.code, "context_length_exceeded")
