@@ -63,6 +63,7 @@ test.describe('the policy that a browser has set', { tag: ANY_BACKEND }, () => {
 /** A comparison that takes minutes; resolves when its first policy is in force. */
 async function startComparing({ page }: Tab): Promise<void> {
   await page.getByRole('tab', { name: 'Load test' }).click();
+  await page.locator('.load').getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
   for (const [name, value] of Object.entries({ rate: '20', durationSeconds: '60', seed: '5' }))
     await page.locator(`.load [name=${name}]`).fill(value);
   await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
