@@ -33,7 +33,8 @@ async function startAndWait(page: Page): Promise<void> {
   const start = panelOf(page).getByRole('button', { name: 'Start' });
   await start.click();
   await expect(start).toBeDisabled();
-  await expect(start).toBeEnabled({ timeout: 150_000 });
+  // Three policies on a software adapter, beside the tests of the other backend.
+  await expect(start).toBeEnabled({ timeout: 300_000 });
 }
 
 async function exportResults(page: Page): Promise<Exported> {
