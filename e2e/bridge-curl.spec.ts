@@ -4,6 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
+import housePrices from './fixtures/house-price-reference.json' with { type: 'json' };
 import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
 import type { StepRecord } from '../src/worker/protocol.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
@@ -164,19 +165,18 @@ test(
   'the client lines of the tutorials are answered in Python',
   { tag: ANY_BACKEND },
   async ({ served: { tab, url } }) => {
-    const houses = [
-      [120, 3, 2, 25, 8, 450, 0.6, 1],
-      [80, 2, 1, 40, 12, 0, 0.2, 0],
-    ];
+    const houses = housePrices.houses.slice(0, 2);
     await tab.configure({ policy: 'static', maxBatchSize: 4, batchWaitTimeoutMs: 1000 });
     const output = await runPython(
       'tutorial-clients.py',
       [url],
-      JSON.stringify({ texts: SAMPLE_PROMPTS, houses }),
+      JSON.stringify({ texts: SAMPLE_PROMPTS, houses: houses.map(({ features }) => features) }),
     );
     const answers = JSON.parse(output);
     expect(answers.numbers).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    expect(answers.houses).toEqual({ predictions: [expect.any(Number), expect.any(Number)] });
+    // Euros, from PyTorch.
+    for (const [index, { price }] of houses.entries())
+      expect(answers.houses.predictions[index] / price).toBeCloseTo(1, 4);
     expect(answers.texts).toHaveLength(SAMPLE_PROMPTS.length);
     for (const [index, prompt] of SAMPLE_PROMPTS.entries()) {
       expect(answers.texts[index].startsWith(prompt), prompt).toBe(true);
