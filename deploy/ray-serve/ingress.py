@@ -6,9 +6,10 @@ take `request: Request` for a query parameter.
 
 import json
 import logging
-from typing import Any, Mapping
+from typing import Any, Awaitable, Callable, Mapping
 
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
 from ray import serve
 from ray.exceptions import RayTaskError
 from ray.serve.exceptions import BackPressureError
@@ -28,7 +29,25 @@ FAILED = "The deployment has failed: see the log of its replica."
 # Ray Serve's own, which a replica writes to its log.
 logger = logging.getLogger("ray.serve")
 
+
+class PushingBack(APIRoute):
+    """Answers a full queue itself: Ray puts its own handler of BackPressureError, a 503, in the place of an app's."""
+
+    def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except BackPressureError as error:
+                headers = {"Retry-After": str(RETRY_AFTER_S)}
+                return error_response(429, str(error), "back_pressure", headers=headers)
+
+        return guarded
+
+
 app = FastAPI(title="Tabserve on Ray Serve", docs_url=None, redoc_url=None)
+app.router.route_class = PushingBack
 
 
 def error_body(status: int, message: str, code: str, param: str | None = None) -> dict[str, Any]:
@@ -52,11 +71,6 @@ async def miss(_: Request, error: HTTPException) -> Response:
 @app.exception_handler(InvalidRequest)
 async def refuse(_: Request, error: InvalidRequest) -> Response:
     return error_response(400, str(error), error.code, error.param)
-
-
-@app.exception_handler(BackPressureError)
-async def push_back(_: Request, error: BackPressureError) -> Response:
-    return error_response(429, str(error), "back_pressure", headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
 @app.exception_handler(RayTaskError)

@@ -32,9 +32,17 @@ class RayCluster:
     """
 
     def __init__(
-        self, bin_folder: Path, *, num_cpus: int, python_path: Sequence[Path] = (), env: Mapping[str, str] | None = None
+        self,
+        bin_folder: Path,
+        *,
+        num_cpus: int,
+        python_path: Sequence[Path] = (),
+        env: Mapping[str, str] | None = None,
+        cwd: Path = ROOT,
     ) -> None:
+        """`cwd`: replicas open relative paths from here, wherever the program that deploys them runs."""
         self.bin = bin_folder
+        self._cwd = cwd
         self._num_cpus = num_cpus
         port = free_port()
         # Sockets lie in it, and the path of a socket has at most 107 bytes.
@@ -67,7 +75,7 @@ class RayCluster:
             *("--node-ip-address=127.0.0.1", f"--port={self._port}", f"--num-cpus={self._num_cpus}"),
             *(f"--object-store-memory={OBJECT_STORE_BYTES}", f"--temp-dir={self._folder}"),
         ]
-        return Child(command, env=self.env, cwd=ROOT)
+        return Child(command, env=self.env, cwd=self._cwd)
 
     def __exit__(self, *_: object) -> None:
         self._head.stop(signal.SIGTERM)

@@ -92,7 +92,7 @@ class Tutorials:
         reader = ROOT / "tools" / "train-house-price"
         env = {"STORYTELLER": str(STORYTELLER)}
         try:
-            with RayCluster(self._bin, num_cpus=NUM_CPUS, python_path=[*folders, reader], env=env) as ray:
+            with RayCluster(self._bin, num_cpus=NUM_CPUS, python_path=[*folders, reader], env=env, cwd=self._work) as ray:
                 self._run_printed(ray)
                 for part in (self._adder, self._sketch, self._text_generator, self._house_price):
                     self._claim(RAY, part.__doc__ or "", lambda: part(ray))
@@ -184,19 +184,25 @@ class Tutorials:
         files = (HOUSE_PRICE / "model.onnx", self._work / "house_price_model.h5")
         done = ray.python(writer, *files, cwd=self._work)
         expect(done.returncode == 0, done.stdout[-2000:])
-        for program, name in (("unbatched.py", "house price, no batches"), ("batched.py", "house price, 32 at once")):
-            done = ray.python(SEEDS / "house_price" / program, cwd=self._work, timeout_s=400)
-            expect(done.returncode == 0, done.stdout[-2000:])
-            mark = len(ray.batch_sizes())
-            # The tutorial converts all of `features` to one tensor: without @serve.batch it has to be a list of houses.
-            is_list = program == "unbatched.py"
-            bodies = [[house["features"]] if is_list else house["features"] for house in HOUSES]
-            requests = [{"path": "/", "json": {"features": features}} for features in bodies]
-            load = measure(URL, requests, rounds=ROUNDS)
-            sizes = ray.batch_sizes()[mark:]
-            self._price_load(name, RAY, load, sizes_in_words(sizes) if sizes else "none")
-        done = ray.python("-c", "from ray import serve; serve.shutdown()", cwd=self._work)
+        try:
+            for program, name in (("unbatched.py", "house price, no batches"), ("batched.py", "house price, 32 at once")):
+                self._price_program(ray, program, name)
+        finally:
+            # Such a program leaves its application running, on the port that Tabserve takes next.
+            done = ray.python("-c", "from ray import serve; serve.shutdown()", cwd=self._work)
         expect(done.returncode == 0, done.stdout[-2000:])
+
+    def _price_program(self, ray: RayCluster, program: str, name: str) -> None:
+        done = ray.python(SEEDS / "house_price" / program, cwd=self._work, timeout_s=400)
+        expect(done.returncode == 0, done.stdout[-2000:])
+        mark = len(ray.batch_sizes())
+        # The tutorial converts all of `features` to one tensor: without @serve.batch it has to be a list of houses.
+        is_list = program == "unbatched.py"
+        bodies = [[house["features"]] if is_list else house["features"] for house in HOUSES]
+        requests = [{"path": "/", "json": {"features": features}} for features in bodies]
+        load = measure(URL, requests, rounds=ROUNDS)
+        sizes = ray.batch_sizes()[mark:]
+        self._price_load(name, RAY, load, sizes_in_words(sizes) if sizes else "none")
 
     def _price_load(self, program: str, system: str, load: Load, batches: str) -> None:
         flat = lambda value: flat(value[0]) if isinstance(value, list) else value
