@@ -6,6 +6,7 @@ import asyncio
 import types
 
 import numpy
+import ray
 from ray import serve
 from ray.serve import Application
 
@@ -18,6 +19,23 @@ from transformers_generator import TransformersGenerator
 FEATURES = [{"name": "area", "min": 30, "max": 300}, {"name": "rooms", "min": 1, "max": 7}]
 # These token ids stand for a fault.
 FAILS, BREAKS, WAITS = [0, 0, 1], [0, 0, 2], [0, 0, 3]
+
+
+@ray.remote(num_cpus=0)
+class Gate:
+    """What prompts that wait are waiting for. A replica that is full could not be asked to let them go on."""
+
+    def __init__(self):
+        self._opened = asyncio.Event()
+
+    async def open(self):
+        self._opened.set()
+
+    async def wait(self):
+        await self._opened.wait()
+
+
+GATE = {"name": "gate", "namespace": "counting"}
 
 
 class CountingTokenizer:
@@ -36,16 +54,12 @@ class CountingGenerator(TransformersGenerator.func_or_class):
         self._model = CountingModel()
         self._max_length = 32
         self._eos_ids = frozenset([EOS_ID])
-        self._released = asyncio.Event()
 
     async def take_batch_sizes(self):
         """The number of rows of each forward pass since the last call."""
         sizes = [rows for rows, _ in self._model.batch_shapes]
         self._model.batch_shapes.clear()
         return sizes
-
-    async def release(self):
-        self._released.set()
 
     async def generate(self, prompt, sampling):
         if prompt == FAILS:
@@ -55,7 +69,7 @@ class CountingGenerator(TransformersGenerator.func_or_class):
         if prompt == BREAKS:
             raise RuntimeError("secret path")
         if prompt == WAITS:
-            await self._released.wait()
+            await ray.get_actor(**GATE).wait.remote()
             yield Chunk("", (), (), "stop", 3)
             return
         async for chunk in super().generate(prompt, sampling):

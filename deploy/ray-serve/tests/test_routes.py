@@ -1,6 +1,7 @@
 """The HTTP routes on Ray Serve, over a model that counts."""
 
 import asyncio
+import itertools
 import json
 import socket
 import types
@@ -11,7 +12,7 @@ import ray
 from ray import serve
 
 from completion_request import InvalidRequest
-from counting_app import BREAKS, FAILS, FEATURES, WAITS, application
+from counting_app import BREAKS, FAILS, FEATURES, GATE, WAITS, Gate, application
 from small_deployments import check_house
 from vllm_generator import to_chunk
 
@@ -109,6 +110,7 @@ class Routes(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answer.json()["error"]["code"], "invalid_json")
 
     async def test_a_full_queue_is_a_429_that_says_when_to_come_back(self):
+        gate = Gate.options(**GATE).remote()
         full = application(max_ongoing_requests=1, max_queued_requests=1)
         serve.run(full, name="full", route_prefix="/full")
         self.addCleanup(serve.delete, "full")
@@ -118,11 +120,11 @@ class Routes(unittest.IsolatedAsyncioTestCase):
             await anext(events)
             others = [asyncio.create_task(self.client.post("/full/v1/completions", json=body)) for _ in range(4)]
             # One of them waits for the replica, and the queue holds no second one.
-            refused = [await done for done in [*asyncio.as_completed(others)][:3]]
+            refused = [await done for done in itertools.islice(asyncio.as_completed(others), 3)]
             for answer in refused:
                 self.assertEqual((answer.status_code, answer.headers["retry-after"]), (429, "1"))
                 self.assertEqual(answer.json()["error"]["code"], "back_pressure")
-            await serve.get_deployment_handle("CountingGenerator", "full").options().release.remote()
+            await gate.open.remote()
         answers = await asyncio.gather(*others)
         self.assertEqual(sorted(answer.status_code for answer in answers), [200, 429, 429, 429])
 
