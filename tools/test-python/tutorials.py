@@ -138,7 +138,7 @@ class Tutorials:
         self.rows.append(Row("adder, 9 Ray tasks", system, "1 to 9", batches))
 
     def _adder_load(self, system: str, load: Load, batches: str) -> None:
-        expect(load.answers == [str(n + 1) for n in range(9)], f"Expected 1 to 9, got {load.answers}")
+        expect([int(answer) for answer in load.answers] == [*range(1, 10)], f"Expected 1 to 9, got {load.answers}")
         self._row("adder, 9 at once", system, "1 to 9", batches, load)
 
     def _sketch(self, ray: RayCluster) -> None:
