@@ -2,8 +2,14 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
-import type { Serve } from '../src/worker/client.ts';
-import { BRIDGE_FOLDER, BRIDGE_META, HUB_META, SOCKET_PATH, TOKEN_PATH } from '../src/worker/bridge/names.ts';
+import type { Serve } from '../src/worker/client/client.ts';
+import {
+  BRIDGE_FOLDER,
+  BRIDGE_META,
+  HUB_META,
+  SOCKET_PATH,
+  TOKEN_PATH,
+} from '../src/worker/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
 import { Exchange } from './http/exchange.ts';

@@ -4,7 +4,7 @@ const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'http
 /**
  * What the built page may load: its own files, WebAssembly, and files of models from these origins, which are the only
  * foreign ones. Nothing of it becomes script or markup from text: Trusted Types leave the one policy of
- * `src/worker/own-scripts.ts`, which lets workers of this origin start.
+ * `src/worker/platform/own-scripts.ts`, which lets workers of this origin start.
  *
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.
  */

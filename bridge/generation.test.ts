@@ -6,7 +6,7 @@ import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../src/batching/fake-clock.ts';
-import type { RequestUpdate } from '../src/worker/protocol.ts';
+import type { RequestUpdate } from '../src/worker/protocol/protocol.ts';
 import { ScriptedBackend } from '../src/worker/runtime/scripted-backend.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
@@ -23,8 +23,8 @@ class GatedBackend extends ScriptedBackend {
   }
 }
 
-vi.mock('../src/worker/load-model.ts', async () => {
-  const { createScriptedModel } = await import('../src/worker/tabs/test-support.ts');
+vi.mock('../src/worker/models/load-model.ts', async () => {
+  const { createScriptedModel } = await import('../src/worker/test-support.ts');
   return { loadEmbeddedModel: () => Promise.resolve(createScriptedModel(new GatedBackend())) };
 });
 vi.mock('../src/worker/runtime/warm-up.ts', () => ({ warmUp: () => Promise.resolve() }));

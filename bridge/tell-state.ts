@@ -1,5 +1,5 @@
-import type { Serve } from '../src/worker/client.ts';
-import type { ServeStatus } from '../src/worker/protocol.ts';
+import type { Serve } from '../src/worker/client/client.ts';
+import type { ServeStatus } from '../src/worker/protocol/protocol.ts';
 
 /**
  * Says in a line when the model can be asked, and why it cannot; not what has been said last. A tab that is yet to come is no

@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished, vi } from 'vitest';
 
-import { BridgedOutbox } from '../src/worker/bridge/bridged-outbox.ts';
-import { keepBridged } from '../src/worker/bridge/bridge-connection.ts';
+import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
+import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/worker/deployments/deployment.ts';
-import type { ModelInfo } from '../src/worker/protocol.ts';
-import { NO_PAST } from '../src/worker/recovery/ladder.ts';
-import { ServeWorker } from '../src/worker/serve-worker.ts';
+import type { ModelInfo } from '../src/worker/protocol/protocol.ts';
+import { NO_PAST } from '../src/worker/protocol/ladder.ts';
+import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 
 /** A page's side of the bridge, in Node, for the tests of this folder; production code never imports this file. */

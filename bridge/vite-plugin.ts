@@ -1,6 +1,6 @@
 import type { Plugin, ViteDevServer } from 'vite';
 
-import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/bridge/names.ts';
+import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/protocol/bridge-names.ts';
 import { Bridge } from './bridge.ts';
 
 /** The bridge's endpoints in the development server, beside the page that it serves. */

@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 
-import type { Caller } from '../../src/worker/protocol.ts';
+import type { Caller } from '../../src/worker/protocol/protocol.ts';
 import { isLoopbackAddress } from './loopback.ts';
 
 /** Keys and names of users stay here: what leaves for the worker only tells them apart, in this run. */

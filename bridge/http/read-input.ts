@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isRecord } from '../../src/worker/is-record.ts';
+import { isRecord } from '../../src/worker/platform/is-record.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { decodeUtf8, mediaTypeOf, readWholeBody } from './read-body.ts';

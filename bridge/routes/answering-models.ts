@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-import type { Serve } from '../../src/worker/client.ts';
-import type { RequestId, RequestUpdate, ServeStatus } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { RequestId, RequestUpdate, ServeStatus } from '../../src/worker/protocol/protocol.ts';
 import { HttpError } from '../http/http-error.ts';
 import { VERSION } from '../version.ts';
 

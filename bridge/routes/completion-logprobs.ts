@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/protocol.ts';
 import { modelReplaced } from './answering-models.ts';
 
 /** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */

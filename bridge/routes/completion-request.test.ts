@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { InvalidOptionError, UnknownOptionError } from '../../src/batching/errors.ts';
-import { PromptTooLongError } from '../../src/worker/deployments/errors.ts';
+import { PromptTooLongError } from '../../src/worker/protocol/errors/deployments.ts';
 import { HttpError } from '../http/http-error.ts';
 import { inOpenAiNames, readCompletionRequest } from './completion-request.ts';
 

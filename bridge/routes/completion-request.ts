@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 
-import type { GenerationOptions } from '../../src/worker/protocol.ts';
-import { HTTP_OPTION_NAMES } from '../../src/worker/deployments/http-option-names.ts';
-import { isRecord } from '../../src/worker/is-record.ts';
+import type { GenerationOptions } from '../../src/worker/protocol/protocol.ts';
+import { HTTP_OPTION_NAMES } from '../../src/worker/text-generation/http-option-names.ts';
+import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields } from './deployments.ts';
 

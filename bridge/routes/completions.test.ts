@@ -2,15 +2,15 @@ import { createServer, type Server } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../../src/batching/generation/test-support.ts';
-import { Serve } from '../../src/worker/client.ts';
+import { Serve } from '../../src/worker/client/client.ts';
 import {
   PROTOCOL_VERSION,
   type RequestId,
   type Unsigned,
   type WorkerMessage,
-} from '../../src/worker/protocol.ts';
-import type { LinkListener, Outgoing } from '../../src/worker/tabs/link.ts';
-import { createWorkerStatus, workerId } from '../../src/worker/tabs/test-support.ts';
+} from '../../src/worker/protocol/protocol.ts';
+import type { LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
+import { createWorkerStatus, workerId } from '../../src/worker/test-support.ts';
 import { Exchange } from '../http/exchange.ts';
 import { createModel } from '../test-support.ts';
 import { completionsRoute } from './completions.ts';

@@ -1,5 +1,9 @@
-import type { GenerationChunk, GenerationResponse, Serve } from '../../src/worker/client.ts';
-import type { GenerationChoice, GenerationOptions, GenerationResult } from '../../src/worker/protocol.ts';
+import type { GenerationChunk, GenerationResponse, Serve } from '../../src/worker/client/client.ts';
+import type {
+  GenerationChoice,
+  GenerationOptions,
+  GenerationResult,
+} from '../../src/worker/protocol/protocol.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/read-json.ts';

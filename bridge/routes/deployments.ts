@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import { isRecord } from '../../src/worker/is-record.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { parseNumber, readQuery } from '../http/query.ts';
 import { readInput } from '../http/read-input.ts';

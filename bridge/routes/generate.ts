@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import type { GenerationOptions } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { GenerationOptions } from '../../src/worker/protocol/protocol.ts';
 import { HttpError } from '../http/http-error.ts';
 import { parseNumber, readQuery } from '../http/query.ts';
 import { readInput, type Input } from '../http/read-input.ts';

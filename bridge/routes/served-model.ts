@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import type { ModelInfo } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { ModelInfo } from '../../src/worker/protocol/protocol.ts';
 
 type ModelServer = Pick<Serve, 'status' | 'ready'>;
 

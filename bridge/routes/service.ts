@@ -1,4 +1,4 @@
-import type { Serve } from '../../src/worker/client.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Route } from '../http/router.ts';
 import { servedModel } from './served-model.ts';

@@ -2,11 +2,11 @@ import { EventEmitter } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 
-import { fromWireText, toWireText } from '../../src/worker/bridge/wire-text.ts';
-import type { BatchingPolicy, WorkerMessage } from '../../src/worker/protocol.ts';
-import { ServeWorker } from '../../src/worker/serve-worker.ts';
-import { parseClientMessage } from '../../src/worker/tabs/client-message.ts';
-import { createServeHost } from '../../src/worker/tabs/test-support.ts';
+import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
+import type { BatchingPolicy, WorkerMessage } from '../../src/worker/protocol/protocol.ts';
+import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
+import { parseClientMessage } from '../../src/worker/protocol/client-message.ts';
+import { createServeHost } from '../../src/worker/test-support.ts';
 import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';
 

@@ -1,12 +1,16 @@
 import type { WebSocket } from 'ws';
 
 import { systemClock } from '../../src/batching/clock.ts';
-import { Serve } from '../../src/worker/client.ts';
-import { fromWireText, toWireText } from '../../src/worker/bridge/wire-text.ts';
-import { createClientId } from '../../src/worker/ids.ts';
-import { PROTOCOL_VERSION, type ClientMessage, type KnobSettings } from '../../src/worker/protocol.ts';
-import type { Link, LinkListener, Outgoing } from '../../src/worker/tabs/link.ts';
-import { parseWorkerMessage } from '../../src/worker/tabs/worker-message.ts';
+import { Serve } from '../../src/worker/client/client.ts';
+import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
+import { createClientId } from '../../src/worker/protocol/ids.ts';
+import {
+  PROTOCOL_VERSION,
+  type ClientMessage,
+  type KnobSettings,
+} from '../../src/worker/protocol/protocol.ts';
+import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
+import { parseWorkerMessage } from '../../src/worker/protocol/worker-message.ts';
 import { NoTabError } from './no-tab-error.ts';
 import type { TabOwner } from './own-browser.ts';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
 
-import { BRIDGE_SUBPROTOCOL } from '../../src/worker/bridge/names.ts';
+import { BRIDGE_SUBPROTOCOL } from '../../src/worker/protocol/bridge-names.ts';
 import { OwnBrowser, type TabOwner } from './own-browser.ts';
 
 /** More than the longest result of a context full of log probabilities. */

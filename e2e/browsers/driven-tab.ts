@@ -1,4 +1,4 @@
-import type { GenerationOptions, ServeStatus } from '../../src/worker/protocol.ts';
+import type { GenerationOptions, ServeStatus } from '../../src/worker/protocol/protocol.ts';
 import type { DrivenPage } from './driven-browser.ts';
 
 /** A loaded page and its client. */

@@ -1,5 +1,5 @@
-import type { DtypeChoice, ModelPlan } from '../../src/worker/model/checkpoint/model-plan.ts';
-import type { PackedWeights } from '../../src/worker/model/checkpoint/packed-weights.ts';
+import type { DtypeChoice, ModelPlan } from '../../src/worker/models/checkpoint/model-plan.ts';
+import type { PackedWeights } from '../../src/worker/models/checkpoint/packed-weights.ts';
 
 /** A generated checkpoint, and what is to be run of it. */
 export interface CheckpointRequest {

@@ -1,17 +1,17 @@
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
-import { chooseDevice, createBackend, limitsOf } from '../../src/worker/create-backend.ts';
-import { createRequestId } from '../../src/worker/ids.ts';
-import type { CheckpointFiles } from '../../src/worker/model/checkpoint/checkpoint-files.ts';
-import { convertWeights } from '../../src/worker/model/checkpoint/convert-weights.ts';
-import { planModel, type DtypeChoice } from '../../src/worker/model/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
-import { lazyBytes } from '../../src/worker/model/checkpoint/packed-source.ts';
-import type { Gpt2Config } from '../../src/worker/model/gpt2-config.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
-import { allowOwnScripts } from '../../src/worker/own-scripts.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import { createRequestId } from '../../src/worker/protocol/ids.ts';
+import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { convertWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
+import { planModel, type DtypeChoice } from '../../src/worker/models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
+import { lazyBytes } from '../../src/worker/models/checkpoint/packed-source.ts';
+import type { Gpt2Config } from '../../src/worker/models/gpt2/config.ts';
+import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
+import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
 

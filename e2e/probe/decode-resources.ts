@@ -1,10 +1,10 @@
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
-import { createRequestId } from '../../src/worker/ids.ts';
-import { chooseDevice } from '../../src/worker/create-backend.ts';
-import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+import { createRequestId } from '../../src/worker/protocol/ids.ts';
+import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
 
 /** What one decode step asked of WebGPU. */
 export interface StepResources {

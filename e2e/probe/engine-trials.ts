@@ -9,10 +9,10 @@ import {
   type RequestId,
   type SamplingParams,
 } from '../../src/batching/generation/request.ts';
-import { chooseDevice } from '../../src/worker/create-backend.ts';
-import { createClientId, createRequestId } from '../../src/worker/ids.ts';
-import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/load-model.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/gpt2-runner.ts';
+import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
+import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
+import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 export interface TrialReport {

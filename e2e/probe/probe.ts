@@ -3,9 +3,9 @@ import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
-import { chooseDevice } from '../../src/worker/create-backend.ts';
-import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
-import { allowOwnScripts } from '../../src/worker/own-scripts.ts';
+import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
+import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
 export interface LogitsProbe {

@@ -1,4 +1,4 @@
-import type { TokenBan, TokenCounts } from '../../src/batching/generation/adjust-logits.ts';
+import type { TokenBan, TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
 
 /** Random numbers for tests alone: the same from the same seed. */

@@ -1,11 +1,11 @@
-import type { TokenCounts } from '../../src/batching/generation/adjust-logits.ts';
+import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/request.ts';
-import { createSampler, type SampledToken } from '../../src/batching/generation/sampling.ts';
-import { createRequestId } from '../../src/worker/ids.ts';
-import { requestGpuDevice } from '../../src/worker/runtime/gpu-device.ts';
-import { TENSOR_USAGE } from '../../src/worker/runtime/gpu-flags.ts';
+import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
+import { createRequestId } from '../../src/worker/protocol/ids.ts';
+import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
+import { TENSOR_USAGE } from '../../src/worker/runtime/webgpu/gpu-flags.ts';
 import { GpuSampler, type SlotInputs } from '../../src/worker/runtime/gpu-sampler/gpu-sampler.ts';
 import { createRandom, randomRow, type RandomRow } from './random-rows.ts';
 

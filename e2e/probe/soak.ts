@@ -1,10 +1,10 @@
 import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
-import { TextGenerator } from '../../src/worker/deployments/text-generator.ts';
-import { chooseDevice } from '../../src/worker/create-backend.ts';
-import { createClientId, createRequestId } from '../../src/worker/ids.ts';
-import { loadEmbeddedModel } from '../../src/worker/load-model.ts';
-import type { RequestId } from '../../src/worker/protocol.ts';
+import { TextGenerator } from '../../src/worker/text-generation/text-generator.ts';
+import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
+import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
+import type { RequestId } from '../../src/worker/protocol/protocol.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
 

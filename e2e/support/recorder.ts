@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import type { RequestUpdate, ServeStats, StepRecord } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { RequestUpdate, ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
 export interface Recorder {

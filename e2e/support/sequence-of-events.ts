@@ -1,4 +1,4 @@
-import type { RequestUpdate } from '../../src/worker/protocol.ts';
+import type { RequestUpdate } from '../../src/worker/protocol/protocol.ts';
 import { eosTokenId, reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 

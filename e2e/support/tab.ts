@@ -1,6 +1,6 @@
 import { expect, type BrowserContext, type Page } from 'playwright/test';
 
-import type { GenerationResponse } from '../../src/worker/client.ts';
+import type { GenerationResponse } from '../../src/worker/client/client.ts';
 import type {
   BatchingPolicy,
   GenerationOptions,
@@ -8,7 +8,7 @@ import type {
   RequestUpdate,
   ServeStatus,
   StepRecord,
-} from '../../src/worker/protocol.ts';
+} from '../../src/worker/protocol/protocol.ts';
 import { installRecorder } from './recorder.ts';
 
 export type Backend = 'webgpu' | 'wasm';

@@ -12,7 +12,7 @@ import {
   type BatchEvent,
   type BatchOptions,
 } from './batch.ts';
-import { settled } from './batch-test-support.ts';
+import { settled } from './batch/test-support.ts';
 import { FakeClock } from './fake-clock.ts';
 
 // PROPERTY_RUNS=20000 for a long run; PROPERTY_SEED=<printed seed> to see a failure again.

@@ -1,7 +1,7 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { batch, batchBehindQueue, type Batched, type BatchEvent, type BatchOptions } from './batch.ts';
-import { createRig, outcomeOf, settled } from './batch-test-support.ts';
+import { createRig, outcomeOf, settled } from './batch/test-support.ts';
 import {
   BackPressureError,
   BatchSizeMismatchError,

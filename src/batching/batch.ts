@@ -1,14 +1,20 @@
-import type { BatchContext, BatchOptions, CallOptions, QueuedCallOptions } from './batch-options.ts';
-import { resolveBatchOptions } from './batch-options.ts';
-import { Batcher } from './batcher.ts';
+import type { BatchContext, BatchOptions, CallOptions, QueuedCallOptions } from './batch/batch-options.ts';
+import { resolveBatchOptions } from './batch/batch-options.ts';
+import { Batcher } from './batch/batcher.ts';
 import type { CancelHandle } from './cancel-handle.ts';
 import { BatchSizeMismatchError, RequestCancelledError } from './errors.ts';
 import { requireFunction } from './require-option.ts';
-import type { RunningBatch } from './running-batch.ts';
-import { StreamBuffer } from './stream-buffer.ts';
+import type { RunningBatch } from './batch/running-batch.ts';
+import { StreamBuffer } from './batch/stream-buffer.ts';
 
 export type { AbortSignal } from './abort-signal.ts';
-export type { BatchContext, BatchEvent, BatchOptions, CallOptions, CutReason } from './batch-options.ts';
+export type {
+  BatchContext,
+  BatchEvent,
+  BatchOptions,
+  CallOptions,
+  CutReason,
+} from './batch/batch-options.ts';
 
 /** What can be asked of, and done to, a batched function besides calling it. */
 export interface BatchControls {

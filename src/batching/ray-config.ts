@@ -1,4 +1,4 @@
-import type { BatchOptions } from './batch-options.ts';
+import type { BatchOptions } from './batch/batch-options.ts';
 import { describeInvalid } from './errors.ts';
 import { requireBoolean, requireCount, requireCountOrInfinity, requireDuration } from './require-option.ts';
 

@@ -1,6 +1,6 @@
 import { Activity, useMemo } from 'react';
 
-import type { Serve } from '../worker/client.ts';
+import type { Serve } from '../worker/client/client.ts';
 import './app.css';
 import { ComposePanel } from './compose/compose-panel.tsx';
 import { ComposerContext } from './compose/composer-context.ts';

@@ -1,4 +1,4 @@
-import type { BackendChoice, WireError } from '../worker/protocol.ts';
+import type { BackendChoice, WireError } from '../worker/protocol/protocol.ts';
 
 const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendChoice[];
 

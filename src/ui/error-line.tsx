@@ -1,4 +1,4 @@
-import type { WireError } from '../worker/protocol.ts';
+import type { WireError } from '../worker/protocol/protocol.ts';
 
 interface ErrorLineProps {
   readonly error: WireError;

@@ -2,9 +2,9 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 
-import { connect } from '../worker/client.ts';
-import type { Serve } from '../worker/client.ts';
-import type { WireError } from '../worker/protocol.ts';
+import { connect } from '../worker/client/client.ts';
+import type { Serve } from '../worker/client/client.ts';
+import type { WireError } from '../worker/protocol/protocol.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import { App } from './app.tsx';

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, RequestId, ServeStatus } from '../worker/protocol.ts';
+import type { BatchingPolicy, RequestId, ServeStatus } from '../worker/protocol/protocol.ts';
 import type { SlotBar } from './state/slot-history.ts';
 
 export const POLICY: BatchingPolicy = {

@@ -1,14 +1,19 @@
-import { BridgedOutbox } from './bridge/bridged-outbox.ts';
+import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
-import { allowOwnScripts } from './own-scripts.ts';
-import { faultOf } from './recovery/fault-of.ts';
-import { ServeWorker, type ServeWorkerHost } from './serve-worker.ts';
-import { isForeignHello, isHostPing, parseClientMessage, parseWorkerInit } from './tabs/client-message.ts';
-import { ClientRegistry } from './tabs/client-registry.ts';
-import { SHARED_CHANNEL, WORKER_LOCK } from './tabs/names.ts';
-import { ChannelOutbox, PortOutbox } from './tabs/outbox.ts';
+import { allowOwnScripts } from './platform/own-scripts.ts';
+import { faultOf } from './serving/fault-of.ts';
+import { ServeWorker, type ServeWorkerHost } from './serving/serve-worker.ts';
+import {
+  isForeignHello,
+  isHostPing,
+  parseClientMessage,
+  parseWorkerInit,
+} from './protocol/client-message.ts';
+import { ClientRegistry } from './client/links/client-registry.ts';
+import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
+import { ChannelOutbox, PortOutbox } from './serving/outbox.ts';
 import { forbidThreads } from './runtime/ort.ts';
-import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol.ts';
+import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol/protocol.ts';
 
 /** Undefined until the worker before this one is gone. */
 let serving: ServeWorker | undefined;
@@ -26,7 +31,7 @@ function onInit({ data }: MessageEvent<unknown>): void {
 
 async function serve(init: WorkerInit): Promise<void> {
   // Not in the product: the tests' build alone can cause what may go wrong below.
-  if (import.meta.env.MODE === 'faults') await (await import('./recovery/inject-faults.ts')).injectFaults();
+  if (import.meta.env.MODE === 'faults') await (await import('./serving/inject-faults.ts')).injectFaults();
   if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
   answerPings();
   holdLifeLock(init);
@@ -125,7 +130,7 @@ async function serveBridge(
 ): Promise<void> {
   if (bridgeUrl === undefined) return;
   try {
-    const { keepBridged } = await import('./bridge/bridge-connection.ts');
+    const { keepBridged } = await import('./serving/bridge/bridge-connection.ts');
     await keepBridged(bridgeUrl, worker, outbox);
   } catch {
     // The tabs are served all the same; what asks the bridge is answered that no tab is open.

@@ -4,8 +4,8 @@ import { Agent, get, type IncomingMessage } from 'node:http';
 import autocannon from 'autocannon';
 import type { Page } from 'playwright';
 
-import type { Serve } from '../../src/worker/client.ts';
-import type { BatchRecord } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { BatchRecord } from '../../src/worker/protocol/protocol.ts';
 
 declare global {
   interface Window {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import fixture from '../../e2e/fixtures/bench-peers-reference.json' with { type: 'json' };
-import { ByteTextStream, readTokenBytes } from '../../src/worker/model/text-stream.ts';
+import { ByteTextStream, readTokenBytes } from '../../src/worker/text-generation/text-stream.ts';
 import type { Continuation, PeerRequest } from './contender.ts';
 import { STORYTELLER } from './models/checkpoint.ts';
 

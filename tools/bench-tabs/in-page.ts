@@ -1,4 +1,4 @@
-import type { Serve } from '../../src/worker/client.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
 
 declare global {
   interface Window {

@@ -1,5 +1,5 @@
-import type { Serve } from '../../src/worker/client.ts';
-import type { BatchingPolicy, ServeStats, StepRecord } from '../../src/worker/protocol.ts';
+import type { Serve } from '../../src/worker/client/client.ts';
+import type { BatchingPolicy, ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
 import type { ScenarioRequest } from './scenarios.ts';
 
 export interface Plan {

@@ -1,5 +1,5 @@
 import { SAMPLE_PROMPTS } from '../../src/ui/compose/sample-prompts.ts';
-import type { BatchingPolicy, GenerationOptions, PolicyName } from '../../src/worker/protocol.ts';
+import type { BatchingPolicy, GenerationOptions, PolicyName } from '../../src/worker/protocol/protocol.ts';
 
 export interface Scenario {
   readonly policy: PolicyName;

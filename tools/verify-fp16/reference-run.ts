@@ -1,5 +1,5 @@
 import type { KvSlot } from '../../src/batching/generation/kv-slots.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
 import { argmax, relativeError, type ExpectedLogits } from './logits.ts';
 
 export interface ReferencePrompt extends ExpectedLogits {

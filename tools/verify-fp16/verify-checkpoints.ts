@@ -1,12 +1,12 @@
 import reference from '../../e2e/fixtures/checkpoints-reference.json' with { type: 'json' };
 import { CHECKPOINTS, FULL_SIZE } from '../../e2e/hub-server/checkpoints/checkpoints.ts';
-import { chooseDevice, createBackend, limitsOf } from '../../src/worker/create-backend.ts';
-import type { Checkpoint } from '../../src/worker/model/checkpoint/checkpoint.ts';
-import { packInMemory } from '../../src/worker/model/checkpoint/convert-weights.ts';
-import { planModel } from '../../src/worker/model/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
-import type { Dtype } from '../../src/worker/model/checkpoint/packed-weights.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/gpt2-backend.ts';
+import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import type { Checkpoint } from '../../src/worker/models/checkpoint/checkpoint.ts';
+import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
+import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
+import type { Dtype } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
 
 interface Expected {
   readonly promptTokenIds: readonly number[];

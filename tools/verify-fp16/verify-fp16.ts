@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import reference from '../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
-import { readGpt2Config } from '../../src/worker/model/gpt2-config.ts';
-import { memoryFile } from '../../src/worker/model/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../src/worker/model/checkpoint/convert-weights.ts';
-import { planModel } from '../../src/worker/model/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../src/worker/model/checkpoint/open-checkpoint.ts';
-import type { Precision } from '../../src/worker/model/checkpoint/packed-weights.ts';
-import { limitsOf } from '../../src/worker/create-backend.ts';
-import { requestGpuDevice } from '../../src/worker/runtime/gpu-device.ts';
-import { WebGpuBackend } from '../../src/worker/runtime/webgpu-backend.ts';
+import { readGpt2Config } from '../../src/worker/models/gpt2/config.ts';
+import { memoryFile } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
+import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
+import type { Precision } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import { limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
+import { WebGpuBackend } from '../../src/worker/runtime/webgpu/webgpu-backend.ts';
 import { ReferenceRun, type ReferencePrompt } from './reference-run.ts';
 
 interface CheckResult {

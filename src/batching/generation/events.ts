@@ -1,4 +1,4 @@
-import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 

@@ -1,7 +1,7 @@
-import type { TokenBan, TokenCounts } from './adjust-logits.ts';
+import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
-import type { TokenLogprobs } from './logprobs.ts';
+import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { RequestId, SamplingParams } from './request.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */

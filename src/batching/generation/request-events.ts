@@ -1,5 +1,5 @@
 import type { FinishedEvent, RequestEvent, StartedEvent, TokenEvent } from './events.ts';
-import type { SampledToken } from './sampling.ts';
+import type { SampledToken } from '../sampling/sampling.ts';
 import type { Progress } from './scheduler.ts';
 import type { Sequence } from './sequence.ts';
 

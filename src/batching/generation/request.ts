@@ -1,4 +1,4 @@
-import { logitBiasWithin, type LogitBias } from './logit-bias.ts';
+import { logitBiasWithin, type LogitBias } from '../sampling/logit-bias.ts';
 import { finiteIn, integerIn, optional, parseOptions, type Validators } from './validate.ts';
 
 /** Identity of one request, made by the client that submits it; unique over all tabs. */

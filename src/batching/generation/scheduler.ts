@@ -3,7 +3,7 @@ import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { KvMemory, type KvCacheLimits, type KvNeed } from './kv-memory.ts';
 import type { StepReason } from './events.ts';
 import type { KvSlot } from './kv-slots.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepOutput, StepRow } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';

@@ -1,6 +1,6 @@
-import type { TokenBan, TokenCounts } from './adjust-logits.ts';
+import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvSlot } from './kv-slots.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from './logprobs.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
 

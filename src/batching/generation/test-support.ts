@@ -2,7 +2,7 @@ import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
-import type { TokenLogprobs } from './logprobs.ts';
+import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import {

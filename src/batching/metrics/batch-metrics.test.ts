@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchEvent } from '../batch-options.ts';
+import type { BatchEvent } from '../batch/batch-options.ts';
 import { createBatchMetrics, type BatchMetrics } from './batch-metrics.ts';
 import { toPrometheusText } from './prometheus.ts';
 import { MetricsRegistry } from './registry.ts';

@@ -1,4 +1,4 @@
-import type { BatchEvent } from '../batch-options.ts';
+import type { BatchEvent } from '../batch/batch-options.ts';
 import type { HistogramMetric, MetricsRegistry } from './registry.ts';
 
 /** What happens to the requests of a deployment and to the batches they are run in. */

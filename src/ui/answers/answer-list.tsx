@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';

@@ -1,6 +1,6 @@
 import { memo } from 'react';
 
-import type { RequestId } from '../../worker/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatMs } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';

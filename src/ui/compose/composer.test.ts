@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Serve } from '../../worker/client.ts';
-import type { RequestId, RequestUpdate } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import type { RequestId, RequestUpdate } from '../../worker/protocol/protocol.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore, TEXT_GENERATOR } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

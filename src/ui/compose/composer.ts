@@ -1,8 +1,8 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Serve } from '../../worker/client.ts';
-import type { RequestId, WireError } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';

@@ -1,4 +1,4 @@
-import type { Serve } from '../../worker/client.ts';
+import type { Serve } from '../../worker/client/client.ts';
 import { readPermalink } from '../share/permalink.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';

@@ -1,4 +1,4 @@
-import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol.ts';
+import { MAX_CHOICES, type GenerationOptions } from '../../worker/protocol/protocol.ts';
 
 /** The options that the form has; a program may ask for more. */
 export const GENERATION_FIELD_NAMES = [

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import type { TokenLogprobs } from '../../worker/protocol.ts';
+import type { TokenLogprobs } from '../../worker/protocol/protocol.ts';
 import { useServe } from '../state/serve-context.ts';
 import './logprobs-table.css';
 

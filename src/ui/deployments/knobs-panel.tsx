@@ -1,4 +1,4 @@
-import type { BatchKnobs } from '../../worker/protocol.ts';
+import type { BatchKnobs } from '../../worker/protocol/protocol.ts';
 import { Disclosure } from '../disclosure.tsx';
 import { KnobField } from '../knob-field.tsx';
 import type { KnobText } from '../knob-field.tsx';

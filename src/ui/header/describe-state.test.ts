@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LoadProgress, ServeStatus } from '../../worker/protocol.ts';
+import type { LoadProgress, ServeStatus } from '../../worker/protocol/protocol.ts';
 import { createStatus } from '../test-support.ts';
 import { describeDetail, describeState, describeTabs } from './describe-state.ts';
 

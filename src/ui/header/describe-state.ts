@@ -1,4 +1,10 @@
-import type { FaultKind, LoadProgress, Recovery, ServeState, ServeStatus } from '../../worker/protocol.ts';
+import type {
+  FaultKind,
+  LoadProgress,
+  Recovery,
+  ServeState,
+  ServeStatus,
+} from '../../worker/protocol/protocol.ts';
 import { formatCount, formatMegabytes } from '../format.ts';
 import { canGenerate } from '../state/can-generate.ts';
 

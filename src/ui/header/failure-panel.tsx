@@ -1,4 +1,4 @@
-import type { BackendChoice, WireError } from '../../worker/protocol.ts';
+import type { BackendChoice, WireError } from '../../worker/protocol/protocol.ts';
 import { parseBackendChoice, withBackend } from '../backend-choice.ts';
 import './failure-panel.css';
 

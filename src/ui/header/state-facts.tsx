@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo } from '../../worker/protocol.ts';
+import type { BackendInfo, ModelInfo } from '../../worker/protocol/protocol.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { describeDetail, describeState, describeTabs, isLoading } from './describe-state.ts';

@@ -5,7 +5,7 @@ import { ErrorLine } from '../error-line.tsx';
 import { formatCount } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { toWireError } from '../state/to-wire-error.ts';
-import type { WireError } from '../../worker/protocol.ts';
+import type { WireError } from '../../worker/protocol/protocol.ts';
 import './history-dialog.css';
 import { clearHistory, historyFailure, readHistory, removeFromHistory } from './history-store.ts';
 import type { HistoryEntry } from './history-store.ts';

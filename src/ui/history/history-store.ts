@@ -2,7 +2,7 @@ import { clear, createStore, del, delMany, entries, keys, set } from 'idb-keyval
 import type { UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
-import type { FinishReason, WireError } from '../../worker/protocol.ts';
+import type { FinishReason, WireError } from '../../worker/protocol/protocol.ts';
 
 /** One request that was sent from the page, with what came of it. */
 export interface HistoryEntry {

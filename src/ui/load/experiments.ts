@@ -1,5 +1,5 @@
-import type { Serve } from '../../worker/client.ts';
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
 import type { PolicyHold } from './policy-hold.ts';
 import type { RateSweep } from './rate-sweep.ts';
 import { runLoad } from './run-load.ts';

@@ -1,4 +1,4 @@
-import type { ServeStatus } from '../../worker/protocol.ts';
+import type { ServeStatus } from '../../worker/protocol/protocol.ts';
 import type { LoadResults } from './load-session.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 
-import type { BatchingPolicy, WireError } from '../../worker/protocol.ts';
+import type { BatchingPolicy, WireError } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';

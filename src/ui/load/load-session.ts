@@ -1,8 +1,8 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Serve } from '../../worker/client.ts';
-import type { WireError } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import type { WireError } from '../../worker/protocol/protocol.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';

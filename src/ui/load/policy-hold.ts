@@ -1,5 +1,5 @@
-import type { PolicyOverride, Serve } from '../../worker/client.ts';
-import type { BatchingPolicy } from '../../worker/protocol.ts';
+import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
 
 /** The policy of an experiment's runs. The users' own one is back after `release()`, or when this tab ends before it. */
 export class PolicyHold {

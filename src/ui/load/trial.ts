@@ -1,4 +1,4 @@
-import type { BatchingPolicy } from '../../worker/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
 import type { LoadRun } from './run-load.ts';
 import type { Trace } from './scenario.ts';
 import type { LoadSummary } from './summarize.ts';

@@ -1,4 +1,4 @@
-import type { ModelLoad } from '../../worker/protocol.ts';
+import type { ModelLoad } from '../../worker/protocol/protocol.ts';
 import { useServe } from '../state/serve-context.ts';
 import { describeLoad } from './describe-load.ts';
 

@@ -1,8 +1,8 @@
 import { useId, useState } from 'react';
 import type { ChangeEvent, FormEvent } from 'react';
 
-import type { LoadModelOptions, ModelReference } from '../../worker/client.ts';
-import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker/protocol.ts';
+import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
+import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { Panel } from '../panel.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';

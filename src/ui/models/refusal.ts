@@ -1,4 +1,4 @@
-import type { LoadFailure, WireError } from '../../worker/protocol.ts';
+import type { LoadFailure, WireError } from '../../worker/protocol/protocol.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 
 /**

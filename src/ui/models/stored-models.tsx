@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 
-import type { Serve } from '../../worker/client.ts';
-import type { StoredModel, WireError } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import type { StoredModel, WireError } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { toWireError } from '../state/to-wire-error.ts';

@@ -1,4 +1,4 @@
-import type { PolicyName, ServeStatus } from '../../worker/protocol.ts';
+import type { PolicyName, ServeStatus } from '../../worker/protocol/protocol.ts';
 import { POLICY_EXPLANATIONS } from './policy-texts.ts';
 
 /** What the user's choice does, or why it has to wait. */

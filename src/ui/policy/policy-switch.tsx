@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { PolicyName, WireError } from '../../worker/protocol.ts';
+import type { PolicyName, WireError } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol.ts';
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
 import type { KnobText } from '../knob-field.tsx';
 
 export const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {

@@ -2,7 +2,7 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
 import { shallow } from 'zustand/shallow';
 
-import type { ClientId, RequestId } from '../../worker/protocol.ts';
+import type { ClientId, RequestId } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { slotSettings } from '../slots/slot-settings.ts';
 import { isActive } from '../state/request-view.ts';

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
 import type { ChartHistory } from '../state/chart-history.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';

@@ -1,6 +1,6 @@
 import { memo, useEffect, useRef } from 'react';
 
-import type { RequestId } from '../../worker/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { formatCount, formatMs } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';

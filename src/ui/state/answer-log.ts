@@ -1,4 +1,4 @@
-import type { RequestId, RequestUpdate, WireError } from '../../worker/protocol.ts';
+import type { RequestId, RequestUpdate, WireError } from '../../worker/protocol/protocol.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 

@@ -1,4 +1,4 @@
-import type { BatchingPolicy, ServeStatus } from '../../worker/protocol.ts';
+import type { BatchingPolicy, ServeStatus } from '../../worker/protocol/protocol.ts';
 
 /** The users' own policy, which a load test may hide for a while: what the policy panel shows and changes. */
 export function basePolicyOf({ override, policy }: ServeStatus): BatchingPolicy {

@@ -1,4 +1,4 @@
-import type { BatchRecord, DeploymentInfo } from '../../worker/protocol.ts';
+import type { BatchRecord, DeploymentInfo } from '../../worker/protocol/protocol.ts';
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {

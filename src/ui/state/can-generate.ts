@@ -1,4 +1,4 @@
-import type { ServeState } from '../../worker/protocol.ts';
+import type { ServeState } from '../../worker/protocol/protocol.ts';
 
 /** Whether a prompt is answered, now or after the load. After a failure it is not, until a load succeeds. */
 export function canGenerate(state: ServeState): boolean {

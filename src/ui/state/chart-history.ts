@@ -1,4 +1,4 @@
-import type { LatencySummary, ServeStats } from '../../worker/protocol.ts';
+import type { LatencySummary, ServeStats } from '../../worker/protocol/protocol.ts';
 import { RingColumns } from './ring-columns.ts';
 import type { Cell } from './ring-columns.ts';
 import { SlotHistory } from './slot-history.ts';

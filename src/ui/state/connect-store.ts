@@ -1,6 +1,6 @@
-import type { Serve } from '../../worker/client.ts';
-import { END_TYPES } from '../../worker/protocol.ts';
-import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol.ts';
+import type { Serve } from '../../worker/client/client.ts';
+import { END_TYPES } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol/protocol.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';

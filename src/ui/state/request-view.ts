@@ -6,7 +6,7 @@ import type {
   RequestUpdate,
   TokenLogprobs,
   WireError,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/protocol.ts';
 import { formatJson } from '../format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';

@@ -7,7 +7,7 @@ import type {
   RequestId,
   RequestUpdate,
   ServeStats,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/protocol.ts';
 import { createStatus } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
 import { applyEvents, clearAnswers, clearFinished, createServeStore } from './serve-store.ts';

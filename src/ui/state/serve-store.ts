@@ -1,14 +1,14 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Activity } from '../../worker/client.ts';
+import type { Activity } from '../../worker/client/client.ts';
 import type {
   BatchRecord,
   RequestId,
   RequestUpdate,
   ServeStats,
   ServeStatus,
-} from '../../worker/protocol.ts';
+} from '../../worker/protocol/protocol.ts';
 import { updateAnswerLogs, withoutSettled } from './answer-log.ts';
 import type { AnswerLogs } from './answer-log.ts';
 import { appendBatches } from './batch-view.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol/protocol.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import { keyOfStep } from '../slots/key-of-step.ts';
 import type { RequestView } from './request-view.ts';

@@ -1,4 +1,10 @@
-import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../worker/protocol.ts';
+import type {
+  ClientId,
+  RequestId,
+  ServeStats,
+  SlotStay,
+  StepRecord,
+} from '../../worker/protocol/protocol.ts';
 import type { RequestView } from './request-view.ts';
 
 /** A sequence's stay in a K/V slot, on this tab's clock. */

@@ -1,4 +1,4 @@
-import type { WireError } from '../../worker/protocol.ts';
+import type { WireError } from '../../worker/protocol/protocol.ts';
 
 /** Why parts of the page did not come. */
 const missingParts = new WeakSet<Error>();

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { BatchEvent } from '../../batching/batch.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { FakeClock } from '../../batching/fake-clock.ts';
-import { createClientId, createRequestId } from '../ids.ts';
-import type { ClientId, RequestId } from '../protocol.ts';
-import { WasmAbortError } from '../runtime/errors.ts';
+import { createClientId, createRequestId } from '../protocol/ids.ts';
+import type { ClientId, RequestId } from '../protocol/protocol.ts';
+import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import { BatchedDeployment } from './batched-deployment.ts';
 import { defineDeployment, type Deployment } from './deployment.ts';
 

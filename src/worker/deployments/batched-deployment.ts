@@ -8,8 +8,8 @@ import type { Clock } from '../../batching/clock.ts';
 import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
 import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
-import type { BatchKnobs, ClientId, RequestId } from '../protocol.ts';
-import { WasmAbortError } from '../runtime/errors.ts';
+import type { BatchKnobs, ClientId, RequestId } from '../protocol/protocol.ts';
+import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import type { AnyDeployment } from './deployment.ts';
 import { runSplitting } from './split-batch.ts';
 

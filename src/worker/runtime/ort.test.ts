@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type * as ImportPart from '../import-part.ts';
-import { isFault } from '../recovery/fault-of.ts';
+import type * as ImportPart from '../platform/import-part.ts';
+import { isFault } from '../serving/fault-of.ts';
 
 vi.mock('onnxruntime-web/wasm', () => ({ env: { wasm: {} } }));
 
 /** As in a worker that has just started. */
 beforeEach(() => {
   vi.resetModules();
-  vi.doUnmock('../import-part.ts');
+  vi.doUnmock('../platform/import-part.ts');
 });
 
 describe('the build of onnxruntime-web that a worker loads', () => {
@@ -23,7 +23,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   });
 
   it('is a part of the page: one that cannot be fetched is no fault of what the model runs on', async () => {
-    vi.doMock('../import-part.ts', async (importOriginal) => {
+    vi.doMock('../platform/import-part.ts', async (importOriginal) => {
       const { importPart } = await importOriginal<typeof ImportPart>();
       return { importPart: () => importPart(() => Promise.reject(new TypeError('Failed to fetch'))) };
     });

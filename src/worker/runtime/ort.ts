@@ -1,5 +1,5 @@
 import type * as Ort from 'onnxruntime-web/webgpu';
-import { importPart } from '../import-part.ts';
+import { importPart } from '../platform/import-part.ts';
 import { createMutex } from './mutex.ts';
 
 export type OrtModule = typeof Ort;

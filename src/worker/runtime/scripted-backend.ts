@@ -1,7 +1,7 @@
-import type { Gpt2Config } from '../model/gpt2-config.ts';
+import type { Gpt2Config } from '../models/gpt2/config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
-import { createCpuSampler } from './cpu-sampler.ts';
+import { createCpuSampler } from './wasm/cpu-sampler.ts';
 import {
   logitTokensOf,
   sampledIdsOf,
@@ -9,7 +9,7 @@ import {
   type ForwardTarget,
   type Gpt2Backend,
   type SampleOutput,
-} from './gpt2-backend.ts';
+} from './model-backend.ts';
 
 /** Test support: a model whose next token is always the last one plus one, recording what it is asked to do. */
 export class ScriptedBackend implements Gpt2Backend {

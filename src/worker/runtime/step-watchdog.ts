@@ -1,6 +1,6 @@
 import type { Clock } from '../../batching/clock.ts';
 import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
-import { StepHangError } from './errors.ts';
+import { StepHangError } from '../protocol/errors/runtime.ts';
 
 const TICK_MS = 1000;
 /** A shader that is compiled for the first time takes seconds, and on a loaded machine many; a long prompt on the CPU, a minute. */

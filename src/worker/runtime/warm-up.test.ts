@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { StepHangError } from './errors.ts';
+import { StepHangError } from '../protocol/errors/runtime.ts';
 import { ScriptedBackend } from './scripted-backend.ts';
 import { warmUp } from './warm-up.ts';
 

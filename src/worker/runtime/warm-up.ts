@@ -1,9 +1,9 @@
 import { KvSlotPool } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
-import { createRequestId } from '../ids.ts';
-import type { Gpt2Config } from '../model/gpt2-config.ts';
-import type { ForwardTarget, Gpt2Backend } from './gpt2-backend.ts';
+import { createRequestId } from '../protocol/ids.ts';
+import type { Gpt2Config } from '../models/gpt2/config.ts';
+import type { ForwardTarget, Gpt2Backend } from './model-backend.ts';
 import { orHang } from './or-hang.ts';
 
 interface WarmUpShape {

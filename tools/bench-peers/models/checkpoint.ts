@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-import type { Gpt2Config } from '../../../src/worker/model/gpt2-config.ts';
-import { memoryFile } from '../../../src/worker/model/checkpoint/checkpoint-files.ts';
-import { packInMemory } from '../../../src/worker/model/checkpoint/convert-weights.ts';
-import { planModel } from '../../../src/worker/model/checkpoint/model-plan.ts';
-import { openCheckpoint } from '../../../src/worker/model/checkpoint/open-checkpoint.ts';
+import type { Gpt2Config } from '../../../src/worker/models/gpt2/config.ts';
+import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../../../src/worker/models/checkpoint/convert-weights.ts';
+import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../../src/worker/models/checkpoint/open-checkpoint.ts';
 
 export interface Weight {
   readonly shape: readonly number[];

@@ -1,10 +1,10 @@
-import type { Gpt2Config } from '../../../src/worker/model/gpt2-config.ts';
-import { OnnxNodes } from '../../../src/worker/model/onnx-nodes.ts';
+import type { Gpt2Config } from '../../../src/worker/models/gpt2/config.ts';
+import { OnnxNodes } from '../../../src/worker/models/graph/onnx-nodes.ts';
 import {
   encodeOnnxModel,
   type OnnxInitializer,
   type OnnxValue,
-} from '../../../src/worker/model/onnx-proto.ts';
+} from '../../../src/worker/models/graph/onnx-proto.ts';
 import { transpose, weightOf, type Checkpoint, type Weight } from './checkpoint.ts';
 
 /** Inputs and outputs as the standard export of GPT-2 (`text-generation-with-past`) names them. */

@@ -1,4 +1,4 @@
-import { connect, type GenerationResponse } from '../../../src/worker/client.ts';
+import { connect, type GenerationResponse } from '../../../src/worker/client/client.ts';
 import type { BackendName, Contender } from '../contender.ts';
 
 /** Tabserve as the page uses it: a worker, default knobs. The same prompts come in each round, so their prefill is not spared. */

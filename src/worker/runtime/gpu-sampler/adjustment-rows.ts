@@ -1,6 +1,6 @@
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
-import type { TokenCounts } from '../../../batching/generation/adjust-logits.ts';
-import { TENSOR_USAGE } from '../gpu-flags.ts';
+import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
+import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 
 /** `Adjustment` of the shader. */
 const WORDS_PER_TOKEN = 2;

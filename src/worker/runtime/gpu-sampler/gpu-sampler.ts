@@ -1,7 +1,7 @@
-import type { TokenCounts } from '../../../batching/generation/adjust-logits.ts';
+import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
-import type { SampledToken } from '../../../batching/generation/sampling.ts';
-import { TENSOR_USAGE } from '../gpu-flags.ts';
+import type { SampledToken } from '../../../batching/sampling/sampling.ts';
+import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
 import { encodeRowParams, isAdjusted, ROW_PARAMS_BYTES } from './row-params.ts';

@@ -1,4 +1,4 @@
-import { BUFFER_USAGE, MAP_MODE } from '../gpu-flags.ts';
+import { BUFFER_USAGE, MAP_MODE } from '../webgpu/gpu-flags.ts';
 
 /**
  * Brings words of a GPU buffer to the CPU. Its staging buffers are used again, so that there are as many as there are

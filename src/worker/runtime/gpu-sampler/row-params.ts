@@ -1,7 +1,7 @@
-import { isAdjusting, penaltiesOf, type TokenBan } from '../../../batching/generation/adjust-logits.ts';
+import { isAdjusting, penaltiesOf, type TokenBan } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../../batching/generation/request.ts';
-import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/generation/token-weights.ts';
+import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
 
 /** One row's sampling parameters as the shader reads them. The order is that of the words below. */
 export const ROW_PARAMS_WGSL = /* wgsl */ `

@@ -3,7 +3,7 @@ import {
   noFiniteLogit,
   type TokenLogprob,
   type TokenLogprobs,
-} from '../../../batching/generation/logprobs.ts';
+} from '../../../batching/sampling/logprobs.ts';
 import { MAX_LOGPROBS } from '../../../batching/generation/request.ts';
 
 /** How the shader reports a row that has no next token: in the upper bits of what else is a token id. */

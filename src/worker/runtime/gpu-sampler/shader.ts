@@ -1,4 +1,4 @@
-import { UNIT_SHARPNESS } from '../../../batching/generation/logprobs.ts';
+import { UNIT_SHARPNESS } from '../../../batching/sampling/logprobs.ts';
 import { CAN_BE_BANNED } from './adjustment-rows.ts';
 import { ROW_PARAMS_WGSL } from './row-params.ts';
 import { FAULT, RECORD } from './sample-record.ts';

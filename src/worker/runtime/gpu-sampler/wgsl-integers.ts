@@ -1,4 +1,4 @@
-import { PHILOX } from '../../../batching/generation/random.ts';
+import { PHILOX } from '../../../batching/sampling/random.ts';
 
 /** WGSL: 64-bit sums as (low, high), and Philox 2x32, the counterparts of `multiply-high.ts` and `random.ts`. */
 export const INTEGERS_WGSL = /* wgsl */ `

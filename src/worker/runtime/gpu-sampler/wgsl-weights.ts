@@ -3,7 +3,7 @@ import {
   FRACTION_FACTORS,
   LARGEST_WEIGHT,
   LN2_UNITS,
-} from '../../../batching/generation/token-weights.ts';
+} from '../../../batching/sampling/token-weights.ts';
 
 /** WGSL: `token-weights.ts`, integer for integer. The threads of the workgroup share the making of the table. */
 export const WEIGHTS_WGSL = /* wgsl */ `

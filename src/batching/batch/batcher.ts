@@ -1,0 +1,328 @@
+import type { AbortSignal } from '../abort-signal.ts';
+import { Alarm } from '../alarm.ts';
+import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import { CallQueue } from './call-queue.ts';
+import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
+import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
+import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
+import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
+import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
+import { requireCount, requireDuration, requireFinite, requireSize } from '../require-option.ts';
+import { RunningBatch } from './running-batch.ts';
+
+/** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
+export type RunBatch<Item, To> = (batch: RunningBatch<Item, To>) => Promise<void>;
+
+/** What is known of a batch when it is cut. */
+type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
+
+/**
+ * The core of `batch` and `batchStream`: one FIFO queue, the batch being formed at its head, and the execution slots.
+ * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
+ */
+export class Batcher<Item, To> implements CallHolder {
+  readonly #options: ResolvedBatchOptions<Item>;
+  readonly #run: RunBatch<Item, To>;
+  /** Otherwise only a call with a signal can be cancelled. */
+  readonly #canAnyCallLeave: boolean;
+  readonly #queue = new CallQueue<Item, To>();
+  readonly #alarm: Alarm;
+  readonly #looks: LookGrid | undefined;
+  readonly #drainRate = new DrainRate();
+  #maxBatchSize: number;
+  #batchWaitTimeoutMs: number;
+  #maxConcurrentBatches: number;
+  /** Set while something waits and a slot is, or was, free: this is when the limits are read. */
+  #gathering: Gathering | undefined;
+  /** `batchSizeFn` is the user's code and may call back; the measuring in progress will see what that changed. */
+  #isMeasuring = false;
+  /** Calls before this one in the order of arrival leave without waiting for company. */
+  #flushedBefore = 0;
+  #isClosed = false;
+  #numOngoing = 0;
+  #numCancelled = 0;
+  #numSinkErrors = 0;
+  #drained: PromiseWithResolvers<void> | undefined;
+
+  constructor(
+    options: ResolvedBatchOptions<Item>,
+    run: RunBatch<Item, To>,
+    { canAnyCallLeave = false } = {},
+  ) {
+    this.#canAnyCallLeave = canAnyCallLeave;
+    this.#options = options;
+    this.#run = run;
+    this.#maxBatchSize = options.maxBatchSize;
+    this.#batchWaitTimeoutMs = options.batchWaitTimeoutMs;
+    this.#maxConcurrentBatches = options.maxConcurrentBatches;
+    this.#looks = options.strideMs >= SHORTEST_STRIDE_MS ? new LookGrid(options.strideMs) : undefined;
+    this.#alarm = new Alarm(options.clock, (dueMs) => this.#pump(undefined, dueMs));
+  }
+
+  get maxBatchSize(): number {
+    return this.#maxBatchSize;
+  }
+
+  get batchWaitTimeoutMs(): number {
+    return this.#batchWaitTimeoutMs;
+  }
+
+  get maxConcurrentBatches(): number {
+    return this.#maxConcurrentBatches;
+  }
+
+  get queueLength(): number {
+    return this.#queue.length;
+  }
+
+  get ongoingBatches(): number {
+    return this.#numOngoing;
+  }
+
+  get sinkErrors(): number {
+    return this.#numSinkErrors;
+  }
+
+  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
+  get retryAfterMs(): number {
+    const nowMs = this.#options.clock.now();
+    return retryAfterMsOf(this.#nextCutMs(nowMs) - nowMs);
+  }
+
+  get #hasFreeSlot(): boolean {
+    return this.#numOngoing < this.#maxConcurrentBatches;
+  }
+
+  setMaxBatchSize(value: number): void {
+    this.#maxBatchSize = requireCount('maxBatchSize', value);
+  }
+
+  setBatchWaitTimeoutMs(value: number): void {
+    this.#batchWaitTimeoutMs = requireDuration('batchWaitTimeoutMs', value);
+  }
+
+  setMaxConcurrentBatches(value: number): void {
+    this.#maxConcurrentBatches = requireCount('maxConcurrentBatches', value);
+    this.#pump();
+  }
+
+  /** Enqueues at once, and dispatches in the same turn what may go. A refused call is rejected and gives undefined. */
+  submit(
+    item: Item,
+    to: To,
+    reject: (error: unknown) => void,
+    signal: AbortSignal | undefined,
+    arrivedAtMs: number | undefined,
+  ): CancelHandle | undefined {
+    const nowMs = this.#options.clock.now();
+    let size: number;
+    try {
+      if (arrivedAtMs !== undefined) requireFinite('arrivedAtMs', arrivedAtMs);
+      size = this.#admit(item, signal);
+    } catch (refusal) {
+      reject(refusal);
+      return undefined;
+    }
+    const handle = this.#canAnyCallLeave || signal ? new CancelHandle() : undefined;
+    if (signal) handle?.cancelOnAbort(signal);
+    const order = this.#queue.push(item, to, reject, size, arrivedAtMs ?? nowMs, handle);
+    handle?.pass(this, order);
+    // Without a free slot nothing can leave, and no alarm is set. What was held back has waited: it is no arrival.
+    if (this.#hasFreeSlot) this.#pump(arrivedAtMs === undefined ? order : undefined);
+    return handle;
+  }
+
+  /** Takes a waiting call out at once. */
+  cancel(order: number, error: RequestCancelledError, isSilent: boolean): void {
+    this.#gathering?.forget(order);
+    const reject = this.#queue.remove(order);
+    this.#numCancelled++;
+    if (!isSilent) reject(error);
+    if (this.#queue.length === 0) this.#rest();
+  }
+
+  flush(): void {
+    this.#flushedBefore = this.#queue.end;
+    this.#pump();
+  }
+
+  drain(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    this.#drained ??= Promise.withResolvers();
+    return this.#drained.promise;
+  }
+
+  close(): Promise<void> {
+    this.#isClosed = true;
+    this.#pump();
+    return this.drain();
+  }
+
+  /** Returns the size of the item alone, or throws the reason for which the call is refused. */
+  #admit(item: Item, signal: AbortSignal | undefined): number {
+    this.#checkOpen(signal);
+    const { batchSizeFn } = this.#options;
+    if (!batchSizeFn) return 1;
+    const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
+    this.#checkOpen(signal); // the user's code may have aborted the signal, closed the batcher or filled the queue
+    if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
+    return size;
+  }
+
+  /** Throws where no call may come in, or not this one. */
+  #checkOpen(signal: AbortSignal | undefined): void {
+    if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
+    if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
+    const { maxQueuedRequests } = this.#options;
+    const numQueuedRequests = this.#queue.length;
+    if (numQueuedRequests < maxQueuedRequests) return;
+    throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
+  }
+
+  /** When the next batch is likely to leave: a slot is free then, what waits is ripe, and it is time for a look. */
+  #nextCutMs(nowMs: number): number {
+    if (this.#hasFreeSlot) return this.#alarm.dueMs;
+    const { allowSmallBatch } = this.#options;
+    const { head, length } = this.#queue;
+    const isFull = head === undefined || length >= this.#maxBatchSize;
+    const timeoutMs = isFull ? nowMs : this.#queue.arrivedAtMs(head) + this.#batchWaitTimeoutMs;
+    const ripeMs = isFull || allowSmallBatch ? timeoutMs : Infinity;
+    const dueMs = Math.max(nowMs + this.#drainRate.remainingMs(nowMs), ripeMs);
+    return this.#looks && Number.isFinite(dueMs) ? this.#looks.nextMs(dueMs) : dueMs;
+  }
+
+  /** Cuts every batch that may leave now, then sets the alarm for the next one. */
+  #pump(arrival?: number, alarmMs?: number): void {
+    if (this.#isMeasuring) return;
+    if (this.#hasFreeSlot && this.#queue.length > 0) {
+      const isLook = this.#takeLook(arrival, alarmMs);
+      while (this.#hasFreeSlot && this.#cutOne(isLook, arrival));
+    }
+    if (!this.#hasFreeSlot) this.#alarm.clear();
+    if (this.#queue.length === 0) this.#rest();
+  }
+
+  #takeLook(arrival: number | undefined, alarmMs: number | undefined): boolean {
+    if (!this.#looks) return true;
+    if (alarmMs !== undefined) return this.#looks.takeAt(alarmMs);
+    return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.head);
+  }
+
+  /** Returns false when nothing may leave, with the alarm set for when something may. */
+  #cutOne(isLook: boolean, arrival: number | undefined): boolean {
+    const gathering = this.#gather();
+    const { head } = this.#queue;
+    if (!gathering || head === undefined) return false;
+    const nowMs = this.#options.clock.now();
+    const isUrgent = this.#isClosed || this.#isFlushed(head);
+    const reason = this.#cutReason(gathering, head, nowMs, arrival);
+    if (reason && (isLook || isUrgent)) {
+      this.#cut(gathering, head, reason, nowMs);
+      return true;
+    }
+    const ripeMs = reason ? nowMs : this.#timeoutMs(gathering, head);
+    this.#alarm.set(this.#looks ? this.#looks.nextMs(ripeMs) : ripeMs);
+    return false;
+  }
+
+  /** The batch at the head of the queue, grown as far as it goes; undefined when nothing is left to form one from. */
+  #gather(): Gathering | undefined {
+    for (let { head } = this.#queue; head !== undefined; { head } = this.#queue) {
+      const size = this.#queue.sizeOf(head);
+      // Limits that the head does not fit were read for calls that have left since.
+      if (this.#gathering && size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
+      const gathering = (this.#gathering ??= this.#openGathering());
+      if (size <= gathering.limits.maxBatchSize) {
+        this.#isMeasuring = true;
+        gathering.extend();
+        this.#isMeasuring = false;
+        return this.#gathering;
+      }
+      this.#queue.remove(head)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
+    }
+    return undefined;
+  }
+
+  #openGathering(): Gathering {
+    const limits = { maxBatchSize: this.#maxBatchSize, waitTimeoutMs: this.#batchWaitTimeoutMs };
+    const { batchSizeFn } = this.#options;
+    return batchSizeFn
+      ? new MeasuredGathering(limits, this.#queue, batchSizeFn)
+      : new CountedGathering(limits, this.#queue);
+  }
+
+  /** The first reason that holds, in the order of the contract. */
+  #cutReason(
+    gathering: Gathering,
+    head: number,
+    nowMs: number,
+    arrival: number | undefined,
+  ): CutReason | undefined {
+    if (gathering.measuredSize >= gathering.limits.maxBatchSize) return 'full';
+    if (gathering.isDeferring) return 'deferred';
+    if (this.#isFlushed(head)) return 'flush';
+    if (this.#isClosed) return 'close';
+    if (nowMs < this.#timeoutMs(gathering, head)) return undefined;
+    return head === arrival ? 'idle' : 'timeout';
+  }
+
+  #isFlushed(order: number): boolean {
+    return order < this.#flushedBefore;
+  }
+
+  #timeoutMs({ limits }: Gathering, head: number): number {
+    return this.#options.allowSmallBatch ? this.#queue.arrivedAtMs(head) + limits.waitTimeoutMs : Infinity;
+  }
+
+  #cut(gathering: Gathering, head: number, reason: CutReason, nowMs: number): void {
+    const cut = this.#options.onBatch && {
+      reason,
+      measuredSize: gathering.measuredSize,
+      maxBatchSize: gathering.limits.maxBatchSize,
+      waitMs: nowMs - this.#queue.arrivedAtMs(head),
+      cancelled: this.#numCancelled,
+    };
+    const batch = new RunningBatch(this.#queue.take(gathering.numCalls), reason);
+    this.#gathering = undefined;
+    this.#numCancelled = 0;
+    this.#numOngoing++;
+    this.#drainRate.start(batch, nowMs);
+    void this.#execute(batch, cut, nowMs);
+  }
+
+  /** `cut`: of a batch that somebody wants to hear of. */
+  async #execute(batch: RunningBatch<Item, To>, cut: Cut | undefined, cutAtMs: number): Promise<void> {
+    await this.#run(batch);
+    this.#numOngoing--;
+    const endedAtMs = this.#options.clock.now();
+    this.#drainRate.end(batch, endedAtMs);
+    if (cut) this.#report(batch, cut, endedAtMs - cutAtMs);
+    this.#pump();
+  }
+
+  #report(batch: RunningBatch<Item, To>, cut: Cut, executionMs: number): void {
+    const outcome = batch.numRejected === batch.size ? 'error' : 'ok';
+    const count = (): void => {
+      this.#numSinkErrors++;
+    };
+    try {
+      const told: unknown = this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
+      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // an async sink
+    } catch {
+      count();
+    }
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#numOngoing === 0;
+  }
+
+  /** Nothing waits: no timer, no limits in force. */
+  #rest(): void {
+    this.#gathering = undefined;
+    this.#alarm.clear();
+    if (!this.#isIdle) return;
+    this.#drained?.resolve();
+    this.#drained = undefined;
+  }
+}

@@ -1,0 +1,218 @@
+import type { CancelHandle } from '../cancel-handle.ts';
+
+type Reject = (error: unknown) => void;
+
+/** Calls that have left the queue together: the same index in every list is the same call. */
+export interface TakenCalls<Item, To> {
+  readonly items: readonly Item[];
+  readonly tos: (To | undefined)[];
+  readonly rejects: readonly Reject[];
+  /** Sparse. */
+  readonly handles: readonly CancelHandle[];
+}
+
+/** Enough to make a list per attribute cheap, few enough to make a queue of one call cheap: 16 kB. */
+export const CHUNK_SIZE = 512;
+
+/**
+ * CHUNK_SIZE consecutive calls, with a list per attribute instead of a record per call: a queue may hold a hundred
+ * thousand, and time goes by the bytes.
+ */
+class Chunk<Item, To> {
+  readonly items = createSlots<Item | undefined>(CHUNK_SIZE);
+  /** Where success goes, one result or many chunks; undefined where no call waits. */
+  readonly tos = createSlots<To | undefined>(CHUNK_SIZE);
+  readonly rejects = createSlots<Reject | undefined>(CHUNK_SIZE);
+  readonly arrivalsMs = createNumbers(CHUNK_SIZE);
+  /** What `batchSizeFn` says of an item alone. Sparse: only where that is not 1. */
+  readonly sizes: number[] = [];
+  /** Sparse: only of calls that can be cancelled. */
+  readonly handles: (CancelHandle | undefined)[] = [];
+  readonly firstOrder: number;
+  previous: Chunk<Item, To> | undefined;
+  next: Chunk<Item, To> | undefined;
+  numLeft = 0;
+
+  constructor(firstOrder: number, previous: Chunk<Item, To> | undefined) {
+    this.firstOrder = firstOrder;
+    this.previous = previous;
+  }
+
+  /** Forgets all that a call holds: its neighbours may wait for long. */
+  leave(slot: number): void {
+    this.items[slot] = undefined;
+    this.tos[slot] = undefined;
+    this.rejects[slot] = undefined;
+    if (this.handles[slot]) this.handles[slot] = undefined;
+    this.numLeft++;
+  }
+}
+
+/**
+ * The waiting calls, first come first. A call is known by its order, its place in the order of arrival, which also says
+ * in which chunk it is. So leaving is O(1) from anywhere; a chunk that all have left is dropped, so that finding the next
+ * call is O(1) too, however many have left in between.
+ *
+ *   order  0 .. 511    512 .. 1023    1024 .. 1535    1536 .. 2047
+ *          dropped     . head  .  <->  dropped   <->  .  .  end
+ */
+export class CallQueue<Item, To> {
+  /** By order / CHUNK_SIZE, rounded down. */
+  readonly #chunks = new Map<number, Chunk<Item, To>>();
+  #tail: Chunk<Item, To> | undefined;
+  /** Waits, whenever anything does. */
+  #head = 0;
+  #end = 0;
+  #length = 0;
+
+  /** The order of the first call. */
+  get head(): number | undefined {
+    return this.#length > 0 ? this.#head : undefined;
+  }
+
+  /** The order that the next call will have. */
+  get end(): number {
+    return this.#end;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Returns the order of the call. */
+  push(
+    item: Item,
+    to: To,
+    reject: Reject,
+    size: number,
+    arrivedAtMs: number,
+    handle: CancelHandle | undefined,
+  ): number {
+    const order = this.#end++;
+    const slot = order % CHUNK_SIZE;
+    const chunk = slot === 0 ? this.#addChunk(order) : known(this.#tail);
+    chunk.items[slot] = item;
+    chunk.tos[slot] = to;
+    chunk.rejects[slot] = reject;
+    chunk.arrivalsMs[slot] = arrivedAtMs;
+    if (size !== 1) chunk.sizes[slot] = size;
+    if (handle) chunk.handles[slot] = handle;
+    if (this.#length++ === 0) this.#head = order;
+    return order;
+  }
+
+  has(order: number): boolean {
+    return this.#chunks.get(Math.floor(order / CHUNK_SIZE))?.tos[order % CHUNK_SIZE] !== undefined;
+  }
+
+  /** The order of the first call that waits behind `order`, where one waits. */
+  after(order: number): number | undefined {
+    return firstFrom(this.#chunkOf(order), (order % CHUNK_SIZE) + 1);
+  }
+
+  itemOf(order: number): Item {
+    return known(this.#chunkOf(order).items[order % CHUNK_SIZE]);
+  }
+
+  sizeOf(order: number): number {
+    return this.#chunkOf(order).sizes[order % CHUNK_SIZE] ?? 1;
+  }
+
+  arrivedAtMs(order: number): number {
+    return known(this.#chunkOf(order).arrivalsMs[order % CHUNK_SIZE]);
+  }
+
+  /** Takes a waiting call out. Returns its `reject`: the answer is the taker's to give. */
+  remove(order: number): Reject {
+    const chunk = this.#chunkOf(order);
+    const slot = order % CHUNK_SIZE;
+    const reject = known(chunk.rejects[slot]);
+    const handle = chunk.handles[slot];
+    chunk.leave(slot);
+    this.#length--;
+    if (order === this.#head) this.#head = firstFrom(chunk, slot) ?? this.#end;
+    if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+    handle?.close();
+    return reject;
+  }
+
+  /** Takes the first `count` calls out. */
+  take(count: number): TakenCalls<Item, To> {
+    const items = createSlots<Item>(count);
+    const tos = createSlots<To | undefined>(count);
+    const rejects = createSlots<Reject>(count);
+    const handles: CancelHandle[] = [];
+    for (let index = 0; index < count;) {
+      const chunk = this.#chunkOf(this.#head);
+      let slot = this.#head % CHUNK_SIZE;
+      for (; slot < CHUNK_SIZE && index < count; slot++) {
+        if (chunk.tos[slot] === undefined) continue;
+        items[index] = known(chunk.items[slot]);
+        tos[index] = chunk.tos[slot];
+        rejects[index] = known(chunk.rejects[slot]);
+        const handle = chunk.handles[slot];
+        if (handle) handles[index] = handle;
+        chunk.leave(slot);
+        index++;
+      }
+      this.#head = firstFrom(chunk, slot) ?? this.#end;
+      if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+    }
+    this.#length -= count;
+    return { items, tos, rejects, handles };
+  }
+
+  #addChunk(firstOrder: number): Chunk<Item, To> {
+    const chunk = new Chunk(firstOrder, this.#tail);
+    if (this.#tail) this.#tail.next = chunk;
+    this.#tail = chunk;
+    this.#chunks.set(firstOrder / CHUNK_SIZE, chunk);
+    return chunk;
+  }
+
+  #drop(chunk: Chunk<Item, To>): void {
+    const { previous, next } = chunk;
+    if (previous) previous.next = next;
+    if (next) next.previous = previous;
+    else this.#tail = previous;
+    chunk.next = undefined; // a chunk that was dropped long ago must not keep later ones from collection
+    this.#chunks.delete(chunk.firstOrder / CHUNK_SIZE);
+  }
+
+  /** Where a call waits. */
+  #chunkOf(order: number): Chunk<Item, To> {
+    return known(this.#chunks.get(Math.floor(order / CHUNK_SIZE)));
+  }
+}
+
+/** The order of the first call that waits from `slot` of `from` on. */
+function firstFrom<Item, To>(from: Chunk<Item, To>, slot: number): number | undefined {
+  let firstSlot = slot;
+  for (let chunk: Chunk<Item, To> | undefined = from; chunk; chunk = chunk.next) {
+    for (; firstSlot < CHUNK_SIZE; firstSlot++) {
+      if (chunk.tos[firstSlot] !== undefined) return chunk.firstOrder + firstSlot;
+    }
+    firstSlot = 0;
+  }
+  return undefined;
+}
+
+function createSlots<Value>(length: number): Value[] {
+  // oxlint-disable-next-line unicorn/no-new-array -- room for all at once: a list that grows is copied as it does
+  return new Array<Value>(length);
+}
+
+/**
+ * Apart from `createSlots`, since an engine learns what a list will hold by the place that makes it: here bare doubles,
+ * where a list of anything would hold an object of 16 bytes for each.
+ */
+function createNumbers(length: number): number[] {
+  // oxlint-disable-next-line unicorn/no-new-array -- as in `createSlots`
+  return new Array<number>(length);
+}
+
+/** What is there because a call waits there. */
+function known<Value>(value: Value | undefined): Value {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- that is the meaning of it
+  return value as Value;
+}

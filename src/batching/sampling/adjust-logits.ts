@@ -1,0 +1,64 @@
+import type { SamplingParams } from '../generation/request.ts';
+import { at } from './top-k.ts';
+
+/** Tokens of a sequence's prompt and output -> how often each occurs in the output. */
+export type TokenCounts = ReadonlyMap<number, number>;
+
+/** Tokens that can't be sampled before a position of their sequence. */
+export interface TokenBan {
+  readonly tokenIds: readonly number[];
+  readonly untilPosition: number;
+}
+
+/** Whether bias or penalties change any logit of a request. */
+export function isAdjusting({
+  logitBias,
+  repetitionPenalty,
+  presencePenalty,
+  frequencyPenalty,
+}: SamplingParams): boolean {
+  return (
+    repetitionPenalty !== 1 ||
+    presencePenalty !== 0 ||
+    frequencyPenalty !== 0 ||
+    Object.keys(logitBias).length > 0
+  );
+}
+
+/**
+ * Bias, then penalties, in place. Every step is one f32 operation, which storing into the array rounds, so that a GPU
+ * comes to the same bits.
+ */
+export function adjustLogits(logits: Float32Array, params: SamplingParams, tokenCounts: TokenCounts): void {
+  for (const [key, bias] of Object.entries(params.logitBias)) {
+    const id = Number(key);
+    logits[id] = at(logits, id) + Math.fround(bias);
+  }
+  const { repetition, repetitionInverse, frequency, presence } = penaltiesOf(params);
+  for (const [id, numOutputs] of tokenCounts) {
+    logits[id] = at(logits, id) * (at(logits, id) > 0 ? repetitionInverse : repetition);
+    if (numOutputs === 0) continue;
+    logits[id] = at(logits, id) - Math.fround(frequency * numOutputs);
+    logits[id] = at(logits, id) - presence;
+  }
+}
+
+/** In place: as if the model thought these tokens impossible. */
+export function banTokens(logits: Float32Array, { tokenIds }: TokenBan): void {
+  for (const id of tokenIds) logits[id] = -Infinity;
+}
+
+/** The penalties of a request as f32; an inverse spares a division, which GPUs round each in its own way. */
+export function penaltiesOf({ repetitionPenalty, presencePenalty, frequencyPenalty }: SamplingParams): {
+  readonly repetition: number;
+  readonly repetitionInverse: number;
+  readonly presence: number;
+  readonly frequency: number;
+} {
+  return {
+    repetition: Math.fround(repetitionPenalty),
+    repetitionInverse: Math.fround(1 / repetitionPenalty),
+    presence: Math.fround(presencePenalty),
+    frequency: Math.fround(frequencyPenalty),
+  };
+}

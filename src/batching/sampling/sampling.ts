@@ -1,0 +1,142 @@
+import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
+import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
+import { uniform } from './random.ts';
+import type { SamplingParams } from '../generation/request.ts';
+import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
+import { at, compareLikelihood, topK } from './top-k.ts';
+
+/** What the next token of one sequence hangs on, besides the logits; nothing else may. */
+export interface SamplingContext {
+  readonly params: SamplingParams;
+  /** Of the token to be sampled, in its sequence. */
+  readonly position: number;
+  readonly tokenCounts: TokenCounts;
+  readonly ban?: TokenBan | undefined;
+}
+
+export interface SampledToken {
+  readonly tokenId: number;
+  /** Where they were asked for. */
+  readonly logprobs: TokenLogprobs | undefined;
+}
+
+/**
+ * The next token, given the logits of the token before it. Throws `RangeError` for logits of which one is NaN
+ * or +Infinity, or all are -Infinity or banned: that row has no next token, its batch-mates have.
+ */
+export type SampleToken = (logits: Float32Array, context: SamplingContext) => SampledToken;
+
+/**
+ * The CPU path of sampling, and the reference for the GPU path, which draws the same token for the same seed. The order
+ * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency, presence penalty; banned tokens; the likeliest where greedy;
+ * temperature; min-p; of these the `topK` most likely; of these the smallest set that reaches `topP`. Of equal logits
+ * the lower id is the likelier. The draw walks what is kept in order of id, so that it needs no sorted probabilities.
+ * Logprobs, as vLLM's default, are those of the raw logits.
+ *
+ * The sampler owns scratch memory for one vocabulary; a greedy row without logprobs allocates nothing.
+ */
+export function createSampler(vocabSize: number): SampleToken {
+  const adjusted = new Float32Array(vocabSize);
+  const weights = new Float64Array(vocabSize);
+  const scratch = new Int32Array(vocabSize);
+
+  const chooseToken = (
+    logits: Float32Array,
+    { params, position, tokenCounts, ban }: SamplingContext,
+  ): number => {
+    const isBanning = ban !== undefined && position < ban.untilPosition;
+    if (!isAdjusting(params) && !isBanning) return chooseFrom(logits, params, position);
+    adjusted.set(logits);
+    adjustLogits(adjusted, params, tokenCounts);
+    if (isBanning) banTokens(adjusted, ban);
+    return chooseFrom(adjusted, params, position);
+  };
+
+  const chooseFrom = (logits: Float32Array, params: SamplingParams, position: number): number => {
+    const likeliest = findLikeliest(logits);
+    if (at(logits, likeliest) === -Infinity) throw noFiniteLogit();
+    if (params.temperature === 0) return likeliest;
+    const candidates = topK(logits, params.topK || vocabSize, scratch);
+    weigh(logits, candidates, at(logits, likeliest), params, weights);
+    const kept = params.topP < 1 ? keepNucleus(logits, candidates, weights, params.topP) : candidates;
+    return draw(kept, weights, uniform(params.seed, position));
+  };
+
+  return (logits, context) => {
+    if (logits.length !== vocabSize) {
+      throw new RangeError(
+        `Expected ${vocabSize} logits, one per token of the vocabulary, got ${logits.length}`,
+      );
+    }
+    const fault = checkLogits(logits);
+    if (fault) throw fault;
+    const tokenId = chooseToken(logits, context);
+    const { numLogprobs } = context.params;
+    const logprobs =
+      numLogprobs === undefined ? undefined : logprobsOf(logits, tokenId, numLogprobs, scratch);
+    return { tokenId, logprobs };
+  };
+}
+
+/** The lowest id among the largest logits. */
+function findLikeliest(logits: Float32Array): number {
+  let likeliest = 0;
+  for (let id = 1; id < logits.length; id += 1) {
+    if (at(logits, id) > at(logits, likeliest)) likeliest = id;
+  }
+  return likeliest;
+}
+
+/** Weights by id; the likeliest weighs most, whatever the temperature, and what min-p drops weighs nothing. */
+function weigh(
+  logits: Float32Array,
+  ids: Int32Array,
+  largest: number,
+  { temperature, minP }: SamplingParams,
+  weights: Float64Array,
+): void {
+  const sharpness = sharpnessOf(temperature);
+  const smallest = smallestWeightFor(minP);
+  for (const id of ids) {
+    const weight = weightOf(at(logits, id), largest, sharpness);
+    weights[id] = weight < smallest ? 0 : weight;
+  }
+}
+
+/** Top-p. Works inside `ids`, and returns what is kept in order of id. */
+function keepNucleus(logits: Float32Array, ids: Int32Array, weights: Float64Array, topP: number): Int32Array {
+  const total = sum(ids, weights);
+  const needed = Math.max(1, total - shareOf(total, 1 - topP));
+  // Tokens below this together weigh less than what top-p drops, so they need no sorting.
+  const negligible = (total - needed) / ids.length;
+  let numLikely = 0;
+  for (const id of ids) {
+    if (at(weights, id) < negligible) continue;
+    ids[numLikely] = id;
+    numLikely += 1;
+  }
+  const likely = ids.subarray(0, numLikely).toSorted(compareLikelihood(logits));
+  let numKept = 0;
+  for (let weight = 0; weight < needed; numKept += 1) weight += at(weights, at(likely, numKept));
+  return likely.subarray(0, numKept).toSorted();
+}
+
+/** Inverse of the cumulative distribution at `random` in [0, 1). */
+function draw(ids: Int32Array, weights: Float64Array, random: number): number {
+  const target = shareOf(sum(ids, weights), random);
+  let cumulative = 0;
+  let chosen = 0;
+  for (const id of ids) {
+    cumulative += at(weights, id);
+    chosen = id;
+    if (cumulative > target) break;
+  }
+  return chosen;
+}
+
+/** Weights are integers and their sum is below 2^53: exact in any order. */
+function sum(ids: Int32Array, weights: Float64Array): number {
+  let total = 0;
+  for (const id of ids) total += at(weights, id);
+  return total;
+}

@@ -1,0 +1,122 @@
+import { Outcome, type ResultOptions } from './outcome.ts';
+import type {
+  FinishReason,
+  GenerationResult,
+  PromptTokenLogprobs,
+  RequestId,
+  RequestUpdate,
+  TokenLogprobs,
+} from '../protocol/protocol.ts';
+import { fromWireError } from '../protocol/wire-errors.ts';
+
+/** A piece of a continuation: whole characters, and the tokens that came with them. With `echo` the first is the prompt. */
+export interface GenerationChunk {
+  /** Which continuation it belongs to, from 0: with `n` several come side by side. */
+  readonly index: number;
+  readonly text: string;
+  readonly tokenIds: readonly number[];
+  /** One entry per token id, where they were asked for. */
+  readonly logprobs?: readonly TokenLogprobs[];
+  /** One entry per prompt token, where they were asked for: on a continuation's first chunk only. */
+  readonly promptLogprobs?: readonly PromptTokenLogprobs[];
+  /** On the first chunk, where it is known by then. */
+  readonly numPromptTokens?: number;
+  /** On a continuation's last chunk only. */
+  readonly finishReason?: FinishReason;
+  /** Another model begins all continuations anew: what came before this chunk, which is empty, is void. */
+  readonly isRestart?: true;
+}
+
+/** What comes of accepted requests alone. */
+const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set([
+  'accepted',
+  'started',
+  'echo',
+  'chunk',
+  'finished',
+]);
+
+/**
+ * A prompt's continuation, or several: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
+ * times; every iteration sees all chunks from the first.
+ */
+export class GenerationResponse implements AsyncIterable<GenerationChunk> {
+  readonly requestId: RequestId;
+  readonly #outcome: Outcome<GenerationResult>;
+  readonly #cancel: (reason: unknown) => void;
+  readonly #chunks: GenerationChunk[] = [];
+  readonly #accepted = Promise.withResolvers<void>();
+  /** Resolved and replaced with every update, for iterations that have read everything. */
+  #nextUpdate = Promise.withResolvers<void>();
+
+  /** Made by a handle's `remote`. */
+  constructor(requestId: RequestId, outcome: Outcome<GenerationResult>, cancel: (reason: unknown) => void) {
+    this.requestId = requestId;
+    this.#outcome = outcome;
+    this.#cancel = cancel;
+    // Few callers ask: nobody must meet an unhandled rejection.
+    this.#accepted.promise.catch(() => {});
+  }
+
+  /** The whole continuation; the same outcome on every call. */
+  result(options?: ResultOptions): Promise<GenerationResult> {
+    return this.#outcome.result(options);
+  }
+
+  /** Resolves when the worker has accepted the request; rejects with the error that ended it before. */
+  accepted(): Promise<void> {
+    return this.#accepted.promise;
+  }
+
+  /** Ends the request: `result()` rejects with RequestCancelledError. Calling it again, or too late, does nothing. */
+  cancel(): void {
+    this.#cancel(undefined);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk> {
+    for (let next = 0; ;) {
+      const chunk = this.#chunks[next];
+      if (chunk) {
+        next++;
+        yield chunk;
+      } else if (this.#outcome.isSettled) {
+        await this.#outcome.result();
+        return;
+      } else {
+        await this.#nextUpdate.promise;
+      }
+    }
+  }
+
+  /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
+  apply(update: RequestUpdate, error?: Error): void {
+    if (update.type === 'chunk') {
+      const { index, text, tokenIds, logprobs, numPromptTokens, finishReason } = update;
+      this.#chunks.push({
+        index,
+        text,
+        tokenIds,
+        ...(logprobs && { logprobs }),
+        ...(numPromptTokens !== undefined && { numPromptTokens }),
+        ...(finishReason && { finishReason }),
+      });
+    }
+    if (update.type === 'restarted') {
+      this.#chunks.push({ index: 0, text: '', tokenIds: [], isRestart: true });
+    }
+    if (update.type === 'echo') {
+      const { index, text, promptLogprobs } = update;
+      this.#chunks.push({ index, text, tokenIds: [], ...(promptLogprobs && { promptLogprobs }) });
+    }
+    if (update.type === 'finished') this.#outcome.resolve(update.result);
+    if (update.type === 'failed') this.#fail(error ?? fromWireError(update.error));
+    if (ACCEPTING.has(update.type)) this.#accepted.resolve();
+    this.#nextUpdate.resolve();
+    this.#nextUpdate = Promise.withResolvers();
+  }
+
+  #fail(error: Error): void {
+    this.#accepted.reject(error);
+    this.#outcome.reject(error);
+  }
+}

@@ -1,0 +1,110 @@
+import { PROTOCOL_VERSION, type ClientId, type ClientMessage } from '../../protocol/protocol.ts';
+import type { Locks } from './client-registry.ts';
+import { Leadership } from './leadership.ts';
+import type { Link, LinkListener, Outgoing } from './link.ts';
+import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
+import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
+import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-message.ts';
+
+/** What this needs of `window`: how the browser tells that the page is put away, or taken out again. */
+export type PageLifecycle = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
+
+export interface SharedLinkOptions {
+  readonly clientId: ClientId;
+  readonly host: Pick<WorkerHostOptions, 'createWorker'> & Omit<WorkerHostOptions['init'], 'isShared'>;
+  readonly locks: Locks;
+  readonly page: PageLifecycle;
+}
+
+/** A page that is frozen, or kept for the back button, runs nothing: it must not lead. */
+const PUT_AWAY = ['freeze', 'pagehide'] as const;
+const TAKEN_OUT = ['resume', 'pageshow'] as const;
+
+/**
+ * One worker for all tabs of the site. Every tab queues for the leader's lock, and the one that holds it runs the
+ * worker; they talk over channels, so that no tab needs to know which one it is.
+ */
+export function openSharedLink(
+  { clientId, host, locks, page }: SharedLinkOptions,
+  listener: LinkListener,
+): Link {
+  const { createWorker, ...init } = host;
+  let isOutdated = false;
+  let isClosed = false;
+  const shared = new BroadcastChannel(SHARED_CHANNEL);
+  const own = new BroadcastChannel(clientName(clientId));
+  const presence = Promise.withResolvers<void>();
+  const workers = new WorkerHost({
+    createWorker,
+    init: { ...init, isShared: true },
+    locks,
+    onMessage() {
+      // It talks over the channels.
+    },
+    onGiveUp(error) {
+      // The next tab may do better.
+      leadership.resign();
+      listener.onFailure(error);
+    },
+  });
+  const leadership = new Leadership(locks, {
+    onElected() {
+      listener.onRole('leader');
+      workers.start();
+    },
+    onResigned() {
+      workers.stop();
+      listener.onRole('follower');
+    },
+  });
+
+  const receive = ({ data }: MessageEvent<unknown>): void => {
+    const message = parseWorkerMessage(data);
+    if (message) {
+      listener.onMessage(message);
+      return;
+    }
+    const foreign = foreignWorkerVersion(data);
+    if (foreign === undefined) return;
+    // Of two versions the newer one goes on: it leads as soon as it can.
+    if (foreign > PROTOCOL_VERSION) {
+      isOutdated = true;
+      leadership.resign();
+    }
+    listener.onForeignWorker(foreign);
+  };
+  const putAway = (): void => {
+    listener.onPutAway();
+    leadership.resign();
+  };
+  const contend = (): void => {
+    if (!isOutdated) leadership.contend();
+  };
+
+  shared.addEventListener('message', receive);
+  own.addEventListener('message', receive);
+  for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true });
+  for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true });
+  // The lock first: a worker that heard of this tab before it holds its lock would take it for gone.
+  void locks.request(clientName(clientId), () => {
+    if (isClosed) return undefined;
+    listener.onOpen();
+    contend();
+    return presence.promise;
+  });
+
+  return {
+    isolationReason: '',
+    post: (message: Outgoing) =>
+      shared.postMessage({ version: PROTOCOL_VERSION, clientId, ...message } satisfies ClientMessage),
+    close() {
+      isClosed = true;
+      for (const type of PUT_AWAY) page.removeEventListener(type, putAway, { capture: true });
+      for (const type of TAKEN_OUT) page.removeEventListener(type, contend, { capture: true });
+      leadership.resign();
+      presence.resolve();
+      shared.close();
+      own.close();
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { PROTOCOL_VERSION, type ClientId, type ClientMessage } from '../../protocol/protocol.ts';
+import type { Link, LinkListener, Outgoing } from './link.ts';
+import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
+import { parseWorkerMessage } from '../../protocol/worker-message.ts';
+
+export interface SoloLinkOptions {
+  readonly clientId: ClientId;
+  readonly host: Pick<WorkerHostOptions, 'createWorker'> & Omit<WorkerHostOptions['init'], 'isShared'>;
+  /** Why the tabs cannot share. */
+  readonly reason: string;
+}
+
+/** A worker for this tab alone, over its own port. */
+export function openSoloLink({ clientId, host, reason }: SoloLinkOptions, listener: LinkListener): Link {
+  const { createWorker, ...init } = host;
+  const workers = new WorkerHost({
+    createWorker,
+    init: { ...init, isShared: false },
+    onMessage(data) {
+      const message = parseWorkerMessage(data);
+      if (!message) return;
+      if (message.type === 'serving') listener.onOpen();
+      else listener.onMessage(message);
+    },
+    onGiveUp: (error) => listener.onFailure(error),
+  });
+  queueMicrotask(() => listener.onRole('leader'));
+  workers.start();
+  return {
+    isolationReason: reason,
+    post: (message: Outgoing) =>
+      workers.post({ version: PROTOCOL_VERSION, clientId, ...message } satisfies ClientMessage),
+    close: () => workers.stop(),
+  };
+}

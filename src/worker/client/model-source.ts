@@ -1,0 +1,70 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
+import type { ModelSource } from '../protocol/protocol.ts';
+import { MAX_NAME_LENGTH } from '../protocol/names.ts';
+
+/** A model by its id on the hub, or by its files: a folder that the user has picked, or the files of one. */
+export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
+
+export interface SourceOptions {
+  /** A branch, a tag or a commit; `main` by default. */
+  readonly revision?: string;
+  /**
+   * Origin of the hub; the page's policy has to allow it. By default `?hub=` of the page's address, else the hub that the server was
+   * started with, else `https://huggingface.co`.
+   */
+  readonly hub?: string;
+}
+
+const DEFAULT_HUB = 'https://huggingface.co';
+
+/** What the embedded model is called. */
+const EMBEDDED = 'storyteller';
+
+const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
+
+/** @throws InvalidOptionError. */
+export async function toModelSource(
+  model: ModelReference,
+  { revision = 'main', hub = DEFAULT_HUB }: SourceOptions,
+): Promise<ModelSource> {
+  if (model === EMBEDDED) return { type: 'embedded' };
+  if (typeof model === 'string') {
+    if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
+      throw InvalidOptionError.of('model', 'an id of the hub such as `openai-community/gpt2`', model);
+    }
+    return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
+  }
+  if ('getFileHandle' in model) {
+    return { type: 'files', name: model.name, files: await filesIn(model) };
+  }
+  const files = [...model];
+  const [folder = ''] = files[0]?.webkitRelativePath.split('/') ?? [];
+  return { type: 'files', name: folder || 'files', files };
+}
+
+/** As a message calls it. */
+export function modelNameOf(source: ModelSource): string {
+  if (source.type === 'hub') return source.id;
+  return source.type === 'files' ? source.name : 'the embedded model';
+}
+
+function requireName(option: string, value: string): string {
+  if (value !== '' && value.length <= MAX_NAME_LENGTH) return value;
+  throw InvalidOptionError.of(option, `a name of at most ${MAX_NAME_LENGTH} characters`, value);
+}
+
+function originOf(hub: string): string {
+  const { origin, protocol } = URL.canParse(hub) ? new URL(hub) : { origin: '', protocol: '' };
+  if (protocol === 'https:' || protocol === 'http:') return requireName('hub', origin);
+  throw InvalidOptionError.of('hub', 'the address of a hub such as `https://huggingface.co`', hub);
+}
+
+async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
+  const files: File[] = [];
+  for await (const entry of folder.values()) if (isFile(entry)) files.push(await entry.getFile());
+  return files;
+}
+
+function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {
+  return entry.kind === 'file';
+}

@@ -1,0 +1,72 @@
+import { createOverrideId } from '../protocol/ids.ts';
+import type { BatchingPolicy, HeldOverride, OverrideId } from '../protocol/protocol.ts';
+import { OverrideEndedError } from '../protocol/errors/tabs.ts';
+
+/** What an override asks of the worker. */
+export type OverrideCall =
+  | {
+      readonly type: 'set-override';
+      readonly overrideId: OverrideId;
+      readonly knobs: Partial<BatchingPolicy>;
+    }
+  | { readonly type: 'release-override'; readonly overrideId: OverrideId };
+
+/**
+ * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser puts the
+ * tab away; then the users' own policy is in force again. A worker that takes over goes on with it.
+ */
+export class PolicyOverride {
+  readonly overrideId = createOverrideId();
+  readonly #ask: (call: OverrideCall) => Promise<unknown>;
+  readonly #end = new AbortController();
+  #policy: BatchingPolicy | undefined;
+
+  constructor(ask: (call: OverrideCall) => Promise<unknown>) {
+    this.#ask = ask;
+  }
+
+  /** Aborts when the override ends; its reason is an OverrideEndedError, or why the tab has no worker any more. */
+  get signal(): AbortSignal {
+    return this.#end.signal;
+  }
+
+  /** As the next worker takes it over; undefined before a worker has granted it, and after its end. */
+  get held(): HeldOverride | undefined {
+    if (!this.#policy || this.signal.aborted) return undefined;
+    return { overrideId: this.overrideId, policy: this.#policy };
+  }
+
+  /**
+   * Turns knobs of the override; those that are left out stay as they are. Resolves with the policy in force. Rejects with
+   * InvalidOptionError or UnknownOptionError, and then changes nothing; with OverrideHeldError where another tab holds one;
+   * with the signal's reason once the override has ended.
+   */
+  async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
+    this.signal.throwIfAborted();
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
+    const policy = (await this.#ask({
+      type: 'set-override',
+      overrideId: this.overrideId,
+      knobs,
+    })) as BatchingPolicy;
+    this.signal.throwIfAborted();
+    this.#policy = policy;
+    return policy;
+  }
+
+  /** Resolves when the users' own policy is in force again. Never rejects; does nothing where the override has ended. */
+  async release(): Promise<void> {
+    await this.end(OverrideEndedError.released());
+  }
+
+  /** As `release`, for a reason of the client's. */
+  async end(reason: Error): Promise<void> {
+    if (this.signal.aborted) return;
+    this.#end.abort(reason);
+    try {
+      await this.#ask({ type: 'release-override', overrideId: this.overrideId });
+    } catch {
+      // No worker is left to hold it.
+    }
+  }
+}

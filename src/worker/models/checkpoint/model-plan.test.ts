@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { readGpt2Config } from '../gpt2/config.ts';
+import { gpt2Tensors } from '../gpt2/tensors.ts';
+import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
+import { memoryFile } from './checkpoint-files.ts';
+import { planModel, type DeviceLimits } from './model-plan.ts';
+
+const GPT2 = {
+  model_type: 'gpt2',
+  n_embd: 768,
+  n_head: 12,
+  n_layer: 12,
+  n_positions: 1024,
+  vocab_size: 50_257,
+};
+const GPT2_MEDIUM = { ...GPT2, n_embd: 1024, n_head: 16, n_layer: 24 };
+const GPT2_LARGE = { ...GPT2, n_embd: 1280, n_head: 20, n_layer: 36 };
+const GPT2_XL = { ...GPT2, n_embd: 1600, n_head: 25, n_layer: 48 };
+
+const GIBIBYTE = 2 ** 30;
+const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
+const GPU = {
+  kind: 'webgpu',
+  hasShaderF16: true,
+  maxBufferSize: 2 * GIBIBYTE,
+  maxStorageBufferBindingSize: 2 * GIBIBYTE,
+  memoryBytes: undefined,
+} as const;
+
+describe('planModel', () => {
+  it.each([
+    ['fp16 where the GPU computes in it', GPT2, GPU, 'fp16', 'float16'],
+    ['fp32 where it does not', GPT2, { ...GPU, hasShaderF16: false }, 'fp32', 'float32'],
+    ['fp32 on WASM', GPT2, WASM, 'fp32', 'float32'],
+    ['fp32 on WASM for gpt2-medium too', GPT2_MEDIUM, WASM, 'fp32', 'float32'],
+    ['q8 where fp32 is more than WASM has', GPT2_LARGE, WASM, 'q8', 'float32'],
+    ['q4 where the machine is small', GPT2_XL, { ...GPU, memoryBytes: 2 * GIBIBYTE }, 'q4', 'float16'],
+  ])('takes %s', (_, config, device, dtype, precision) => {
+    expect(planModel(checkpointOf(config), 'auto', device).layout).toMatchObject({ dtype, precision });
+  });
+
+  it('takes what is asked for, with activations as the GPU computes', () => {
+    expect(planModel(checkpointOf(GPT2), 'fp32', GPU).layout.precision).toBe('float32');
+    expect(planModel(checkpointOf(GPT2), 'q8', GPU).layout.precision).toBe('float16');
+    expect(planModel(checkpointOf(GPT2), 'q8', WASM).layout.precision).toBe('float32');
+  });
+
+  it('says why it is not the best', () => {
+    const { reason } = planModel(checkpointOf(GPT2_XL), 'auto', WASM);
+    expect(reason).toMatch(/as fp32 .* MB/);
+    expect(planModel(checkpointOf(GPT2), 'auto', WASM).reason).toBe('');
+  });
+
+  it('knows what gpt2 costs, within 300 MB of JavaScript', () => {
+    const { bytes } = planModel(checkpointOf(GPT2), 'fp32', GPU);
+    expect(bytes.download).toBe(497_759_232);
+    expect(bytes.stored).toBeLessThan(497_800_000);
+    expect(bytes.device - bytes.stored).toBe(2 * 75_497_472);
+    expect(bytes.peakHeap).toBeLessThan(300e6);
+  });
+
+  it('splits an embedding of more than a shader binds', () => {
+    const device = { ...GPU, hasShaderF16: false, maxStorageBufferBindingSize: 2 ** 27 };
+    expect(planModel(checkpointOf(GPT2), 'auto', device).layout.dtype).toBe('fp32');
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    [
+      'a model for which no precision is small enough',
+      'auto',
+      { ...GPU, memoryBytes: GIBIBYTE / 2 },
+      GPT2_XL,
+    ],
+    ['a precision in which it is too large', 'fp32', WASM, GPT2_XL],
+    ['a matrix of more than a shader binds', 'fp32', { ...GPU, maxBufferSize: 2 ** 23 }, GPT2],
+  ] as const)('%s, with the numbers', (_, dtype, device, config) => {
+    expect(() => planModel(checkpointOf(config), dtype, device)).toThrow(
+      expect.objectContaining({
+        code: 'MODEL_TOO_LARGE',
+        message: expect.stringMatching(/\d+ M parameters.* \d+ MB .* more than the \d+ MB/),
+      }),
+    );
+  });
+
+  it('fp16 on a device without it', () => {
+    expect(() => planModel(checkpointOf(GPT2), 'fp16', WASM)).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED_DTYPE' }),
+    );
+  });
+});
+
+/** What is known of a checkpoint of F32 by its headers. */
+function checkpointOf(fields: object): Checkpoint {
+  const config = readGpt2Config(fields);
+  let end = 0;
+  const tensors = new Map<string, CheckpointTensor>();
+  const file = memoryFile('model.safetensors', new Uint8Array());
+  for (const { name, shape } of gpt2Tensors(config)) {
+    const begin = end;
+    end += 4 * shape.reduce((product, size) => product * size, 1);
+    tensors.set(name, { dtype: 'F32', shape, begin, end, file });
+  }
+  return {
+    config,
+    generationConfig: undefined,
+    tokenizer: {},
+    tokenizerConfig: {},
+    weightFiles: [{ file, neededRanges: [{ begin: 0, end }], skippedMasks: [] }],
+    tensors,
+    numParameters: end / 4,
+  };
+}

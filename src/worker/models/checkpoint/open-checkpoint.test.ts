@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { safetensorsFile } from './safetensors-builder.ts';
+import { openCheckpoint } from './open-checkpoint.ts';
+import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from './tiny-checkpoint.ts';
+
+const MASK = { dtype: 'F32', shape: [1, 1, 16, 16] } as const;
+
+describe('openCheckpoint', () => {
+  it('finds every tensor of the forward pass under its name without a prefix', async () => {
+    const prefixed = Object.fromEntries(
+      Object.entries(tinyTensors()).map(([name, spec]) => [`transformer.${name}`, spec]),
+    );
+    for (const tensors of [tinyTensors(), prefixed]) {
+      const checkpoint = await openCheckpoint(tinyFiles(tensors));
+      expect([...checkpoint.tensors.keys()]).toEqual(Object.keys(tinyTensors()));
+      expect(checkpoint.numParameters).toBe(20 * 64 + 16 * 64 + 12 * 64 * 64 + 13 * 64 + 2 * 64);
+    }
+  });
+
+  it('leaves out the causal masks, and nothing else of the file', async () => {
+    const { 'wte.weight': wte, ...rest } = tinyTensors();
+    if (!wte) throw new Error('There is no embedding.');
+    const tensors = {
+      'wte.weight': wte,
+      'h.0.attn.bias': MASK,
+      'h.0.attn.masked_bias': { dtype: 'F32', shape: [] },
+      ...rest,
+    } as const;
+    const { weightFiles } = await openCheckpoint(tinyFiles(tensors));
+    const [weights] = weightFiles;
+    const [mask] = weights?.skippedMasks ?? [];
+    expect(mask).toMatchObject({ name: 'h.0.attn.bias', ...MASK });
+    expect(weights?.neededRanges).toEqual([
+      { begin: 0, end: mask?.begin },
+      { begin: mask?.end, end: weights?.file.size },
+    ]);
+  });
+
+  it("does not take the attention's own bias for a mask", async () => {
+    const { weightFiles } = await openCheckpoint(tinyFiles());
+    expect(weightFiles[0]?.skippedMasks).toEqual([]);
+  });
+
+  it('reads a checkpoint in shards', async () => {
+    const entries = Object.entries(tinyTensors());
+    const shards = {
+      'model-00001-of-00002.safetensors': Object.fromEntries(entries.slice(0, 5)),
+      'model-00002-of-00002.safetensors': Object.fromEntries(entries.slice(5)),
+    };
+    const weightMap = Object.entries(shards).flatMap(([file, tensors]) =>
+      Object.keys(tensors).map((name) => [name, file]),
+    );
+    const checkpoint = await openCheckpoint(
+      tinyFiles(undefined, {
+        ...Object.fromEntries(Object.entries(shards).map(([name, part]) => [name, safetensorsFile(part)])),
+        'model.safetensors': undefined,
+        'model.safetensors.index.json': { weight_map: Object.fromEntries(weightMap) },
+      }),
+    );
+    expect(checkpoint.tensors.size).toBe(entries.length);
+    expect(checkpoint.weightFiles.map(({ file }) => file.name)).toEqual(Object.keys(shards));
+  });
+
+  it('reads an output embedding where it is not tied, and else leaves it', async () => {
+    const untied = { ...TINY_CONFIG, tie_word_embeddings: false };
+    const files = { 'config.json': untied, 'model.safetensors': safetensorsFile(tinyTensors(untied)) };
+    expect((await openCheckpoint(tinyFiles({}, files))).tensors.has('lm_head.weight')).toBe(true);
+    expect((await openCheckpoint(tinyFiles(tinyTensors(untied)))).tensors.has('lm_head.weight')).toBe(false);
+  });
+
+  it('makes a tokenizer of vocab.json and merges.txt where there is no tokenizer.json', async () => {
+    const { tokenizer, tokenizerConfig } = await openCheckpoint(
+      tinyFiles(undefined, {
+        'tokenizer.json': undefined,
+        'vocab.json': { H: 0, i: 1, Hi: 2, '<|endoftext|>': 3 },
+        'merges.txt': new TextEncoder().encode('#version: 0.2\nH i\n'),
+      }),
+    );
+    expect(tokenizer).toMatchObject({
+      added_tokens: [{ id: 3, special: true }],
+      model: { type: 'BPE', merges: ['H i'] },
+    });
+    expect(tokenizerConfig).toEqual({ tokenizer_class: 'GPT2Tokenizer' });
+  });
+});
+
+describe('rejects', () => {
+  const LN = 'h.0.ln_1.weight';
+
+  it.each([
+    ['a missing tensor', without(LN), 'MODEL_FILE_CORRUPT', /tensor h.0.ln_1.weight is missing/],
+    [
+      'a tensor of another shape, naming both',
+      { ...tinyTensors(), [LN]: { dtype: 'F32', shape: [65] } as const },
+      'MODEL_FILE_CORRUPT',
+      /shape \[65\], but config.json asks for \[64\]/,
+    ],
+    [
+      'a tensor of a dtype that is not for weights',
+      { ...tinyTensors(), [LN]: { dtype: 'F64', shape: [64] } as const },
+      'UNSUPPORTED_MODEL',
+      /stored as F64/,
+    ],
+  ])('%s', async (_, tensors, code, detail) => {
+    await expect(openCheckpoint(tinyFiles(tensors))).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(detail),
+    });
+  });
+
+  it.each([
+    ['config.json', /config.json/],
+    ['tokenizer.json', /tokenizer.json/],
+    ['model.safetensors', /model.safetensors/],
+  ])('a folder without %s', async (name, detail) => {
+    await expect(openCheckpoint(tinyFiles(undefined, { [name]: undefined }))).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+      message: expect.stringMatching(detail),
+    });
+  });
+
+  it.each([
+    ['no map', {}],
+    ['a path into another folder', { weight_map: { a: '../secret.safetensors' } }],
+    ['a file of another kind', { weight_map: { a: 'model.bin' } }],
+  ])('an index of shards with %s', async (_, index) => {
+    const files = { 'model.safetensors': undefined, 'model.safetensors.index.json': index };
+    await expect(openCheckpoint(tinyFiles(undefined, files))).rejects.toMatchObject({
+      code: 'MODEL_FILE_CORRUPT',
+    });
+  });
+
+  it('an index that names a shard that there is not', async () => {
+    const index = { weight_map: { a: 'model-00001-of-00001.safetensors' } };
+    const files = { 'model.safetensors': undefined, 'model.safetensors.index.json': index };
+    await expect(openCheckpoint(tinyFiles(undefined, files))).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+    });
+  });
+
+  it('JSON that does not parse', async () => {
+    const files = filesOf({ 'config.json': new TextEncoder().encode('<!doctype html>') });
+    await expect(openCheckpoint(files)).rejects.toMatchObject({
+      code: 'MODEL_FILE_CORRUPT',
+      message: expect.stringContaining('config.json'),
+    });
+  });
+});
+
+function without(name: string) {
+  const { [name]: _, ...rest } = tinyTensors();
+  return rest;
+}

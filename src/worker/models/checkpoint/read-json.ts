@@ -1,0 +1,24 @@
+import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
+import type { CheckpointFiles } from './checkpoint-files.ts';
+
+/**
+ * @returns `undefined` where there is no such file.
+ * @throws ModelFileCorruptError where it is not JSON.
+ */
+export async function readJson(files: CheckpointFiles, name: string): Promise<unknown> {
+  const file = await files.open(name);
+  if (!file) return undefined;
+  const bytes = await file.read(0, file.size);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (cause) {
+    throw ModelFileCorruptError.of(name, 'it is not JSON', cause);
+  }
+}
+
+/** @throws ModelFileMissingError where there is no such file, ModelFileCorruptError where it is not JSON. */
+export async function readRequiredJson(files: CheckpointFiles, name: string): Promise<unknown> {
+  const value = await readJson(files, name);
+  if (value === undefined) throw ModelFileMissingError.of(name, 'there is no such file');
+  return value;
+}

@@ -1,0 +1,117 @@
+import type { ByteRange } from '../checkpoint/checkpoint.ts';
+import { bytesIn, splitRanges } from '../store/byte-ranges.ts';
+import { RangesIgnoredError, type HubClient } from './hub-client.ts';
+import type { PartFile } from '../store/part-file.ts';
+
+export interface DownloadOptions {
+  readonly client: Pick<HubClient, 'openRange' | 'chunksOf' | 'retry' | 'cut'>;
+  readonly commit: string;
+  readonly path: string;
+  readonly part: PartFile;
+  readonly needed: readonly ByteRange[];
+  readonly signal: AbortSignal;
+  /** With every chunk that is written. */
+  readonly onBytes: (numBytes: number) => void;
+}
+
+/** Browsers open six connections to one host, and the page needs some of its own. */
+const MAX_CONNECTIONS = 4;
+/** Not so short that their requests count, nor so long that the last one is waited for alone. */
+const SHORTEST_SEGMENT = 256 * 1024;
+const LONGEST_SEGMENT = 16 * 1024 * 1024;
+const SEGMENTS_PER_CONNECTION = 4;
+/** Written bytes that a crash may cost, per connection. */
+const RECORD_STEP = 256 * 1024;
+
+/**
+ * Fetches what the part file misses, over several connections. Whenever it ends, however it ends, what has come is in the part
+ * file and in its journal: the next call goes on from there.
+ *
+ * @throws What the hub's client throws; the signal's reason when it aborts.
+ */
+export async function download(options: DownloadOptions): Promise<void> {
+  const segments = segmentsOf(options.part.missing(options.needed));
+  if (segments.length === 0) return;
+  try {
+    await downloadSegments(options, segments);
+  } catch (error) {
+    if (!(error instanceof RangesIgnoredError)) throw error;
+    await downloadWhole(options);
+  }
+}
+
+function segmentsOf(missing: readonly ByteRange[]): readonly ByteRange[] {
+  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
+  return splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
+}
+
+async function downloadSegments(options: DownloadOptions, segments: readonly ByteRange[]): Promise<void> {
+  const waiting = [...segments];
+  // The first connection that fails for good ends the others.
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  const work = async (): Promise<void> => {
+    try {
+      for (let segment = waiting.shift(); segment; segment = waiting.shift())
+        await downloadSegment(segment, { ...options, signal });
+    } catch (error) {
+      failure.abort(error);
+      throw error;
+    }
+  };
+  const connections = Array.from({ length: Math.min(MAX_CONNECTIONS, segments.length) }, work);
+  // All have ended before anybody closes the part file.
+  const [failed] = (await Promise.allSettled(connections)).filter((end) => end.status === 'rejected');
+  options.signal.throwIfAborted();
+  if (failed) throw failure.signal.reason;
+}
+
+/** From a server that has nothing to offer but the whole file: once cut, it starts again. */
+async function downloadWhole({
+  client,
+  commit,
+  path,
+  part,
+  signal,
+  onBytes,
+}: DownloadOptions): Promise<void> {
+  const whole = { begin: 0, end: part.size };
+  await client.retry(async () => {
+    const response = await client.openRange(commit, path, whole, signal);
+    let position = 0;
+    for await (const chunk of client.chunksOf(response)) {
+      part.write(position, chunk);
+      position += chunk.byteLength;
+      onBytes(chunk.byteLength);
+    }
+    if (position < whole.end) throw client.cut(undefined);
+  }, signal);
+  part.record(whole);
+}
+
+/** Goes on where the connection was cut, until the segment is whole. */
+async function downloadSegment(segment: ByteRange, options: DownloadOptions): Promise<void> {
+  const { client, commit, path, part, signal, onBytes } = options;
+  let { begin } = segment;
+  await client.retry(async (onProgress) => {
+    const response = await client.openRange(commit, path, { begin, end: segment.end }, signal);
+    let position = begin;
+    try {
+      for await (const chunk of client.chunksOf(response)) {
+        part.write(position, chunk);
+        position += chunk.byteLength;
+        onBytes(chunk.byteLength);
+        onProgress();
+        if (position - begin >= RECORD_STEP) begin = record(part, begin, position);
+      }
+    } finally {
+      begin = record(part, begin, position);
+    }
+    if (begin < segment.end) throw client.cut(undefined);
+  }, signal);
+}
+
+function record(part: PartFile, begin: number, end: number): number {
+  if (begin < end) part.record({ begin, end });
+  return end;
+}

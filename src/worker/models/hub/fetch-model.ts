@@ -1,0 +1,173 @@
+import type { Clock } from '../../../batching/clock.ts';
+import type { LoadStage } from '../../protocol/protocol.ts';
+import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { convertWeights } from '../checkpoint/convert-weights.ts';
+import { planModel, type DeviceLimits, type DtypeChoice, type ModelPlan } from '../checkpoint/model-plan.ts';
+import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
+import type { PackedWeights } from '../checkpoint/packed-weights.ts';
+import { isTransient, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { HubClient } from './hub-client.ts';
+import { readHubSnapshot } from './hub-snapshot.ts';
+import type { ModelFolder, ModelOrigin, ModelStore, Parts } from '../store/model-store.ts';
+import { requireRoom } from '../store/quota.ts';
+import { RemoteCheckpoint } from './remote-checkpoint.ts';
+import type { SyncFile } from '../store/sync-file.ts';
+import { TransferMeter } from './transfer-meter.ts';
+
+export interface FetchOptions {
+  readonly store: ModelStore;
+  readonly dtype: DtypeChoice;
+  readonly device: DeviceLimits;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly report: (stage: LoadStage) => void;
+}
+
+export interface HubSource {
+  readonly hub: string;
+  readonly id: string;
+  readonly revision: string;
+}
+
+/**
+ * Brings a model from the hub into the store: its headers, then what it takes is known and refused where it is too much,
+ * then the rest, which is checked and converted. Called again after a cut or a pause, it fetches only what is missing.
+ *
+ * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. What has come is kept where it may
+ * be of use; what is damaged, or can never run here, is deleted.
+ */
+export async function fetchHubModel(source: HubSource, options: FetchOptions): Promise<ModelFolder> {
+  const { clock, store } = options;
+  // One file that fails ends the others.
+  const failure = new AbortController();
+  const signal = AbortSignal.any([options.signal, failure.signal]);
+  let isDownloading = false;
+  const report = (stage: LoadStage): void => {
+    isDownloading = true;
+    options.report(stage);
+  };
+  // A download shows by its bytes that it goes on; a question to the hub has only its tries to show.
+  const onRetry = (numFailures: number): void => {
+    if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
+  };
+  const client = new HubClient({ ...source, clock, signal, random: Math.random, onRetry });
+  const snapshot = await readHubSnapshot(client, source.revision);
+  const origin: ModelOrigin = { ...source, commit: snapshot.commit };
+  const parts = await store.openParts(origin);
+  const remote = new RemoteCheckpoint({ client, snapshot, parts, signal });
+  try {
+    const folder = await fetchAndConvert(remote, parts, origin, { ...options, report });
+    await parts.delete();
+    return folder;
+  } catch (error) {
+    failure.abort(error);
+    await remote.settled();
+    await parts.release();
+    if (!isTransient(error) && !(error instanceof LoadCancelledError)) await parts.delete();
+    throw error;
+  } finally {
+    parts.close();
+  }
+}
+
+/** Brings a model from files that the user has picked into the store. @throws As `fetchHubModel`. */
+export async function importModel(
+  name: string,
+  files: CheckpointFiles,
+  options: FetchOptions,
+): Promise<ModelFolder> {
+  const checkpoint = await openCheckpoint(files);
+  const plan = planModel(checkpoint, options.dtype, options.device);
+  const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
+  return convert(checkpoint, plan, origin, options);
+}
+
+async function fetchAndConvert(
+  remote: RemoteCheckpoint,
+  parts: Parts,
+  origin: ModelOrigin,
+  options: FetchOptions,
+): Promise<ModelFolder> {
+  const checkpoint = await openCheckpoint(remote);
+  const plan = planModel(checkpoint, options.dtype, options.device);
+  const { weightFiles } = checkpoint;
+  await parts.note(plan.bytes.download);
+  await requireRoom(remote.missingBytes(weightFiles) + plan.bytes.stored, async () => {
+    remote.reserve(weightFiles);
+    await parts.reserve(plan.bytes.stored);
+  });
+  await fetchWeights(remote, checkpoint, plan.bytes.download, options);
+  await verifyWeights(remote, checkpoint, options);
+  await parts.release();
+  return convert(checkpoint, plan, origin, options);
+}
+
+async function fetchWeights(
+  remote: RemoteCheckpoint,
+  { weightFiles }: Checkpoint,
+  total: number,
+  { clock, report }: FetchOptions,
+): Promise<void> {
+  const meter = new TransferMeter(clock);
+  let loaded = total - remote.missingBytes(weightFiles);
+  const stage = (): LoadStage => {
+    const secondsLeft = meter.secondsFor(total - loaded);
+    const { bytesPerSecond } = meter;
+    return {
+      phase: 'download',
+      loaded,
+      total,
+      bytesPerSecond,
+      ...(secondsLeft !== undefined && { secondsLeft }),
+    };
+  };
+  report(stage());
+  await remote.downloadWeights(weightFiles, (numBytes) => {
+    meter.record(numBytes);
+    // A server that ignores ranges sends what was not asked for, too.
+    loaded = Math.min(total, loaded + numBytes);
+    report(stage());
+  });
+}
+
+async function verifyWeights(
+  remote: RemoteCheckpoint,
+  { weightFiles }: Checkpoint,
+  { report }: FetchOptions,
+): Promise<void> {
+  const total = weightFiles.reduce((sum, { file }) => sum + file.size, 0);
+  let loaded = 0;
+  for (const weightFile of weightFiles) {
+    await remote.verify(weightFile, (numBytes) => {
+      loaded += numBytes;
+      report({ phase: 'verify', loaded, total });
+    });
+  }
+}
+
+function convert(
+  checkpoint: Checkpoint,
+  plan: ModelPlan,
+  origin: ModelOrigin,
+  { store, dtype, report, signal }: FetchOptions,
+): Promise<ModelFolder> {
+  const write = async (file: SyncFile): Promise<PackedWeights> => {
+    const { size } = plan.layout;
+    await requireRoom(size, () => Promise.resolve(file.truncate(size)));
+    const sink = {
+      write(bytes: Uint8Array, at: number): Promise<void> {
+        signal.throwIfAborted();
+        file.write(bytes, { at });
+        return Promise.resolve();
+      },
+    };
+    return convertWeights(checkpoint, plan, sink, (loaded, total) =>
+      report({ phase: 'convert', loaded, total }),
+    );
+  };
+  const choice = { dtypeChoice: dtype, dtypeReason: plan.reason };
+  const { config, generationConfig, tokenizer, tokenizerConfig } = checkpoint;
+  const texts = { config, generationConfig, tokenizer, tokenizerConfig };
+  return store.write(origin, texts, choice, plan.layout, write);
+}

@@ -1,0 +1,124 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import { FakeClock } from '../../../batching/fake-clock.ts';
+import { HubUnreachableError, ModelNotFoundError } from '../../protocol/errors/hub.ts';
+import { HubClient } from './hub-client.ts';
+import { readHubSnapshot } from './hub-snapshot.ts';
+
+const API = 'https://hub/api/models/a/b';
+
+/** A client whose requests are answered by `answer`, and by how many there were. */
+function createClient(answer: (signal: AbortSignal | undefined) => Promise<Response>) {
+  const clock = new FakeClock();
+  const abort = new AbortController();
+  const tries: number[] = [];
+  const retries: number[] = [];
+  vi.stubGlobal('navigator', { onLine: true });
+  vi.stubGlobal('fetch', (_url: string, { signal }: RequestInit) => {
+    tries.push(clock.now());
+    return answer(signal ?? undefined);
+  });
+  const client = new HubClient({
+    hub: 'https://hub',
+    id: 'a/b',
+    clock,
+    random: () => 0,
+    signal: abort.signal,
+    onRetry: (numFailures) => retries.push(numFailures),
+  });
+  /** Moves time on until nothing waits any more. */
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (clock.pendingTimers === 0) return;
+      clock.advance(500);
+    }
+  };
+  return { client, clock, abort, tries, retries, run };
+}
+
+/** As `fetch` waits for a server that accepts a connection and says nothing. */
+function never(signal: AbortSignal | undefined): Promise<Response> {
+  return new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(new Error('aborted')));
+  });
+}
+
+/** An answer whose body never ends. */
+const stuck = (signal: AbortSignal | undefined): Promise<Response> => {
+  const body = new ReadableStream({
+    start: (controller) => signal?.addEventListener('abort', () => controller.error(new Error('aborted'))),
+  });
+  return Promise.resolve(new Response(body));
+};
+
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('a hub', () => {
+  it('that never answers is given up after three tries of 15 s, each of which is told', async () => {
+    const { client, tries, retries, clock, run } = createClient(never);
+    const answer = client.fetch(API);
+    answer.catch(() => {});
+    await run();
+    await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
+    expect(tries).toEqual([0, 15_500, 31_500]);
+    expect(clock.now()).toBe(46_500);
+    expect(retries).toEqual([1, 2]);
+  });
+
+  it('that never ends its answer is given up as well', async () => {
+    const { client, tries, run } = createClient(stuck);
+    const answer = client.fetch(API);
+    answer.catch(() => {});
+    await run();
+    await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
+    expect(tries).toHaveLength(3);
+  });
+
+  it('that never sends a file is asked again', async () => {
+    const { client, clock, run } = createClient(never);
+    const file = client.openRange('c', 'config.json', { begin: 0, end: 10 });
+    file.catch(() => {});
+    await run();
+    await expect(file).rejects.toBeInstanceOf(HubUnreachableError);
+    expect(clock.now()).toBe(15_000);
+  });
+
+  it('that hides the answer from the page is named as such after three quick tries', async () => {
+    const { client, tries, run } = createClient(() => Promise.reject(new TypeError('Failed to fetch')));
+    const answer = client.fetch(API);
+    answer.catch(() => {});
+    await run();
+    await expect(answer).rejects.toThrow('hides its answer from this page (CORS)');
+    expect(tries).toEqual([0, 500, 1500]);
+  });
+
+  it.each([
+    [
+      'refuses it with 401',
+      () => new Response(null, { status: 401, headers: { 'x-error-code': 'RepoNotFound' } }),
+    ],
+    ['does not find it', () => new Response(null, { status: 404 })],
+    ['answers every address with a page', () => new Response('<!doctype html>')],
+  ])('that %s has no such model, which is said at once', async (_, respond) => {
+    const { client, tries, run } = createClient(() => Promise.resolve(respond()));
+    const snapshot = readHubSnapshot(client, 'main');
+    snapshot.catch(() => {});
+    await vi.waitFor(() => expect(tries).toHaveLength(1));
+    await run();
+    await expect(snapshot).rejects.toBeInstanceOf(ModelNotFoundError);
+    await expect(snapshot).rejects.toThrow('a/b');
+    expect(tries).toHaveLength(1);
+  });
+
+  it('leaves no timer behind once it has answered, nor when the load is cancelled', async () => {
+    const answered = createClient(() => Promise.resolve(new Response('{}')));
+    await answered.client.fetch(API);
+    expect(answered.clock.pendingTimers).toBe(0);
+    const cancelled = createClient(never);
+    const answer = cancelled.client.fetch(API);
+    cancelled.abort.abort(new Error('cancelled'));
+    await expect(answer).rejects.toThrow('cancelled');
+    expect(cancelled.clock.pendingTimers).toBe(0);
+  });
+});

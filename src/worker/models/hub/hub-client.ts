@@ -1,0 +1,150 @@
+import type { ByteRange } from '../checkpoint/checkpoint.ts';
+import {
+  HubRateLimitError,
+  HubUnavailableError,
+  HubUnreachableError,
+  ModelAccessError,
+  ModelNotFoundError,
+} from '../../protocol/errors/hub.ts';
+import { readChunks } from '../read-chunks.ts';
+import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
+
+/** For the head of an answer, and for the whole answer to a question of the API. A hub takes less than a second. */
+const ANSWER_LIMIT_MS = 15_000;
+
+/** A person waits for the answer of the API with nothing to see yet. */
+const MAX_API_FAILURES = 3;
+
+export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
+  /** Origin of the hub, without a slash at the end. */
+  readonly hub: string;
+  /** `owner/name`. */
+  readonly id: string;
+}
+
+/** The server has sent the whole file where a part of it was asked for. */
+export class RangesIgnoredError extends Error {
+  override readonly name = 'RangesIgnoredError';
+}
+
+/** One model of one hub over HTTP: what goes wrong has a name, and what may get better is tried again. */
+export class HubClient {
+  readonly hub: string;
+  readonly id: string;
+  readonly #retryOptions: Omit<RetryOptions, 'maxFailures'>;
+
+  constructor({ hub, id, ...retryOptions }: HubClientOptions) {
+    this.hub = hub;
+    this.id = id;
+    this.#retryOptions = retryOptions;
+  }
+
+  /** As `fetch` for a request of the hub's API; every answer is a good one, with its body whole. */
+  readonly fetch: typeof fetch = (input, init) => {
+    const url = String(input instanceof Request ? input.url : input);
+    const ask = (): Promise<Response> =>
+      this.#withinLimit(this.#retryOptions.signal, async (signal) => {
+        const response = await this.#send(url, { ...init, signal });
+        const body = await this.#read(() => response.arrayBuffer());
+        return new Response(body, response);
+      });
+    return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
+  };
+
+  /**
+   * Begins to fetch a part of a file; nothing is tried again.
+   *
+   * @throws RangesIgnoredError where the answer is the whole file, and that is not what was asked for.
+   */
+  async openRange(
+    commit: string,
+    path: string,
+    { begin, end }: ByteRange,
+    signal = this.#retryOptions.signal,
+  ): Promise<Response> {
+    const headers = { Range: `bytes=${begin}-${end - 1}` };
+    const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
+    const response = await this.#withinLimit(signal, (limited) =>
+      this.#send(url, { headers, signal: limited }),
+    );
+    if (response.status === 206) return response;
+    const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
+    if (isWhole) return response;
+    await response.body?.cancel();
+    throw new RangesIgnoredError(`${this.hub} ignores ranges`);
+  }
+
+  /** The chunks of a body. @throws HubUnreachableError where it is cut off. */
+  async *chunksOf(response: Response): AsyncGenerator<Uint8Array> {
+    try {
+      yield* readChunks(response.body);
+    } catch (cause) {
+      throw this.cut(cause);
+    }
+  }
+
+  retry<Result>(
+    attempt: (onProgress: () => void) => Promise<Result>,
+    signal = this.#retryOptions.signal,
+  ): Promise<Result> {
+    return retry(attempt, { ...this.#retryOptions, signal });
+  }
+
+  /** The connection ended before its time. */
+  cut(cause: unknown): HubUnreachableError {
+    return HubUnreachableError.of(this.hub, cause);
+  }
+
+  /** Aborts what has not come to its end in time: some servers accept a connection and never answer. */
+  async #withinLimit<Value>(
+    signal: AbortSignal,
+    run: (signal: AbortSignal) => Promise<Value>,
+  ): Promise<Value> {
+    const limit = new AbortController();
+    const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, () =>
+      limit.abort(new DOMException(`No answer within ${ANSWER_LIMIT_MS} ms`, 'TimeoutError')),
+    );
+    try {
+      return await run(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+  }
+
+  async #send(url: string, init: RequestInit): Promise<Response> {
+    // What is fetched is stored once; the browser's cache would store it again.
+    const response = await this.#read(() => fetch(url, { cache: 'no-store', ...init }));
+    if (response.ok) return response;
+    await response.body?.cancel();
+    throw this.#errorOf(response);
+  }
+
+  async #read<Value>(read: () => Promise<Value>): Promise<Value> {
+    try {
+      return await read();
+    } catch (cause) {
+      throw this.cut(cause);
+    }
+  }
+
+  #errorOf({ status, headers }: Response): Error {
+    // A hub hides private models behind a 401, and names what it means.
+    const reason = headers.get('x-error-code');
+    const retryAfterMs = parseRetryAfter(headers.get('retry-after'), Date.now());
+    if (status === 429) return HubRateLimitError.of(this.hub, retryAfterMs);
+    if (status >= 500) return HubUnavailableError.of(this.hub, status, retryAfterMs);
+    const missing = reason === null ? undefined : MISSING[reason];
+    if (missing) return ModelNotFoundError.of(this.id, this.hub, missing);
+    if (status === 401 || status === 403)
+      return ModelAccessError.of(this.id, this.hub, status, reason === 'GatedRepo');
+    if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'such file or model');
+    return HubUnavailableError.of(this.hub, status, retryAfterMs);
+  }
+}
+
+/** The hub's `x-error-code`, and what there is none of. */
+const MISSING: Readonly<Record<string, string>> = {
+  RepoNotFound: 'model under the name',
+  RevisionNotFound: 'such revision',
+  EntryNotFound: 'such file',
+};

@@ -1,0 +1,157 @@
+import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../checkpoint/checkpoint-files.ts';
+import type { WeightFile } from '../checkpoint/checkpoint.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { yieldToHost } from '../../platform/yield-to-host.ts';
+import { splitRanges } from '../store/byte-ranges.ts';
+import { causalMaskBytes } from '../gpt2/causal-mask.ts';
+import { createDigest } from '../store/digest.ts';
+import { download } from './download.ts';
+import type { HubClient } from './hub-client.ts';
+import type { HubFile, HubSnapshot } from './hub-snapshot.ts';
+import type { Parts } from '../store/model-store.ts';
+import type { PartFile } from '../store/part-file.ts';
+
+interface RemoteCheckpointOptions {
+  readonly client: HubClient;
+  readonly snapshot: HubSnapshot;
+  readonly parts: Parts;
+  readonly signal: AbortSignal;
+}
+
+interface OpenFile extends HubFile {
+  readonly part: PartFile;
+}
+
+/** Read at once when a file is checked, with what else waits in between. */
+const STEP_BYTES = 4 * 1024 * 1024;
+
+/** The files of a checkpoint on a hub: what is read of them is fetched once, and kept in part files until it is converted. */
+export class RemoteCheckpoint implements CheckpointFiles {
+  readonly #options: RemoteCheckpointOptions;
+  readonly #open = new Map<string, OpenFile>();
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(options: RemoteCheckpointOptions) {
+    this.#options = options;
+  }
+
+  /** A JSON file comes whole, and checked; of a weight file only what is read. */
+  open(name: string): Promise<RandomAccessFile | undefined> {
+    const opening = this.#openFile(name);
+    this.#pending.add(opening);
+    return opening;
+  }
+
+  /** Resolves when no file is being opened any more: whoever opens several stops waiting at the first failure. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#pending);
+  }
+
+  async #openFile(name: string): Promise<RandomAccessFile | undefined> {
+    const { parts, snapshot } = this.#options;
+    const facts = snapshot.files.get(name);
+    if (!facts) return undefined;
+    const file = this.#open.get(name) ?? { ...facts, part: await parts.open(name, facts.size) };
+    this.#open.set(name, file);
+    if (name.endsWith('.safetensors')) {
+      return { name, size: facts.size, read: (begin, end) => this.#read(file, begin, end) };
+    }
+    return memoryFile(name, await this.#fetchWhole(file));
+  }
+
+  /** Bytes of the weight files that are not here yet. */
+  missingBytes(weightFiles: readonly WeightFile[]): number {
+    return weightFiles
+      .flatMap(({ file, neededRanges }) => this.#fileOf(file).part.missing(neededRanges))
+      .reduce((sum, { begin, end }) => sum + end - begin, 0);
+  }
+
+  /** Takes the room for the weight files. @throws StorageQuotaError where there is less. */
+  reserve(weightFiles: readonly WeightFile[]): void {
+    for (const { file } of weightFiles) this.#fileOf(file).part.reserve();
+  }
+
+  /** Fetches what is needed of the weight files and not here yet. */
+  async downloadWeights(
+    weightFiles: readonly WeightFile[],
+    onBytes: (numBytes: number) => void,
+  ): Promise<void> {
+    for (const { file, neededRanges } of weightFiles) {
+      await this.#download(this.#fileOf(file), neededRanges, onBytes);
+    }
+  }
+
+  /**
+   * Compares a weight file with its digest, the masks that were not fetched filled in.
+   *
+   * @throws ModelFileCorruptError where it is another file.
+   */
+  async verify(weightFile: WeightFile, onBytes: (numBytes: number) => void): Promise<void> {
+    const { skippedMasks } = weightFile;
+    const file = this.#fileOf(weightFile.file);
+    fillIn(file.part, skippedMasks);
+    if (await this.#matches(file, onBytes)) return;
+    // A mask of another kind than is known: then it is needed for the digest, and for nothing else.
+    const unknown = skippedMasks.map(({ begin, end }) => ({ begin, end }));
+    if (file.part.missing(unknown).length > 0) {
+      await this.#download(file, unknown, () => {});
+      if (await this.#matches(file, () => {})) return;
+    }
+    throw corrupt(file);
+  }
+
+  #fileOf({ name }: RandomAccessFile): OpenFile {
+    const file = this.#open.get(name);
+    if (!file) throw new Error(`Expected ${name} to be open`);
+    return file;
+  }
+
+  async #read(file: OpenFile, begin: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
+    await this.#download(file, [{ begin, end }], () => {});
+    // Whoever converts a checkpoint reads it all: the worker has other things to do as well.
+    await yieldToHost();
+    this.#options.signal.throwIfAborted();
+    return file.part.read(begin, end);
+  }
+
+  async #fetchWhole(file: OpenFile): Promise<Uint8Array> {
+    const whole = { begin: 0, end: file.size };
+    await this.#download(file, [whole], () => {});
+    if (!(await this.#matches(file, () => {}))) throw corrupt(file);
+    return file.part.read(0, file.size);
+  }
+
+  async #download(
+    { path, part }: OpenFile,
+    needed: WeightFile['neededRanges'],
+    onBytes: (numBytes: number) => void,
+  ): Promise<void> {
+    const { client, snapshot, signal } = this.#options;
+    await download({ client, commit: snapshot.commit, path, part, needed, signal, onBytes });
+  }
+
+  async #matches(file: OpenFile, onBytes: (numBytes: number) => void): Promise<boolean> {
+    const digest = await createDigest(file);
+    for (const { begin, end } of splitRanges([{ begin: 0, end: file.size }], STEP_BYTES)) {
+      await yieldToHost();
+      this.#options.signal.throwIfAborted();
+      digest.update(file.part.read(begin, end));
+      onBytes(end - begin);
+    }
+    return digest.matches();
+  }
+}
+
+/** Written and not recorded: a mask counts as missing until it has come from the hub. */
+function fillIn(part: PartFile, masks: WeightFile['skippedMasks']): void {
+  for (const mask of masks) {
+    const bytes = causalMaskBytes(mask);
+    const isMissing = part.missing([mask]).length > 0;
+    if (bytes && isMissing) part.write(mask.begin, bytes);
+  }
+}
+
+function corrupt({ path, digest }: HubFile): ModelFileCorruptError {
+  const name = digest.algorithm === 'sha256' ? 'SHA-256' : 'git blob id';
+  return ModelFileCorruptError.of(path, `its ${name} is not ${digest.hex}`);
+}

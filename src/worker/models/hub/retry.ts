@@ -1,0 +1,74 @@
+import type { Clock } from '../../../batching/clock.ts';
+import { isTransient } from '../../protocol/errors/hub.ts';
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly signal: AbortSignal;
+  /** In a row, without a single byte in between. */
+  readonly maxFailures?: number;
+  /** Hears of each failure that another try follows, with how many there were in a row. */
+  readonly onRetry?: (numFailures: number) => void;
+}
+
+const DEFAULT_MAX_FAILURES = 6;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 15_000;
+/** A server that asks for more is not worth waiting for: its caller decides. */
+const LONGEST_RETRY_AFTER_MS = 60_000;
+
+/**
+ * Calls `attempt` until it succeeds: after a transient failure again, each pause twice as long as the one before and up to
+ * half of it left to chance, so that clients that failed together do not come back together. A server's Retry-After is a
+ * lower bound.
+ *
+ * @param attempt Calls `onProgress` when something has come: the failures before it are forgiven.
+ * @throws The last failure, at once where it is not transient; the signal's reason when it aborts.
+ */
+export async function retry<Result>(
+  attempt: (onProgress: () => void) => Promise<Result>,
+  { clock, random, signal, maxFailures = DEFAULT_MAX_FAILURES, onRetry }: RetryOptions,
+): Promise<Result> {
+  for (let numFailures = 0; ;) {
+    signal.throwIfAborted();
+    try {
+      return await attempt(() => {
+        numFailures = 0;
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isTransient(error)) throw error;
+      numFailures += 1;
+      if (numFailures >= maxFailures || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
+      onRetry?.(numFailures);
+      await pause(Math.max(error.retryAfterMs, pauseMs(numFailures, random())), clock, signal);
+    }
+  }
+}
+
+/** @param numFailures From 1. */
+function pauseMs(numFailures: number, chance: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** (numFailures - 1), LONGEST_PAUSE_MS) * (1 - chance / 2);
+}
+
+/** @returns 0 for none, and for what is neither seconds nor a date. */
+export function parseRetryAfter(header: string | null, nowEpochMs: number): number {
+  if (header === null) return 0;
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowEpochMs;
+  return Number.isFinite(ms) ? Math.max(0, ms) : 0;
+}
+
+function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      cancel();
+      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
+    };
+    const cancel = clock.setTimer(ms, () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,97 @@
+import { createBackend, limitsOf, type DeviceChoice, type PackedModel } from '../runtime/create-backend.ts';
+import { packInMemory } from './checkpoint/convert-weights.ts';
+import { planModel } from './checkpoint/model-plan.ts';
+import { openCheckpoint } from './checkpoint/open-checkpoint.ts';
+import { lazyBytes } from './checkpoint/packed-source.ts';
+import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
+import { readGenerationDefaults } from './generation-config.ts';
+import type { Gpt2Config } from './gpt2/config.ts';
+import type { ModelFolder, ModelTexts } from './store/model-store.ts';
+import { servedFolder } from './model-files.ts';
+import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
+import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/protocol.ts';
+import type { Gpt2Backend } from '../runtime/model-backend.ts';
+
+export interface LoadedModel {
+  readonly config: Gpt2Config;
+  readonly tokenizer: Tokenizer;
+  readonly backend: Gpt2Backend;
+  readonly modelInfo: ModelInfo;
+  readonly backendInfo: BackendInfo;
+}
+
+export type ReportProgress = (progress: LoadProgress) => void;
+
+const NUM_STEPS = 2;
+
+/**
+ * Fetches the model folder that comes with the page and makes it ready to run.
+ *
+ * @param modelUrl Absolute URL of the folder, ending in `/`.
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, ModelTooLargeError.
+ */
+export async function loadEmbeddedModel(
+  modelUrl: string,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  const files = servedFolder(modelUrl, (loaded, total) => report({ phase: 'download', loaded, total }));
+  const checkpoint = await openCheckpoint(files);
+  report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
+  const plan = planModel(checkpoint, 'auto', limitsOf(device));
+  const { packed, weights } = await packInMemory(checkpoint, plan);
+  return load(embeddedId(modelUrl), checkpoint, { packed, weights }, device, report);
+}
+
+/** The folder's name is the model's. */
+export function embeddedId(modelUrl: string): string {
+  return new URL(modelUrl).pathname.split('/').at(-2) ?? modelUrl;
+}
+
+/**
+ * Makes a stored model ready to run; only the tensor that is being copied to the device is in memory.
+ *
+ * @throws UnsupportedDtypeError where it was stored for a device that computes in fp16, and this one does not.
+ */
+export async function loadStoredModel(
+  folder: ModelFolder,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
+  const { id, packed } = folder.manifest;
+  const limits = limitsOf(device);
+  const hasFloat16 = limits.kind === 'webgpu' && limits.hasShaderF16;
+  if (packed.precision === 'float16' && !hasFloat16)
+    throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
+  const texts = await folder.readTexts();
+  const file = await folder.openWeights();
+  try {
+    const weights = lazyBytes(packed.size, (target, at) => void file.read(target, { at }));
+    return await load(id, texts, { packed, weights }, device, report);
+  } finally {
+    file.close();
+  }
+}
+
+async function load(
+  id: string,
+  { config, generationConfig, tokenizer: tokenizerJson, tokenizerConfig }: ModelTexts,
+  { packed, weights }: Omit<PackedModel, 'config'>,
+  device: DeviceChoice,
+  report: ReportProgress,
+): Promise<LoadedModel> {
+  const tokenizer = await createTokenizer(tokenizerJson, tokenizerConfig);
+  report({ phase: 'prepare', loaded: 1, total: NUM_STEPS });
+  const { backend, backendInfo } = await createBackend({ config, packed, weights }, device);
+  report({ phase: 'prepare', loaded: NUM_STEPS, total: NUM_STEPS });
+  const modelInfo: ModelInfo = {
+    id,
+    numParameters: packed.numParameters,
+    numLayers: config.numLayers,
+    contextLength: config.contextLength,
+    vocabSize: config.vocabSize,
+    generationDefaults: readGenerationDefaults(generationConfig, config.contextLength),
+  };
+  return { config, tokenizer, backend, modelInfo, backendInfo };
+}

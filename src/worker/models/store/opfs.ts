@@ -1,0 +1,152 @@
+import { ModelStoreError, StorageQuotaError } from '../../protocol/errors/hub.ts';
+import type { SyncFile } from './sync-file.ts';
+
+/** In dedicated workers alone; the compiler's DOM types are those of a page. */
+interface SyncFileHandle extends FileSystemFileHandle {
+  createSyncAccessHandle(): Promise<SyncFile>;
+}
+
+/** The folder of this site that a path names. @throws ModelStoreError where the browser has no OPFS for it. */
+export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
+  // In insecure contexts, and in some browsers at all, it is missing, whatever the type says.
+  const storage = navigator.storage as StorageManager | undefined;
+  if (!storage || !('getDirectory' in storage)) throw ModelStoreError.because('it has none here');
+  try {
+    let folder = await storage.getDirectory();
+    for (const name of path) folder = await createFolder(folder, name);
+    return folder;
+  } catch (cause) {
+    throw storeErrorOf(cause);
+  }
+}
+
+/** Where there is one already, that one. @throws StorageQuotaError, ModelStoreError. */
+export async function createFolder(
+  parent: FileSystemDirectoryHandle,
+  name: string,
+): Promise<FileSystemDirectoryHandle> {
+  try {
+    return await parent.getDirectoryHandle(name, { create: true });
+  } catch (cause) {
+    throw storeErrorOf(cause);
+  }
+}
+
+/** Made where there is none. What is written beyond the site's quota throws StorageQuotaError. */
+export async function openSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
+  const file = await createSyncFile(folder, name);
+  return {
+    getSize: () => file.getSize(),
+    read: (target, options) => file.read(target, options),
+    write(source, options) {
+      const written = withinQuota(() => file.write(source, options));
+      // Chromium 156 throws nothing when the quota is full, and answers with a number that makes no sense.
+      if (written === source.byteLength) return written;
+      throw StorageQuotaError.because(`wrote ${written} of ${source.byteLength} bytes`);
+    },
+    truncate(size) {
+      withinQuota(() => file.truncate(size));
+      if (file.getSize() !== size) throw StorageQuotaError.because(`the file has ${file.getSize()} bytes`);
+    },
+    flush: () => withinQuota(() => file.flush()),
+    close: () => file.close(),
+  };
+}
+
+async function createSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
+  try {
+    const handle = await folder.getFileHandle(name, { create: true });
+    if (canOpenSync(handle)) return await handle.createSyncAccessHandle();
+  } catch (cause) {
+    throw storeErrorOf(cause);
+  }
+  throw ModelStoreError.because('this is no dedicated worker');
+}
+
+/** Undefined where there is no such file. */
+export async function readJsonFile(folder: FileSystemDirectoryHandle, name: string): Promise<unknown> {
+  const handle = await ifFound(folder.getFileHandle(name));
+  if (!handle) return undefined;
+  try {
+    return JSON.parse(await (await handle.getFile()).text());
+  } catch {
+    // Half written, by a browser that crashed.
+    return undefined;
+  }
+}
+
+export async function writeJsonFile(
+  folder: FileSystemDirectoryHandle,
+  name: string,
+  value: unknown,
+): Promise<void> {
+  const file = await openSyncFile(folder, name);
+  try {
+    const bytes = new TextEncoder().encode(JSON.stringify(value));
+    // Longer first, then shorter: where there is no room for more, what was there before is not lost.
+    if (file.getSize() < bytes.byteLength) file.truncate(bytes.byteLength);
+    file.write(bytes, { at: 0 });
+    file.truncate(bytes.byteLength);
+    file.flush();
+  } finally {
+    file.close();
+  }
+}
+
+/** Does nothing where there is none. */
+export async function removeEntry(folder: FileSystemDirectoryHandle, name: string): Promise<void> {
+  await ifFound(folder.removeEntry(name, { recursive: true }));
+}
+
+/** Undefined where there is none of that name. */
+export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await entry;
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'NotFoundError') return undefined;
+    throw ModelStoreError.because(error);
+  }
+}
+
+export async function foldersIn(
+  folder: FileSystemDirectoryHandle,
+): Promise<readonly FileSystemDirectoryHandle[]> {
+  const folders: FileSystemDirectoryHandle[] = [];
+  for await (const entry of folder.values()) if (isFolder(entry)) folders.push(entry);
+  return folders;
+}
+
+export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
+  const files: File[] = [];
+  for await (const entry of folder.values()) if (isFile(entry)) files.push(await entry.getFile());
+  return files;
+}
+
+function isFolder(entry: FileSystemHandle): entry is FileSystemDirectoryHandle {
+  return entry.kind === 'directory';
+}
+
+function isFile(entry: FileSystemHandle): entry is FileSystemFileHandle {
+  return entry.kind === 'file';
+}
+
+function canOpenSync(handle: FileSystemFileHandle): handle is SyncFileHandle {
+  return 'createSyncAccessHandle' in handle;
+}
+
+function withinQuota<Value>(write: () => Value): Value {
+  try {
+    return write();
+  } catch (error) {
+    throw isQuotaExceeded(error) ? StorageQuotaError.because(error) : error;
+  }
+}
+
+function storeErrorOf(cause: unknown): Error {
+  if (cause instanceof StorageQuotaError || cause instanceof ModelStoreError) return cause;
+  return isQuotaExceeded(cause) ? StorageQuotaError.because(cause) : ModelStoreError.because(cause);
+}
+
+function isQuotaExceeded(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'QuotaExceededError';
+}

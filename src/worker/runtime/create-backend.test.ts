@@ -1,0 +1,138 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { chooseDevice } from './create-backend.ts';
+import type { WorkerPast } from '../protocol/protocol.ts';
+import { NO_PAST } from '../protocol/ladder.ts';
+
+interface Machine {
+  /** Undefined: the browser has no WebGPU. Null: it has, and no adapter. */
+  readonly adapter?:
+    | { readonly features: readonly string[]; readonly isRefusing?: boolean }
+    | null
+    | undefined;
+  readonly isIsolated?: boolean;
+  readonly numCores?: number;
+}
+
+const forever = (): Promise<never> => new Promise<never>(() => {});
+
+const LIMITS = new Proxy({}, { get: () => 1 });
+
+function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
+  const requestDevice = ({ requiredFeatures = [] }: GPUDeviceDescriptor) =>
+    adapter?.isRefusing
+      ? Promise.reject(new Error('no room'))
+      : Promise.resolve({ features: new Set(requiredFeatures), limits: LIMITS });
+  const offered = adapter && {
+    features: new Set(adapter.features),
+    limits: LIMITS,
+    info: { description: 'a GPU', vendor: '', architecture: '', device: '' },
+    requestDevice,
+  };
+  const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
+  vi.stubGlobal('navigator', { gpu, hardwareConcurrency: numCores });
+  vi.stubGlobal('crossOriginIsolated', isIsolated);
+}
+
+const leaving = (...rungs: WorkerPast['leftRungs'][number]['rung'][]): WorkerPast => ({
+  ...NO_PAST,
+  leftRungs: rungs.map((rung) => ({ rung, reason: `${rung} failed` })),
+});
+
+const FP16 = { adapter: { features: ['shader-f16'] } };
+const FP32 = { adapter: { features: [] } };
+
+afterEach(() => void vi.unstubAllGlobals());
+
+describe('chooseDevice', () => {
+  it.each([
+    ['a GPU with fp16', FP16, 'webgpu-fp16', ''],
+    ['a GPU without fp16', FP32, 'webgpu-fp32', 'This GPU adapter does not offer shader-f16'],
+    ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
+    ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
+    ['no WebGPU', {}, 'wasm-threads', 'does not offer navigator.gpu'],
+    ['a page that is not isolated', { isIsolated: false }, 'wasm', 'not cross-origin isolated'],
+    ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'does not offer navigator.gpu'],
+  ] as const)(
+    'takes the best that there is with %s, and says why no better one',
+    async (_, machine, rung, reason) => {
+      pretend(machine);
+      const device = await chooseDevice('auto');
+      expect(device.rung).toBe(rung);
+      expect(device.fallbackReason).toContain(reason);
+    },
+  );
+
+  it('takes the next rung with each that was left, and says why each was', async () => {
+    pretend(FP16);
+    const rungs = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
+    for (const [index, rung] of rungs.entries()) {
+      const device = await chooseDevice('auto', leaving(...rungs.slice(0, index)));
+      expect(device.rung).toBe(rung);
+      expect(device.fallbackReason).toBe(
+        rungs
+          .slice(0, index)
+          .map((left) => `${left} failed`)
+          .join('; '),
+      );
+    }
+  });
+
+  it.each([
+    ['for an adapter', { requestAdapter: forever }, 'does not answer'],
+    [
+      'an adapter for a device',
+      {
+        requestAdapter: () =>
+          Promise.resolve({ features: new Set(), limits: LIMITS, info: {}, requestDevice: forever }),
+      },
+      'gave no device',
+    ],
+  ])('takes the next rung where the browser is asked %s and never answers', async (_, gpu, reason) => {
+    vi.useFakeTimers();
+    pretend({});
+    vi.stubGlobal('navigator', { gpu, hardwareConcurrency: 8 });
+    const chosen = chooseDevice('auto', leaving('webgpu-fp16'));
+    await vi.advanceTimersByTimeAsync(181_000);
+    const { rung, fallbackReason } = await chosen;
+    vi.useRealTimers();
+    expect(rung).toBe('wasm-threads');
+    expect(fallbackReason).toContain(reason);
+  });
+
+  it('advises ?backend=wasm where WebGPU was asked for, and never to a page that runs on WASM', async () => {
+    pretend({ adapter: null });
+    await expect(chooseDevice('webgpu')).rejects.toThrow('?backend=wasm');
+    const { fallbackReason } = await chooseDevice('auto');
+    expect(fallbackReason).toBe('WebGPU is not available (the browser found no GPU adapter)');
+  });
+
+  it('asks for no feature that its rung does not use', async () => {
+    pretend(FP16);
+    const device = await chooseDevice('auto', leaving('webgpu-fp16'));
+    expect('gpu' in device && device.gpu.hasShaderF16).toBe(false);
+  });
+
+  it('has threads where the rung has, as many as onnxruntime-web would take', async () => {
+    pretend({ numCores: 6 });
+    expect(await chooseDevice('wasm')).toMatchObject({ rung: 'wasm-threads', numThreads: 3 });
+    expect(await chooseDevice('wasm', leaving('wasm-threads'))).toMatchObject({
+      rung: 'wasm',
+      numThreads: 1,
+    });
+  });
+
+  it('keeps to WebGPU where that was asked for, and fails where there is none', async () => {
+    pretend({ adapter: null });
+    await expect(chooseDevice('webgpu')).rejects.toMatchObject({ code: 'NO_WEBGPU_ADAPTER' });
+    pretend(FP32);
+    await expect(chooseDevice('webgpu', leaving('webgpu-fp32'))).rejects.toThrow('webgpu-fp32 failed');
+  });
+
+  it('does not pass over a rung that the worker before was on: its adapter may come back', async () => {
+    pretend({ adapter: null });
+    const recovery = { kind: 'device-lost', message: '', rung: 'webgpu-fp32', attempt: 1 } as const;
+    await expect(chooseDevice('auto', { ...NO_PAST, recovery })).rejects.toThrow('The GPU adapter is gone');
+    const left = leaving('webgpu-fp16', 'webgpu-fp32');
+    expect((await chooseDevice('auto', { ...left, recovery })).rung).toBe('wasm-threads');
+  });
+});

@@ -1,0 +1,182 @@
+import { ModelRunError } from '../../batching/errors.ts';
+import type { KvCacheLimits } from '../../batching/generation/kv-memory.ts';
+import type {
+  DecodeStep,
+  ModelRunner,
+  PrefillStep,
+  PromptScoring,
+  StartedStep,
+  Step,
+  StepOutput,
+  StepRow,
+} from '../../batching/generation/model-runner.ts';
+import type { Gpt2Backend, SampleOutput } from './model-backend.ts';
+import { scoreTokens } from './score-tokens.ts';
+
+/** Who replaces what runs the steps, where that is at an end. */
+export interface RunSupervisor {
+  /** A step is about to begin. Returns its end, which is not called where it fails. */
+  begin(step: Step): () => void;
+  onFault(cause: unknown, step: Step): void;
+  /** Rows that may run together for now; undefined where there is no limit but the cache's. */
+  readonly maxRows: number | undefined;
+}
+
+/** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
+export class Gpt2Runner implements ModelRunner {
+  readonly #backend: Gpt2Backend;
+  readonly #supervisor: RunSupervisor | undefined;
+
+  /** @param supervisor Without one, a step that fails is the engine's to deal with. */
+  constructor(backend: Gpt2Backend, supervisor?: RunSupervisor) {
+    this.#backend = backend;
+    this.#supervisor = supervisor;
+  }
+
+  get kvCacheLimits(): KvCacheLimits {
+    const supervisor = this.#supervisor;
+    return {
+      ...this.#backend.kvCacheLimits,
+      get maxRows() {
+        return supervisor?.maxRows ?? Infinity;
+      },
+    };
+  }
+
+  get maxPrefillRows(): number {
+    return this.#backend.maxPrefillRows;
+  }
+
+  get maxScoredTokens(): number {
+    return this.#backend.maxScoredTokens;
+  }
+
+  get isPipelined(): boolean {
+    return this.#backend.isPipelined;
+  }
+
+  start(step: Step): StartedStep {
+    const { promise: launched, resolve } = Promise.withResolvers<void>();
+    const ended = this.#supervisor?.begin(step);
+    const running = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    const output = ended ? this.#supervised(step, running, ended) : running;
+    output.then(
+      () => resolve(),
+      () => resolve(),
+    );
+    return { launched, output };
+  }
+
+  /**
+   * One that fails never ends, so that nobody is told of it: its requests go on elsewhere, from the tokens that their callers
+   * have.
+   */
+  async #supervised(step: Step, running: Promise<StepOutput>, ended: () => void): Promise<StepOutput> {
+    try {
+      const output = await running;
+      ended();
+      return output;
+    } catch (cause) {
+      this.#supervisor?.onFault(cause, step);
+      return new Promise<never>(() => {});
+    }
+  }
+
+  async #prefill(step: PrefillStep): Promise<StepOutput> {
+    const { rows, isLastChunk, reusedSlot } = step;
+    this.#prepare(step);
+    if (reusedSlot !== undefined) this.#backend.copyToStaging(reusedSlot);
+    const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+    const scoring = rows[0]?.scoring;
+    const { runMs } = await this.#backend.forward({
+      target: 'staging',
+      numRows: rows.length,
+      tokensPerRow,
+      ids: rowMajor(rows, tokensPerRow, ({ tokenIds }, index) => tokenIds[index] ?? PADDING_ID),
+      positions: rowMajor(rows, tokensPerRow, ({ startPosition }, index) => startPosition + index),
+      lastIndices: Int32Array.from(
+        rows,
+        ({ startPosition, tokenIds }) => startPosition + tokenIds.length - 1,
+      ),
+      ...(scoring && { scoredTokens: Int32Array.from(scoring.targetTokenIds.keys()) }),
+    });
+    const output = isLastChunk ? this.#sampleStaging(runMs, rows) : this.#finish(runMs);
+    return scoring ? this.#withScores(scoring, await output) : output;
+  }
+
+  async #sampleStaging(runMs: number, rows: readonly StepRow[]): Promise<StepOutput> {
+    this.#backend.copyStagingTo(rows.map(({ slot }) => slot));
+    return stepOutput(runMs, await this.#backend.sample('staging', rows));
+  }
+
+  async #finish(runMs: number): Promise<StepOutput> {
+    return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+  }
+
+  /** The logits stay where they are until the next forward pass. */
+  async #withScores({ targetTokenIds, numLogprobs }: PromptScoring, output: StepOutput): Promise<StepOutput> {
+    if (targetTokenIds.length === 0) return { ...output, promptLogprobs: [] };
+    const startedAtMs = performance.now();
+    // In front of them are those of the row's last token, which the sampler has read.
+    const logits = await this.#backend.readLogits(1 + targetTokenIds.length);
+    const vocabSize = logits.length / (1 + targetTokenIds.length);
+    const scores = await scoreTokens(logits.subarray(vocabSize), targetTokenIds, numLogprobs);
+    return {
+      ...output,
+      promptLogprobs: scores instanceof Error ? ModelRunError.because(scores) : scores,
+      readbackMs: output.readbackMs + performance.now() - startedAtMs,
+    };
+  }
+
+  async #decode(step: DecodeStep, onLaunched: () => void): Promise<StepOutput> {
+    const { rows, isBehind } = step;
+    this.#prepare(step);
+    const positions = Int32Array.from(rows, (row) => row.startPosition);
+    const { runMs } = await this.#backend.forward({
+      target: 'slots',
+      numRows: rows.length,
+      tokensPerRow: 1,
+      ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? PADDING_ID),
+      positions,
+      // The entry of the token that is fed in is the row's last one.
+      lastIndices: positions,
+    });
+    // Its work is on the device when this returns; only the tokens are still to come.
+    const samples = this.#backend.sample('slots', rows);
+    onLaunched();
+    return stepOutput(runMs, await samples);
+  }
+
+  #prepare({ kvShape, transfers }: Step): void {
+    this.#backend.resize(kvShape);
+    for (const transfer of transfers) this.#backend.transfer(transfer);
+  }
+}
+
+/** Attention is causal: what stands behind a row's last token changes nothing before it. */
+const PADDING_ID = 0;
+
+function rowMajor(
+  rows: readonly StepRow[],
+  tokensPerRow: number,
+  valueOf: (row: StepRow, index: number) => number,
+): Int32Array {
+  const values = new Int32Array(rows.length * tokensPerRow);
+  for (const [rowIndex, row] of rows.entries()) {
+    for (let index = 0; index < tokensPerRow; index++) {
+      values[rowIndex * tokensPerRow + index] = valueOf(row, index);
+    }
+  }
+  return values;
+}
+
+function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepOutput {
+  return {
+    tokenIds: samples.map((sample) =>
+      sample instanceof Error ? ModelRunError.because(sample) : sample.tokenId,
+    ),
+    logprobs: samples.map((sample) => (sample instanceof Error ? undefined : sample.logprobs)),
+    runMs,
+    readbackMs,
+  };
+}

@@ -1,0 +1,248 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import promptReference from '../../../../e2e/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
+import reference from '../../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
+import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
+import { readGpt2Config } from '../../models/gpt2/config.ts';
+import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
+import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { planModel } from '../../models/checkpoint/model-plan.ts';
+import { openCheckpoint } from '../../models/checkpoint/open-checkpoint.ts';
+import { scoreTokens } from '../score-tokens.ts';
+import { WasmBackend } from './wasm-backend.ts';
+
+const MODEL_FOLDER = new URL('../../../../public/models/storyteller/', import.meta.url);
+const config = readGpt2Config(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')));
+
+interface Row {
+  readonly slot: number;
+  readonly tokenId: number;
+  /** Valid K/V entries before the step. */
+  readonly length: number;
+}
+
+/** PyTorch's figures are the reference: the graph, the weights and the K/V cache are tested together. */
+describe('WasmBackend on Storyteller', () => {
+  let backend: WasmBackend;
+
+  beforeAll(async () => {
+    const checkpoint = await openCheckpoint({
+      open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
+    });
+    const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
+    const model = { config, ...(await packInMemory(checkpoint, plan)) };
+    backend = await WasmBackend.create({ ...model, numThreads: 1 });
+  });
+
+  beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));
+
+  async function prefill(tokenIds: readonly number[], startPosition = 0): Promise<Float32Array> {
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: tokenIds.length,
+      ids: Int32Array.from(tokenIds),
+      positions: Int32Array.from(tokenIds, (_, i) => startPosition + i),
+      lastIndices: Int32Array.of(startPosition + tokenIds.length - 1),
+    });
+    return backend.readLogits();
+  }
+
+  async function decode(rows: readonly Row[]): Promise<Float32Array[]> {
+    const numRows = Math.max(...rows.map(({ slot }) => slot)) + 1;
+    const ids = new Int32Array(numRows);
+    const positions = new Int32Array(numRows);
+    for (const { slot, tokenId, length } of rows) {
+      ids[slot] = tokenId;
+      positions[slot] = length;
+    }
+    await backend.forward({
+      target: 'slots',
+      numRows,
+      tokensPerRow: 1,
+      ids,
+      positions,
+      lastIndices: positions,
+    });
+    const logits = await backend.readLogits();
+    return rows.map(({ slot }) => logits.subarray(slot * config.vocabSize, (slot + 1) * config.vocabSize));
+  }
+
+  it.each([...reference.prompts, reference.longPrompt])(
+    "gives PyTorch's logits for “$prompt”",
+    async (expected) => {
+      const logits = await prefill(expected.promptTokenIds);
+      expect(largestDifference(logits, expected)).toBeLessThan(1e-3);
+    },
+  );
+
+  it('gives the same logits for a prompt in chunks', async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await prefill(promptTokenIds.slice(0, 70));
+    await prefill(promptTokenIds.slice(70, 71), 70);
+    const logits = await prefill(promptTokenIds.slice(71), 71);
+    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  });
+
+  it('gives the logits of any tokens of a pass, those of the last one first', async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: promptTokenIds.length,
+      ids: Int32Array.from(promptTokenIds),
+      positions: Int32Array.from(promptTokenIds.keys()),
+      lastIndices: Int32Array.of(promptTokenIds.length - 1),
+      scoredTokens: Int32Array.of(0, 41, 3),
+    });
+    const logits = (await backend.readLogits()).slice();
+    expect(logits).toHaveLength(4 * config.vocabSize);
+    for (const [row, length] of [promptTokenIds.length, 1, 42, 4].entries()) {
+      const alone = await prefill(promptTokenIds.slice(0, length));
+      const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
+      expect(Math.max(...alone.map((logit, id) => Math.abs(logit - (ofRow[id] ?? NaN))))).toBeLessThan(1e-3);
+    }
+  });
+
+  it("finds PyTorch's prompt logprobs for a prompt that fills the context", async () => {
+    const { tokenIds, logprobs } = promptReference.wholeContext;
+    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
+    await backend.forward({
+      target: 'staging',
+      numRows: 1,
+      tokensPerRow: tokenIds.length,
+      ids: Int32Array.from(tokenIds),
+      positions: Int32Array.from(tokenIds.keys()),
+      lastIndices: Int32Array.of(tokenIds.length - 1),
+      scoredTokens: Int32Array.from({ length: tokenIds.length - 1 }, (_, token) => token),
+    });
+    const logits = (await backend.readLogits()).subarray(config.vocabSize);
+    const scores = await scoreTokens(logits, tokenIds.slice(1), 0);
+    if (scores instanceof Error) throw scores;
+    const expected = logprobs.slice(1).map((logprob) => Number(logprob));
+    const differences = scores.map(({ logprob }, index) => Math.abs(logprob - (expected[index] ?? NaN)));
+    expect(Math.max(...differences)).toBeLessThan(1e-3);
+  });
+
+  it('gives the same logits for prompts of different lengths in one pass', async () => {
+    const prompts = [...reference.prompts, reference.longPrompt].slice(-4);
+    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
+    backend.resize({ numSlots: 4, numStagingRows: prompts.length, capacity: 256 });
+    await backend.forward({
+      target: 'staging',
+      numRows: prompts.length,
+      tokensPerRow,
+      ids: padded(
+        prompts.map(({ promptTokenIds }) => promptTokenIds),
+        tokensPerRow,
+      ),
+      positions: padded(
+        prompts.map(() => Array.from({ length: tokensPerRow }, (_, i) => i)),
+        tokensPerRow,
+      ),
+      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
+    });
+    const logits = await backend.readLogits();
+    for (const [row, expected] of prompts.entries()) {
+      const ofRow = logits.subarray(row * config.vocabSize, (row + 1) * config.vocabSize);
+      expect(largestDifference(ofRow, expected)).toBeLessThan(1e-3);
+    }
+  });
+
+  it("gives the same logits for a prompt behind another sequence's prefix", async () => {
+    const { promptTokenIds } = reference.longPrompt;
+    await prefill([...promptTokenIds.slice(0, 50), 7, 8, 9]);
+    backend.copyStagingTo([2]);
+    await prefill([1, 2, 3]);
+    backend.copyToStaging(2);
+    const logits = await prefill(promptTokenIds.slice(50), 50);
+    expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
+  });
+
+  it("decodes PyTorch's greedy tokens with rows of different lengths, idle rows, moves, growth and shrinking", async () => {
+    const [a, b] = [reference.prompts[1], reference.longPrompt];
+    if (!a) throw new Error('The fixture has no prompts.');
+    const generated: [number[], number[]] = [[], []];
+    generated[0].push(argmax(await prefill(a.promptTokenIds)));
+    backend.copyStagingTo([3]);
+    generated[1].push(argmax(await prefill(b.promptTokenIds)));
+    backend.copyStagingTo([1]);
+    let slotOfA = 3;
+    for (let step = 1; step < 32; step++) {
+      if (step === 8) {
+        backend.transfer({ kind: 'move', from: kvSlot(3), to: kvSlot(0) });
+        slotOfA = 0;
+      }
+      if (step === 16) backend.resize({ numSlots: 8, numStagingRows: 2, capacity: 512 });
+      if (step === 24) backend.resize({ numSlots: 2, numStagingRows: 1, capacity: 192 });
+      const [logitsOfA, logitsOfB] = await decode([
+        { slot: slotOfA, tokenId: generated[0].at(-1) ?? 0, length: a.promptTokenIds.length + step - 1 },
+        { slot: 1, tokenId: generated[1].at(-1) ?? 0, length: b.promptTokenIds.length + step - 1 },
+      ]);
+      generated[0].push(argmax(logitsOfA));
+      generated[1].push(argmax(logitsOfB));
+    }
+    expect(generated).toEqual([a.greedyTokenIds, b.greedyTokenIds]);
+  });
+
+  it("decodes PyTorch's greedy tokens after prompts of different lengths that shared one pass", async () => {
+    const prompts = reference.prompts.slice(0, 3);
+    const tokensPerRow = Math.max(...prompts.map(({ promptTokenIds }) => promptTokenIds.length));
+    await backend.forward({
+      target: 'slots',
+      numRows: prompts.length,
+      tokensPerRow,
+      ids: Int32Array.from(
+        prompts.flatMap(({ promptTokenIds }) =>
+          Array.from({ length: tokensPerRow }, (_, i) => promptTokenIds[i] ?? 0),
+        ),
+      ),
+      positions: Int32Array.from({ length: prompts.length * tokensPerRow }, (_, i) => i % tokensPerRow),
+      lastIndices: Int32Array.from(prompts, ({ promptTokenIds }) => promptTokenIds.length - 1),
+    });
+    const decoded: number[][] = prompts.map(() => []);
+    for (let step = 0; step < 8; step++) {
+      const logits = await decode(
+        prompts.map(({ promptTokenIds, greedyTokenIds }, slot) => ({
+          slot,
+          tokenId: greedyTokenIds[step] ?? 0,
+          length: promptTokenIds.length + step,
+        })),
+      );
+      for (const [row, ofRow] of logits.entries()) decoded[row]?.push(argmax(ofRow));
+    }
+    expect(decoded).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds.slice(1, 9)));
+  });
+
+  it('lets other tasks in while one pass follows the other', async () => {
+    const seen: string[] = [];
+    setTimeout(() => seen.push('another task'));
+    for (let pass = 0; seen.length === 0 && pass < 5000; pass++) {
+      await decode([{ slot: 0, tokenId: 1, length: 1 }]);
+    }
+    expect(seen).toEqual(['another task']);
+  });
+});
+
+interface Expected {
+  readonly top20: { readonly ids: readonly number[]; readonly logits: readonly number[] };
+}
+
+/** Relative to the largest of the reference's logits. */
+function largestDifference(logits: Float32Array, { top20 }: Expected): number {
+  const scale = Math.max(...top20.logits.map(Math.abs));
+  return (
+    Math.max(...top20.ids.map((id, i) => Math.abs((logits[id] ?? NaN) - (top20.logits[i] ?? NaN)))) / scale
+  );
+}
+
+function padded(rows: readonly (readonly number[])[], length: number): Int32Array {
+  return Int32Array.from(rows.flatMap((row) => Array.from({ length }, (_, index) => row[index] ?? 0)));
+}
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const kvSlot = (slot: number) => slot as KvSlot;
+
+function argmax(logits: Float32Array | undefined): number {
+  return logits?.indexOf(Math.max(...logits)) ?? NaN;
+}

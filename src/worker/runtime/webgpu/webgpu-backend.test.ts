@@ -1,0 +1,69 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../scripted-backend.ts';
+import { WebGpuBackend } from './webgpu-backend.ts';
+
+// How it is made, of parts that are made at a word; what it computes is shown end to end.
+
+const parts = vi.hoisted(() => ({
+  session: (): Promise<unknown> => Promise.resolve({}),
+  sampler: (): Promise<unknown> => Promise.resolve({}),
+}));
+
+vi.mock('../ort.ts', () => ({
+  loadOrt: () => Promise.resolve({ InferenceSession: { create: () => parts.session() } }),
+  ortMutex: { run: (task: () => Promise<unknown>) => task() },
+}));
+vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => parts.sampler() } }));
+vi.mock('../../models/gpt2/graph.ts', () => ({ buildGpt2Model: () => new Uint8Array() }));
+
+type Options = Parameters<typeof WebGpuBackend.create>[0];
+
+function create(): Promise<WebGpuBackend> {
+  const device = { limits: {} };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much as it takes to come to its parts
+  return WebGpuBackend.create({
+    gpu: { device, isSoftwareAdapter: true },
+    config: ScriptedBackend.config,
+    packed: { precision: 'float32' },
+    weights: new Uint8Array(),
+  } as unknown as Options);
+}
+
+const unhandled: unknown[] = [];
+const record = (cause: unknown): void => void unhandled.push(cause);
+
+beforeEach(() => {
+  unhandled.length = 0;
+  process.on('unhandledRejection', record);
+});
+afterEach(() => void process.off('unhandledRejection', record));
+
+describe('a WebGPU backend that is made', () => {
+  it('fails for its sampler when its session is there, and not unheard before', async () => {
+    const session = Promise.withResolvers<unknown>();
+    parts.session = () => session.promise;
+    parts.sampler = () => Promise.reject(new Error('no pipeline'));
+    const created = create();
+    // Node tells of unhandled rejections before its next timers.
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(unhandled).toEqual([]);
+    session.resolve({});
+    await expect(created).rejects.toThrow('no pipeline');
+  });
+
+  it.each([
+    ['its sampler', 'sampler', 301_000],
+    ['its session', 'session', 1_801_000],
+  ] as const)('fails where %s never comes to an end', async (_, part, patienceMs) => {
+    vi.useFakeTimers();
+    parts.session = () => Promise.resolve({});
+    parts.sampler = () => Promise.resolve({});
+    parts[part] = () => new Promise<never>(() => {});
+    const created = create();
+    created.catch(() => {});
+    await vi.advanceTimersByTimeAsync(patienceMs);
+    await expect(created).rejects.toBeInstanceOf(StepHangError);
+    vi.useRealTimers();
+  });
+});

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { BatchRecord } from '../protocol/protocol.ts';
+import { BatchLog } from './batch-log.ts';
+
+function createBatch(deployment: string, batchIndex: number): BatchRecord {
+  return {
+    deployment,
+    batchIndex,
+    queueLength: 0,
+    reason: 'full',
+    batchSize: 4,
+    measuredSize: 4,
+    maxBatchSize: 4,
+    waitMs: 1,
+    executionMs: 2,
+    cancelled: 0,
+    outcome: 'ok',
+  };
+}
+
+const indicesOf = (records: readonly BatchRecord[]): number[] => records.map(({ batchIndex }) => batchIndex);
+
+describe('BatchLog', () => {
+  it('keeps the last 200 batches of each deployment, oldest first', () => {
+    const log = new BatchLog();
+    log.add(createBatch('house-price', 0));
+    for (let index = 0; index < 201; index++) log.add(createBatch('adder', index));
+    expect(indicesOf(log.of('adder'))).toEqual(Array.from({ length: 200 }, (_, index) => index + 1));
+    expect(indicesOf(log.of('house-price'))).toEqual([0]);
+    expect(log.of('shout')).toEqual([]);
+    expect(log.all).toEqual([...log.of('house-price'), ...log.of('adder')]);
+  });
+
+  it('hands out lists that what comes later does not change', () => {
+    const log = new BatchLog();
+    log.add(createBatch('adder', 0));
+    const [own, all] = [log.of('adder'), log.all];
+    log.add(createBatch('adder', 1));
+    expect([own, all].map(indicesOf)).toEqual([[0], [0]]);
+  });
+});

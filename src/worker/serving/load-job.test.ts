@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { FakeClock } from '../../batching/fake-clock.ts';
+import { LoadJob } from './load-job.ts';
+import type { ModelLoad } from '../protocol/protocol.ts';
+
+function createJob() {
+  const clock = new FakeClock();
+  const told: ModelLoad[] = [];
+  const job = new LoadJob('name', 'a/b', clock, (load) => told.push(load));
+  const signals: AbortSignal[] = [];
+  /** Ends when it is aborted, with the reason, or when it is told to. */
+  const ends: PromiseWithResolvers<string>[] = [];
+  const outcome = job.attempt((signal) => {
+    const end = Promise.withResolvers<string>();
+    signal.addEventListener('abort', () => end.reject(signal.reason));
+    signals.push(signal);
+    ends.push(end);
+    return end.promise;
+  });
+  outcome.catch(() => {});
+  return { clock, told, job, signals, ends, outcome };
+}
+
+async function settle(): Promise<void> {
+  for (let i = 0; i < 10; i++) await Promise.resolve();
+}
+
+describe('LoadJob', () => {
+  it('tells of each phase at once, and of what happens in it every 100 ms, the last of it too', () => {
+    const { clock, told, job } = createJob();
+    for (let loaded = 0; loaded < 5; loaded++) job.report({ phase: 'download', loaded, total: 9 });
+    expect(told.map(({ phase, loaded }) => `${phase} ${loaded}`)).toEqual(['resolve 0', 'download 0']);
+    clock.advance(100);
+    expect(told.at(-1)).toMatchObject({ phase: 'download', loaded: 4 });
+    clock.advance(1000);
+    expect(told).toHaveLength(3);
+  });
+
+  it('waits while it is paused, and then runs again', async () => {
+    const { told, job, signals, ends, outcome } = createJob();
+    await settle();
+    job.report({ phase: 'download', loaded: 1, total: 2, bytesPerSecond: 7 });
+    job.pause();
+    await settle();
+    expect(signals).toHaveLength(1);
+    expect(signals[0]?.aborted).toBe(true);
+    expect(told.at(-1)).toEqual({ id: 'a/b', isPaused: true, phase: 'download', loaded: 1, total: 2 });
+    job.resume();
+    await settle();
+    expect(signals).toHaveLength(2);
+    expect(told.at(-1)).toMatchObject({ isPaused: false });
+    ends[1]?.resolve('done');
+    await expect(outcome).resolves.toBe('done');
+  });
+
+  it.each([false, true])(
+    'ends with LOAD_CANCELLED once it is cancelled (paused before: %s)',
+    async (isPaused) => {
+      const { job, outcome, signals } = createJob();
+      await settle();
+      if (isPaused) job.pause();
+      await settle();
+      job.cancel('c/d was asked for instead');
+      await expect(outcome).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+      await expect(outcome).rejects.toThrow('c/d was asked for instead');
+      expect(signals).toHaveLength(1);
+    },
+  );
+
+  it('can still be paused and cancelled after it was resumed without having been paused', async () => {
+    const { job, outcome, signals } = createJob();
+    await settle();
+    job.resume();
+    job.pause();
+    await settle();
+    expect(signals[0]?.aborted).toBe(true);
+    job.resume();
+    await settle();
+    job.resume();
+    job.cancel('it was asked for');
+    await expect(outcome).rejects.toMatchObject({ code: 'LOAD_CANCELLED' });
+    expect(signals).toHaveLength(2);
+    expect(job.isCancelled).toBe(true);
+  });
+
+  it('fails with what its run fails with', async () => {
+    const { ends, outcome } = createJob();
+    await settle();
+    ends[0]?.reject(new Error('no such model'));
+    await expect(outcome).rejects.toThrow('no such model');
+  });
+
+  it('tells nothing after its end, and leaves no timer', () => {
+    const { clock, told, job } = createJob();
+    job.report({ phase: 'convert', loaded: 1, total: 2 });
+    job.report({ phase: 'convert', loaded: 2, total: 2 });
+    job.end();
+    expect(clock.pendingTimers).toBe(0);
+    job.report({ phase: 'drain', loaded: 0, total: 1 });
+    expect(told.at(-1)).toMatchObject({ phase: 'convert', loaded: 1 });
+  });
+});

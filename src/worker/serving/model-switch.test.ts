@@ -1,0 +1,235 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { LoadedModel } from '../models/load-model.ts';
+import type { ModelFolder, ModelStore } from '../models/store/model-store.ts';
+import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
+import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../protocol/errors/hub.ts';
+import { ModelSwitch, type LoadRequest } from './model-switch.ts';
+import type { WorkerPast, WorkerStatus } from '../protocol/protocol.ts';
+import { NO_PAST } from '../protocol/ladder.ts';
+import { StepHangError } from '../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import { createScriptedModel } from '../test-support.ts';
+
+// Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
+
+const platform = vi.hoisted(() => ({
+  load: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  loadStored: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  warmUp: (): Promise<void> => Promise.resolve(),
+  openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
+}));
+
+vi.mock('../models/load-model.ts', () => ({
+  embeddedId: () => 'embedded',
+  loadEmbeddedModel: () => platform.load(),
+  loadStoredModel: () => platform.loadStored(),
+}));
+vi.mock('../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
+
+const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
+
+/** One line for each model that is loaded, takes over or is released; what of it is to wait can be held. */
+function createSwitch(past: Partial<WorkerPast> = {}) {
+  const log: string[] = [];
+  let status: Partial<WorkerStatus> = {};
+  let numLoads = 0;
+  platform.load = () => {
+    const name = `model ${numLoads++}`;
+    log.push(`load ${name}`);
+    const backend = new ScriptedBackend();
+    backend.release = async () => void log.push(`release ${name}`);
+    const model = createScriptedModel(backend);
+    return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
+  };
+  const hold = { useModel: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
+  const faults: unknown[] = [];
+  const models = new ModelSwitch({
+    modelUrl: 'http://localhost/models/embedded/',
+    backend: 'wasm',
+    past: { ...NO_PAST, ...past },
+    generator: {
+      async useModel({ modelInfo }, _whenBusy, signal) {
+        await hold.useModel(signal);
+        log.push(`serve ${modelInfo.id}`);
+      },
+      fail: ({ code }) => void log.push(`fail ${code}`),
+    },
+    onStatus(change, over) {
+      const kept = Object.entries(status).filter(([name]) => !over.some((ended) => ended === name));
+      status = { ...Object.fromEntries(kept), ...change };
+    },
+    onRung: () => {},
+    onFault: (cause) => void faults.push(cause),
+  });
+  const load = (request: LoadRequest = EMBEDDED) => models.load(request);
+  return { models, load, log, hold, faults, status: () => status };
+}
+
+/** Ends when it is aborted, with the reason. */
+function untilAborted(signal: AbortSignal | undefined): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  signal?.addEventListener('abort', () => reject(signal.reason));
+  return promise;
+}
+
+/** A store with a model that this browser was told to serve. */
+function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promise<Partial<ModelStore>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of a folder no more is asked for here
+  const folder = { key: 'key', manifest: { id: 'a/b' } } as ModelFolder;
+  return () =>
+    Promise.resolve({
+      served: () => Promise.resolve(folder),
+      sweep: () => Promise.resolve(),
+      endStart: async (key) => void log.push(`end ${key}`),
+      ...change,
+    });
+}
+
+const hang = () => Promise.reject(StepHangError.after(300_000));
+const broken = () => Promise.reject(new Error('broken'));
+
+beforeEach(() => {
+  platform.warmUp = () => Promise.resolve();
+  platform.openStore = () => Promise.reject(new Error('no storage'));
+});
+
+describe('a model that has taken over', () => {
+  it('serves, and the one before it is released, in a browser without storage', async () => {
+    const { models, load, log, status } = createSwitch();
+    await models.started;
+    await load();
+    expect(log).toEqual([
+      'load model 0',
+      'serve model 0',
+      'load model 1',
+      'serve model 1',
+      'release model 0',
+    ]);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 1' } });
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('serves, and the one before it is released, where it cannot be noted for the next start', async () => {
+    platform.openStore = () =>
+      Promise.resolve({
+        served: () => Promise.resolve(undefined),
+        sweep: () => Promise.resolve(),
+        serve: () => Promise.reject(StorageQuotaError.because('full')),
+      });
+    const { models, load, log, status } = createSwitch();
+    await models.started;
+    await load();
+    expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
+    expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
+
+describe('the model that was chosen before', () => {
+  it('serves, whatever cannot be swept away or noted', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes, { sweep: broken, endStart: broken });
+    platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
+    const { models, log, status, faults } = createSwitch();
+    await models.started;
+    expect([log, faults]).toEqual([['serve scripted'], []]);
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('has come to an end of its start where it cannot run here, and the embedded one serves', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes);
+    platform.loadStored = () => Promise.reject(UnsupportedDtypeError.of('fp16', 'shader-f16'));
+    const { models, log, status } = createSwitch();
+    await models.started;
+    expect([notes, log]).toEqual([['end key'], ['load model 0', 'serve model 0']]);
+    expect(status().loadFailure).toMatchObject({ id: 'a/b', error: { code: 'UNSUPPORTED_DTYPE' } });
+  });
+
+  it('is told of where it is not tried any more', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes, { served: () => Promise.reject(ModelStartError.of('a/b')) });
+    const { models, log, status } = createSwitch();
+    await models.started;
+    expect(log).toEqual(['load model 0', 'serve model 0']);
+    expect(status().loadFailure).toMatchObject({ error: { code: 'MODEL_START_FAILED' } });
+  });
+
+  it('is asked for with what the worker before has come to', async () => {
+    const served = vi.fn<ModelStore['served']>(() => Promise.resolve(undefined));
+    platform.openStore = storeWith([], { served });
+    await createSwitch({ recovery: { kind: 'worker-ended', message: '', attempt: 1 } }).models.started;
+    await createSwitch().models.started;
+    expect(served.mock.calls.map(([, isAfterFault]) => isAfterFault)).toEqual([true, false]);
+  });
+});
+
+describe('a load that is cancelled', () => {
+  it('is not shared by who asks for the same model next', async () => {
+    const { models, load, log } = createSwitch();
+    await models.started;
+    const first = load();
+    models.steer('cancel');
+    const second = load();
+    await expect(first).rejects.toBeInstanceOf(LoadCancelledError);
+    await second;
+    expect(log).toEqual([
+      'load model 0',
+      'serve model 0',
+      'load model 1',
+      'serve model 1',
+      'release model 0',
+    ]);
+  });
+
+  it('is shared while it goes on', async () => {
+    const { models, load, log } = createSwitch();
+    await models.started;
+    await Promise.all([load(), load()]);
+    expect(log.filter((line) => line.startsWith('load'))).toHaveLength(2);
+  });
+
+  it('takes nothing over, though the old model has begun to end its requests, and is released', async () => {
+    const { models, load, log, hold, status } = createSwitch();
+    await models.started;
+    hold.useModel = untilAborted;
+    const loading = load();
+    await vi.waitFor(() => expect(status().load?.phase).toBe('drain'));
+    models.steer('cancel');
+    await expect(loading).rejects.toBeInstanceOf(LoadCancelledError);
+    expect(log).toEqual(['load model 0', 'serve model 0', 'load model 1', 'release model 1']);
+    expect(status()).toMatchObject({ state: 'ready', model: { id: 'model 0' } });
+    expect(status()).not.toHaveProperty('load');
+  });
+});
+
+describe('a model that hangs while it is made ready', () => {
+  it('is a fault of the worker where it is the first one', async () => {
+    platform.warmUp = hang;
+    const { log, faults } = createSwitch();
+    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    expect(log).toEqual(['load model 0']);
+  });
+
+  it('is a fault of the worker where another one serves: its runtime waits for what hangs', async () => {
+    const { models, load, log, faults, status } = createSwitch();
+    await models.started;
+    platform.warmUp = hang;
+    const ended = vi.fn<() => void>();
+    void load().finally(ended);
+    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    expect(log.slice(2)).toEqual(['load model 1']);
+    expect(ended).not.toHaveBeenCalled();
+    expect(status()).not.toHaveProperty('loadFailure');
+  });
+
+  it('counts as a start without an end where there is no other rung', async () => {
+    const notes: string[] = [];
+    platform.openStore = storeWith(notes);
+    platform.loadStored = hang;
+    const recovery = { kind: 'gpu-hang', message: '', rung: 'wasm', attempt: 1 } as const;
+    const { faults } = createSwitch({ recovery });
+    await vi.waitFor(() => expect(faults).toHaveLength(1));
+    expect(notes).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { ClientId, HeldOverride, OverrideId } from '../protocol/protocol.ts';
+import { OverrideHeldError } from '../protocol/errors/tabs.ts';
+
+/** What the book needs of the text generator. */
+interface Configurable {
+  readonly policy: BatchingPolicy;
+  /** @throws InvalidOptionError, UnknownOptionError; then nothing changes. */
+  configure(knobs: unknown): BatchingPolicy;
+}
+
+/**
+ * The text generator's policy in two layers: the users' own, and at most one override of a client, which hides it. The
+ * users' own policy is in force again when the override ends.
+ */
+export class PolicyBook {
+  readonly #generator: Configurable;
+  #base: BatchingPolicy;
+  #override: { readonly overrideId: OverrideId; readonly clientId: ClientId } | undefined;
+
+  constructor(generator: Configurable) {
+    this.#generator = generator;
+    this.#base = generator.policy;
+  }
+
+  /** The users' own policy. */
+  get base(): BatchingPolicy {
+    return this.#base;
+  }
+
+  get override(): HeldOverride | undefined {
+    return this.#override && { overrideId: this.#override.overrideId, policy: this.#generator.policy };
+  }
+
+  /**
+   * Changes the users' own policy, which an override keeps out of force until it ends.
+   *
+   * @throws InvalidOptionError, UnknownOptionError; then nothing changes.
+   */
+  configure(knobs: unknown): BatchingPolicy {
+    this.#base = this.#override ? updatePolicy(this.#base, knobs) : this.#generator.configure(knobs);
+    return this.#base;
+  }
+
+  /**
+   * Begins an override, or changes the one of this id. Knobs that are left out stay as they are in force. Returns the policy
+   * in force.
+   *
+   * @throws OverrideHeldError, InvalidOptionError, UnknownOptionError; then nothing changes.
+   */
+  setOverride(clientId: ClientId, overrideId: OverrideId, knobs: unknown): BatchingPolicy {
+    if (this.#override && this.#override.overrideId !== overrideId) throw OverrideHeldError.byAnotherTab();
+    const policy = this.#generator.configure(knobs);
+    this.#override = { overrideId, clientId };
+    return policy;
+  }
+
+  /** Returns whether this override was held. */
+  release(overrideId: OverrideId): boolean {
+    return this.#override?.overrideId === overrideId && this.#restore();
+  }
+
+  /** Ends the override of a client that is gone. Returns whether it held one. */
+  forget(clientId: ClientId): boolean {
+    return this.#override?.clientId === clientId && this.#restore();
+  }
+
+  #restore(): true {
+    this.#override = undefined;
+    this.#generator.configure(this.#base);
+    return true;
+  }
+}

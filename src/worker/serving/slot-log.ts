@@ -1,0 +1,102 @@
+import type { FailedEvent, FinishedEvent, StepEvent } from '../../batching/generation/events.ts';
+import type { RequestId, SlotStay } from '../protocol/protocol.ts';
+import { parseSequenceId } from '../text-generation/sequence-id.ts';
+
+/** As it goes out, but with times on the worker's clock. */
+interface Stay {
+  readonly sequenceId: RequestId;
+  readonly slot: number;
+  readonly stayIndex: number;
+  readonly queueWaitMs: number;
+  readonly startedAtMs: number;
+  readonly firstStepIndex: number;
+  lastStepIndex: number;
+  numTokens: number;
+  firstTokenAtMs?: number;
+  endedAtMs?: number;
+  end?: NonNullable<SlotStay['end']>;
+}
+
+/** Follows which sequence is in which K/V slot, from its start to its end. */
+export class SlotLog {
+  readonly #live = new Map<RequestId, Stay>();
+  /** Since `take` was last called. */
+  #ended: Stay[] = [];
+
+  recordStep({ stepIndex, rows, requests, stepMs, endedAtMs }: StepEvent): void {
+    const queueWaits = new Map<RequestId, number>();
+    for (const event of requests)
+      if (event.type === 'started') queueWaits.set(event.requestId, event.queueWaitMs);
+    const startedAtMs = endedAtMs - stepMs;
+    for (const { requestId: sequenceId, slot } of rows) {
+      const queueWaitMs = queueWaits.get(sequenceId);
+      if (queueWaitMs !== undefined) {
+        this.#begin({ sequenceId, slot, stayIndex: 0, queueWaitMs }, startedAtMs, stepIndex);
+      }
+      this.#continue(sequenceId, slot, startedAtMs, stepIndex);
+    }
+    for (const event of requests) {
+      const stay = this.#live.get(event.requestId);
+      if (event.type === 'token' && stay) {
+        stay.numTokens += 1;
+        stay.firstTokenAtMs ??= endedAtMs;
+      } else if (event.type === 'finished' || event.type === 'failed') {
+        this.recordEnd(event, endedAtMs);
+      }
+    }
+  }
+
+  /** Does nothing for a sequence that never had a slot. */
+  recordEnd({ requestId, finishReason }: FinishedEvent | FailedEvent, endedAtMs: number): void {
+    this.#end(requestId, finishReason, endedAtMs);
+  }
+
+  /** All stays that last, and those that ended since the last call. */
+  take(nowMs: number): readonly SlotStay[] {
+    const stays = [...this.#ended, ...this.#live.values()];
+    this.#ended = [];
+    return stays.map((stay) => toSlotStay(stay, nowMs));
+  }
+
+  #begin(
+    stay: Pick<Stay, 'sequenceId' | 'slot' | 'stayIndex' | 'queueWaitMs'>,
+    startedAtMs: number,
+    stepIndex: number,
+  ): void {
+    const begun = { ...stay, startedAtMs, firstStepIndex: stepIndex, lastStepIndex: stepIndex, numTokens: 0 };
+    this.#live.set(stay.sequenceId, begun);
+  }
+
+  /** A row without a stay is of a sequence that ended while its step was in flight. */
+  #continue(sequenceId: RequestId, slot: number, startedAtMs: number, stepIndex: number): void {
+    const stay = this.#live.get(sequenceId);
+    if (!stay) return;
+    if (stay.slot === slot) {
+      stay.lastStepIndex = stepIndex;
+      return;
+    }
+    this.#end(sequenceId, 'moved', startedAtMs);
+    const next = { sequenceId, slot, stayIndex: stay.stayIndex + 1, queueWaitMs: stay.queueWaitMs };
+    this.#begin(next, startedAtMs, stepIndex);
+  }
+
+  #end(sequenceId: RequestId, end: NonNullable<SlotStay['end']>, endedAtMs: number): void {
+    const stay = this.#live.get(sequenceId);
+    if (!stay) return;
+    this.#live.delete(sequenceId);
+    this.#ended.push({ ...stay, end, endedAtMs });
+  }
+}
+
+function toSlotStay(
+  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...stay }: Stay,
+  nowMs: number,
+): SlotStay {
+  return {
+    ...stay,
+    ...parseSequenceId(sequenceId),
+    startedAgoMs: nowMs - startedAtMs,
+    ...(firstTokenAtMs !== undefined && { firstTokenAgoMs: nowMs - firstTokenAtMs }),
+    ...(endedAtMs !== undefined && { endedAgoMs: nowMs - endedAtMs }),
+  };
+}

@@ -1,0 +1,296 @@
+import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
+import type { LoadedModel } from './models/load-model.ts';
+import { ByteTextStream } from './text-generation/text-stream.ts';
+import type {
+  HostMessage,
+  KnobSettings,
+  OverrideId,
+  TabRole,
+  Unsigned,
+  WorkerId,
+  WorkerMessage,
+  WorkerPast,
+  WorkerStatus,
+} from './protocol/protocol.ts';
+import { NO_PAST } from './protocol/ladder.ts';
+import { ScriptedBackend } from './runtime/scripted-backend.ts';
+import type { ServeWorkerHost } from './serving/serve-worker.ts';
+import type { Locks } from './client/links/client-registry.ts';
+import type { LinkListener } from './client/links/link.ts';
+import type { WorkerPort } from './client/links/worker-host.ts';
+
+/** Builders and fakes for the tests of this folder and its neighbours; production code never imports this file. */
+
+export function workerId(name: string): WorkerId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as WorkerId;
+}
+
+export function overrideId(name: string): OverrideId {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return name as OverrideId;
+}
+
+export function createKnobs(overrides: Partial<KnobSettings> = {}): KnobSettings {
+  return { revision: 0, policy: DEFAULT_POLICY, deployments: [], ...overrides };
+}
+
+export function createWorkerStatus(overrides: Partial<WorkerStatus> = {}): WorkerStatus {
+  return { state: 'loading', knobs: createKnobs(), numTabs: 1, ...overrides };
+}
+
+interface LockRequest {
+  isGranted: boolean;
+  readonly grant: () => void;
+}
+
+/** Exclusive locks, granted in order of request, never in the turn of the request itself. */
+export class FakeLocks implements Locks {
+  readonly #queues = new Map<string, LockRequest[]>();
+
+  request<Result>(name: string, callback: LockGrantedCallback<Result>): Promise<Awaited<Result>>;
+  request<Result>(
+    name: string,
+    options: LockOptions,
+    callback: LockGrantedCallback<Result>,
+  ): Promise<Awaited<Result>>;
+  request<Result>(
+    name: string,
+    ...rest: [LockGrantedCallback<Result>] | [LockOptions, LockGrantedCallback<Result>]
+  ): Promise<Awaited<Result>> {
+    return rest.length === 1 ? this.#request(name, {}, rest[0]) : this.#request(name, ...rest);
+  }
+
+  /** Takes a lock as somebody else would; returns its release. */
+  hold(name: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    void this.request(name, () => promise);
+    return resolve;
+  }
+
+  /** How many hold this lock or wait for it. */
+  queueLength(name: string): number {
+    return this.#queues.get(name)?.length ?? 0;
+  }
+
+  isHeld(name: string): boolean {
+    return this.#queues.get(name)?.[0]?.isGranted ?? false;
+  }
+
+  /** Names of all locks that somebody holds or waits for. */
+  get names(): string[] {
+    return [...this.#queues].filter(([, queue]) => queue.length > 0).map(([name]) => name);
+  }
+
+  async #request<Result>(
+    name: string,
+    { signal }: LockOptions,
+    callback: LockGrantedCallback<Result>,
+  ): Promise<Awaited<Result>> {
+    signal?.throwIfAborted();
+    const queue = this.#queues.get(name) ?? [];
+    this.#queues.set(name, queue);
+    const granted = Promise.withResolvers<void>();
+    const request: LockRequest = { isGranted: false, grant: () => granted.resolve() };
+    signal?.addEventListener('abort', () => {
+      if (request.isGranted) return;
+      queue.splice(queue.indexOf(request), 1);
+      granted.reject(signal.reason);
+    });
+    queue.push(request);
+    grantFirst(queue);
+    await granted.promise;
+    try {
+      return await callback({ name, mode: 'exclusive' });
+    } finally {
+      queue.shift();
+      grantFirst(queue);
+    }
+  }
+}
+
+/** From here on a signal comes too late, though the callback is still to be called. */
+function grantFirst([first]: readonly LockRequest[]): void {
+  if (!first) return;
+  first.isGranted = true;
+  first.grant();
+}
+
+/** A worker's outside, seen by the tab that made it. */
+export class FakeWorkerPort implements WorkerPort {
+  readonly received: unknown[] = [];
+  isTerminated = false;
+  readonly #events = new EventTarget();
+
+  postMessage(message: unknown): void {
+    this.received.push(structuredClone(message));
+  }
+
+  addEventListener(type: string, listener: (event: { data: unknown; message?: string }) => void): void {
+    this.#events.addEventListener(type, (event) => {
+      const detail: unknown = event instanceof CustomEvent ? event.detail : undefined;
+      listener({ data: detail, ...(typeof detail === 'string' && { message: detail }) });
+    });
+  }
+
+  terminate(): void {
+    this.isTerminated = true;
+  }
+
+  say(data: unknown): void {
+    this.#events.dispatchEvent(new CustomEvent('message', { detail: data }));
+  }
+
+  /** @param message None where its script could not be loaded. */
+  fail(message?: string): void {
+    this.#events.dispatchEvent(new CustomEvent('error', { detail: message }));
+  }
+}
+
+/** The tab that made a worker, as the worker sees it. */
+export interface RecordingServeHost extends ServeWorkerHost {
+  readonly told: Unsigned<HostMessage>[];
+}
+
+export function createServeHost(past: Partial<WorkerPast> = {}): RecordingServeHost {
+  const told: Unsigned<HostMessage>[] = [];
+  return { past: { ...NO_PAST, ...past }, told, tell: (message) => told.push(structuredClone(message)) };
+}
+
+/** What a tab hears of its link: one line each, and the messages themselves. */
+export class RecordingLinkListener implements LinkListener {
+  readonly log: string[] = [];
+  readonly messages: WorkerMessage[] = [];
+
+  onOpen(): void {
+    this.log.push('open');
+  }
+
+  onMessage(message: WorkerMessage): void {
+    this.messages.push(message);
+  }
+
+  onInterrupted(): void {
+    this.log.push('interrupted');
+  }
+
+  onRole(role: TabRole): void {
+    this.log.push(role);
+  }
+
+  onPutAway(): void {
+    this.log.push('put away');
+  }
+
+  onForeignWorker(version: number): void {
+    this.log.push(`foreign ${version}`);
+  }
+
+  onFailure(error: Error): void {
+    this.log.push(`failure: ${error.message}`);
+  }
+}
+
+/** Token i is the character after the i-th of this line; the scripted model counts up through it. */
+const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789');
+
+/**
+ * A model that counts up through its vocabulary: `ab` goes on as `cde…`.
+ *
+ * @param bytes Of tokens that are no letters, by id.
+ */
+export function createScriptedModel(
+  backend: ScriptedBackend,
+  bytes: ReadonlyMap<number, Uint8Array> = new Map(),
+): LoadedModel {
+  const letters = ALPHABET.map((letter, id) => [id, new TextEncoder().encode(letter)] as const);
+  const bytesOfToken = new Map([...letters, ...bytes]);
+  const { config } = ScriptedBackend;
+  return {
+    config,
+    tokenizer: {
+      encode: (text) => Array.from(text, (character) => ALPHABET.indexOf(character)),
+      vocabulary: {
+        spell: (id) => ALPHABET[id] ?? '',
+        decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
+      },
+      maxTokenBytes: 2,
+      createTextStream: () => new ByteTextStream(bytesOfToken),
+    },
+    backend,
+    modelInfo: {
+      id: 'scripted',
+      numParameters: 1,
+      numLayers: 1,
+      contextLength: config.contextLength,
+      vocabSize: config.vocabSize,
+      generationDefaults: {
+        maxNewTokens: 3,
+        temperature: 0,
+        topK: 0,
+        topP: 1,
+        minP: 0,
+        repetitionPenalty: 1,
+        presencePenalty: 0,
+        frequencyPenalty: 0,
+        n: 1,
+        stop: [],
+      },
+    },
+    backendInfo: {
+      name: 'wasm',
+      rung: 'wasm',
+      precision: 'fp32',
+      adapter: 'none',
+      isSoftwareAdapter: false,
+      fallbackReason: '',
+    },
+  };
+}
+
+/**
+ * Whether a value has the types of one of the samples, whatever it says. In a sample `undefined` takes anything, and a
+ * field `*` stands for those that are not named.
+ */
+export function hasShapeOf(value: unknown, samples: readonly unknown[]): boolean {
+  return samples.some((sample) => {
+    if (sample === undefined) return true;
+    if (Array.isArray(sample)) {
+      return Array.isArray(value) && value.every((entry) => hasShapeOf(entry, sample));
+    }
+    if (typeof sample !== 'object' || sample === null) return typeof value === typeof sample;
+    if (typeof value !== 'object' || value === null) return false;
+    const fields = new Map<string, unknown>(Object.entries(sample));
+    return Object.entries(value).every(([key, entry]) => {
+      const field = fields.has(key) ? key : '*';
+      if (!fields.has(field)) return false;
+      return key === 'type' ? entry === fields.get(field) : hasShapeOf(entry, [fields.get(field)]);
+    });
+  });
+}
+
+/** One change of a message somewhere inside: which place is taken modulo the number of places. */
+export interface Mutation {
+  readonly place: number;
+  readonly change: 'replace' | 'remove' | 'add';
+  readonly junk: unknown;
+}
+
+/** A copy of a message in which something is not as it should be. */
+export function mutate(message: object, { place, change, junk }: Mutation): object {
+  const copy = structuredClone(message);
+  const places = placesIn(copy);
+  const found = places[place % places.length];
+  if (!found) return copy;
+  if (change === 'replace') Reflect.set(found.parent, found.key, junk);
+  else if (change === 'remove') Reflect.deleteProperty(found.parent, found.key);
+  else Reflect.set(found.parent, `${found.key}x`, junk);
+  return copy;
+}
+
+function placesIn(parent: object): { readonly parent: object; readonly key: string }[] {
+  return Object.entries(parent).flatMap(([key, value]: [string, unknown]) => [
+    { parent, key },
+    ...(typeof value === 'object' && value !== null ? placesIn(value) : []),
+  ]);
+}

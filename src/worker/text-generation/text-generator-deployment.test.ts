@@ -1,0 +1,141 @@
+import { describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../batching/clock.ts';
+import { clientId, requestId } from '../../batching/generation/test-support.ts';
+import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
+import { MetricsRegistry } from '../../batching/metrics/registry.ts';
+import type { RequestUpdate } from '../protocol/protocol.ts';
+import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import { StatsReporter } from '../serving/stats-reporter.ts';
+import { createScriptedModel } from '../test-support.ts';
+import { TextGeneratorDeployment } from './text-generator-deployment.ts';
+
+function createModel(id: string) {
+  const model = createScriptedModel(new ScriptedBackend());
+  return { ...model, modelInfo: { ...model.modelInfo, id } };
+}
+
+/** A deployment whose model counts up through the alphabet. */
+async function createDeployment() {
+  const updates: RequestUpdate[] = [];
+  const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
+  const stats = new StatsReporter(systemClock, metrics, {
+    gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
+    send: () => {},
+  });
+  const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told), {
+    onFault: () => {},
+  });
+  await deployment.useModel(createModel('old'));
+  return {
+    deployment,
+    updates,
+    submit: (name: string, maxNewTokens: number) => {
+      const id = requestId(name);
+      deployment.submit({
+        requestId: id,
+        clientId: clientId('tab'),
+        prompt: 'ab',
+        options: { maxNewTokens },
+        elapsedMs: 0,
+      });
+      return {
+        types: (): string[] => updates.filter((update) => update.requestId === id).map(({ type }) => type),
+        /** What came after the last restart. */
+        text: (): string => {
+          const own = updates.filter((update) => update.requestId === id);
+          const since = own.slice(own.findLastIndex(({ type }) => type === 'restarted') + 1);
+          return since.map((update) => (update.type === 'chunk' ? update.text : '')).join('');
+        },
+      };
+    },
+  };
+}
+
+describe('a text generator whose model changes', () => {
+  it('lets the old model end what it has, and the new one begin what comes', async () => {
+    const { deployment, submit } = await createDeployment();
+    const running = submit('running', 6);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    const switched = deployment.useModel(createModel('new'), 'finish');
+    const later = submit('later', 3);
+    expect(later.types()).toEqual([]);
+    await switched;
+    expect(running.types()).not.toContain('restarted');
+    expect(running.text()).toBe('cdefgh');
+    await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
+    expect(later.text()).toBe('cde');
+  });
+
+  it('begins all anew with the new one where that is asked for, in their order', async () => {
+    const { deployment, submit, updates } = await createDeployment();
+    const running = submit('running', 200);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    const switched = deployment.useModel(createModel('new'), 'resubmit');
+    const later = submit('later', 3);
+    await switched;
+    await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
+    deployment.cancel(requestId('running'));
+    expect(running.types().filter((type) => type === 'restarted')).toHaveLength(1);
+    expect(running.text()).toMatch(/^cde/);
+    expect(running.types().at(-1)).toBe('failed');
+    expect(later.types()).not.toContain('restarted');
+    const started = updates.filter(({ type }) => type === 'started').map((update) => update.requestId);
+    expect(started).toEqual(['running', 'running', 'later']);
+  });
+
+  it('changes while nobody waits', async () => {
+    const { deployment, submit } = await createDeployment();
+    await deployment.useModel(createModel('new'), 'finish');
+    const request = submit('a', 2);
+    await vi.waitFor(() => expect(request.types().at(-1)).toBe('finished'));
+  });
+
+  it('goes on with the old one, and with what came meanwhile, when the wait for it is ended', async () => {
+    const { deployment, submit } = await createDeployment();
+    const running = submit('running', 250);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    const wait = new AbortController();
+    const switched = deployment.useModel(createModel('new'), 'finish', wait.signal);
+    const later = submit('later', 3);
+    wait.abort(new Error('cancelled'));
+    await expect(switched).rejects.toThrow('cancelled');
+    await vi.waitFor(() => expect(later.types().at(-1)).toBe('finished'));
+    expect([running.types().at(-1), later.text()]).toEqual(['chunk', 'cde']);
+    await deployment.useModel(createModel('new'), 'resubmit');
+    expect(running.types().filter((type) => type === 'restarted')).toHaveLength(1);
+    deployment.cancel(requestId('running'));
+  });
+
+  it('does not wait for a request that is cancelled meanwhile', async () => {
+    const { deployment, submit } = await createDeployment();
+    const running = submit('running', 250);
+    await vi.waitFor(() => expect(running.text().length).toBeGreaterThan(1));
+    const switched = deployment.useModel(createModel('new'), 'finish');
+    const waiting = submit('waiting', 2);
+    deployment.cancel(requestId('running'));
+    deployment.cancel(requestId('waiting'));
+    await switched;
+    expect([running.types().at(-1), waiting.types()]).toEqual(['failed', ['failed']]);
+  });
+
+  it('begins anew what another model had done at a lost worker', async () => {
+    const { deployment, updates } = await createDeployment();
+    deployment.submit({
+      requestId: requestId('a'),
+      clientId: clientId('tab'),
+      prompt: 'ab',
+      options: { maxNewTokens: 2 },
+      elapsedMs: 0,
+      resumption: { modelId: 'another', choices: [{ tokenIds: [9999] }] },
+    });
+    await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
+    expect(updates.map(({ type }) => type)).toEqual([
+      'restarted',
+      'accepted',
+      'started',
+      'chunk',
+      'chunk',
+      'finished',
+    ]);
+  });
+});

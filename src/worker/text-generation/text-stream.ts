@@ -1,0 +1,85 @@
+import { ModelFileCorruptError } from '../protocol/errors/model.ts';
+
+/** Turns output tokens into text as they come; a character is held back until all its bytes are there. */
+export interface TextStream {
+  /** Whole characters that this token completes; '' while a character is incomplete or for a special token. */
+  push(tokenId: number): string;
+  /** What is left at the end: an incomplete character becomes U+FFFD. */
+  end(): string;
+}
+
+/** The text of byte-level tokens: each token is some bytes of UTF-8, not necessarily whole characters. */
+export class ByteTextStream implements TextStream {
+  readonly #bytesOfToken: ReadonlyMap<number, Uint8Array>;
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+  constructor(bytesOfToken: ReadonlyMap<number, Uint8Array>) {
+    this.#bytesOfToken = bytesOfToken;
+  }
+
+  push(tokenId: number): string {
+    return this.#decoder.decode(this.#bytesOfToken.get(tokenId), { stream: true });
+  }
+
+  end(): string {
+    return this.#decoder.decode();
+  }
+}
+
+/**
+ * Bytes of every ordinary token of a `tokenizer.json`; special tokens have none, as they are not part of the text.
+ *
+ * @throws ModelFileCorruptError where there is no vocabulary, or it is not a byte-level one.
+ */
+export function readTokenBytes(tokenizerJson: unknown): ReadonlyMap<number, Uint8Array> {
+  const { model, added_tokens: added } = (tokenizerJson ?? {}) as {
+    readonly model?: { readonly vocab?: Readonly<Record<string, number>> };
+    readonly added_tokens?: readonly { readonly id: number; readonly special?: boolean }[];
+  };
+  if (!model?.vocab) throw ModelFileCorruptError.of('tokenizer.json', 'it has no model.vocab');
+  const special = new Set(added?.filter((token) => token.special).map(({ id }) => id));
+  const bytes = new Map<number, Uint8Array>();
+  for (const [token, id] of Object.entries(model.vocab)) {
+    if (!special.has(id)) bytes.set(id, bytesOf(token));
+  }
+  return bytes;
+}
+
+/**
+ * Byte-level BPE spells each byte as one printable character: the printable Latin-1 bytes as themselves, the others
+ * as the characters from U+0100 on, in order. Source: `bytes_to_unicode` of openai/gpt-2.
+ */
+const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
+  const table = new Map<string, number>();
+  let nextSubstitute = 0x100;
+  for (let byte = 0; byte < 0x100; byte++) {
+    table.set(String.fromCharCode(isPrintable(byte) ? byte : nextSubstitute++), byte);
+  }
+  return table;
+})();
+
+const CHARACTER_OF_BYTE: readonly string[] = [...BYTE_OF_CHARACTER.entries()]
+  .toSorted(([, a], [, b]) => a - b)
+  .map(([character]) => character);
+
+/** Bytes as a byte-level `tokenizer.json` spells them. */
+export function spellBytes(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => CHARACTER_OF_BYTE[byte]).join('');
+}
+
+function isPrintable(byte: number): boolean {
+  return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
+}
+
+function bytesOf(token: string): Uint8Array {
+  return Uint8Array.from(token, (character) => {
+    const byte = BYTE_OF_CHARACTER.get(character);
+    if (byte === undefined) {
+      throw ModelFileCorruptError.of(
+        'tokenizer.json',
+        `token \`${token}\` is not spelled in byte-level characters`,
+      );
+    }
+    return byte;
+  });
+}

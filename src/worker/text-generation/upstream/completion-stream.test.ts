@@ -1,0 +1,182 @@
+import { describe, expect, it } from 'vitest';
+import { requestId } from '../../../batching/generation/test-support.ts';
+import { CompletionStream, type CompletionStreamOptions } from './completion-stream.ts';
+
+const ID = requestId('r');
+
+function createStream(overrides: Partial<CompletionStreamOptions> = {}): CompletionStream {
+  return new CompletionStream({
+    url: 'http://gpu:8000',
+    requestId: ID,
+    prompt: 'Once',
+    n: 1,
+    seed: 7,
+    echo: false,
+    numLogprobs: undefined,
+    promptLogprobs: undefined,
+    isEchoed: false,
+    maxNewTokens: 16,
+    elapsedMs: 10,
+    receivedAtMs: 100,
+    ...overrides,
+  });
+}
+
+const chunk = (text: string, more: object = {}) =>
+  JSON.stringify({ id: 'cmpl-1', object: 'text_completion', choices: [{ index: 0, text, ...more }] });
+
+const withUsage = (data: string, usage: object): string => JSON.stringify({ ...JSON.parse(data), usage });
+
+describe('the answer of an upstream', () => {
+  it('becomes a start, chunks and a result, timed from the submission', () => {
+    const stream = createStream();
+    expect(stream.start(120).updates).toEqual([{ type: 'started', requestId: ID, queueWaitMs: 30 }]);
+    expect(stream.push(chunk(' upon', { token_ids: [5] }), 150).updates).toEqual([
+      { type: 'chunk', requestId: ID, index: 0, text: ' upon', tokenIds: [5], ttftMs: 60 },
+    ]);
+    const last = stream.push(chunk(' a', { token_ids: [6, 7], finish_reason: 'stop' }), 190);
+    expect(last.updates).toEqual([
+      { type: 'chunk', requestId: ID, index: 0, text: ' a', tokenIds: [6, 7], finishReason: 'stop' },
+    ]);
+    expect(last.measured, 'two tokens that came together').toEqual([
+      { type: 'token', itlMs: 20 },
+      { type: 'token', itlMs: 20 },
+    ]);
+    stream.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 4, completion_tokens: 9 } }), 191);
+    expect(stream.push('[DONE]', 192).updates).toEqual([]);
+    const [end] = stream.end(200).updates;
+    expect(end).toMatchObject({
+      type: 'finished',
+      result: {
+        text: 'Once upon a',
+        generatedText: ' upon a',
+        tokenIds: [5, 6, 7],
+        finishReason: 'stop',
+        seed: 7,
+        usage: { numPromptTokens: 4, numOutputTokens: 9 },
+        timings: { queueWaitMs: 30, ttftMs: 60, e2eMs: 110, tpotMs: 25 },
+      },
+    });
+  });
+
+  it('has no token ids where the server sends none, and counts its chunks where it counts nothing', () => {
+    const stream = createStream();
+    stream.start(100);
+    for (const text of [' upon', '', ' a']) stream.push(chunk(text), 110);
+    stream.push(chunk('', { finish_reason: 'content_filter' }), 120);
+    const [end] = stream.end(130).updates;
+    expect(end).toMatchObject({
+      result: { tokenIds: [], finishReason: 'stop', usage: { numPromptTokens: 0, numOutputTokens: 2 } },
+    });
+  });
+
+  it('tells choices apart, and echoes the prompt for each', () => {
+    const stream = createStream({ n: 2, echo: true });
+    expect(stream.start(100).updates.slice(1)).toEqual(
+      [0, 1].map((index) => ({ type: 'echo', requestId: ID, index, text: 'Once' })),
+    );
+    stream.push(chunk(' B', { index: 1, finish_reason: 'length' }), 110);
+    stream.push(chunk(' A', { finish_reason: 'stop' }), 120);
+    const [end] = stream.end(130).updates;
+    expect(end).toMatchObject({ result: { choices: [{ text: 'Once A' }, { text: 'Once B' }] } });
+  });
+
+  it('reads logprobs by id, as many of the likeliest as were asked for', () => {
+    const stream = createStream({ numLogprobs: 1 });
+    const logprobs = {
+      tokens: ['token_id:5'],
+      token_logprobs: [-2],
+      top_logprobs: [{ 'token_id:5': -2, 'token_id:8': -0.5 }],
+    };
+    expect(stream.push(chunk(' a', { logprobs }), 110).updates[0]).toMatchObject({
+      logprobs: [{ tokenId: 5, logprob: -2, top: [{ tokenId: 8, logprob: -0.5 }] }],
+    });
+    const withoutIds = { ...logprobs, tokens: [' a'] };
+    expect(() => stream.push(chunk(' a', { logprobs: withoutIds }), 110)).toThrow('tokens without ids');
+  });
+
+  describe('to a request for the logprobs of its prompt', () => {
+    const logprobs = {
+      tokens: ['token_id:3', 'token_id:4', 'token_id:5'],
+      token_logprobs: [null, -1, -2],
+      top_logprobs: [
+        null,
+        { 'token_id:4': -1, 'token_id:9': -0.5 },
+        { 'token_id:5': -2, 'token_id:8': -0.25 },
+      ],
+    };
+    const promptLogprobs = [
+      { tokenId: 3, logprob: null, top: [] },
+      { tokenId: 4, logprob: -1, top: [{ tokenId: 9, logprob: -0.5 }] },
+    ];
+
+    it('tells them apart from the text that comes with them', () => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1, numLogprobs: 0, echo: true });
+      expect(stream.start(100).updates).toHaveLength(1);
+      const first = chunk('Once upon', { token_ids: [5], logprobs });
+      const { updates } = stream.push(withUsage(first, { prompt_tokens: 2, completion_tokens: 1 }), 110);
+      expect(updates).toEqual([
+        { type: 'echo', requestId: ID, index: 0, text: 'Once', promptLogprobs },
+        {
+          type: 'chunk',
+          requestId: ID,
+          index: 0,
+          text: ' upon',
+          tokenIds: [5],
+          logprobs: [{ tokenId: 5, logprob: -2, top: [] }],
+          ttftMs: 20,
+          numPromptTokens: 2,
+        },
+      ]);
+      stream.push(chunk(' a', { finish_reason: 'length', token_ids: [6] }), 120);
+      expect(stream.end(130).updates[0]).toMatchObject({
+        result: { text: 'Once upon a', generatedText: ' upon a', tokenIds: [5, 6], promptLogprobs },
+      });
+    });
+
+    it('has no token where none was asked for, though a vLLM samples one', () => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1, maxNewTokens: 0 });
+      const ofPrompt = {
+        tokens: logprobs.tokens.slice(0, 2),
+        token_logprobs: logprobs.token_logprobs.slice(0, 2),
+        top_logprobs: logprobs.top_logprobs.slice(0, 2),
+      };
+      const only = chunk('Once', { token_ids: [5], logprobs: ofPrompt, finish_reason: 'length' });
+      expect(stream.push(only, 110).updates).toEqual([
+        { type: 'echo', requestId: ID, index: 0, text: '', promptLogprobs },
+        { type: 'chunk', requestId: ID, index: 0, text: '', tokenIds: [], finishReason: 'length' },
+      ]);
+      stream.push(JSON.stringify({ choices: [], usage: { prompt_tokens: 2, completion_tokens: 1 } }), 120);
+      expect(stream.end(130).updates[0]).toMatchObject({
+        result: { text: 'Once', generatedText: '', usage: { numPromptTokens: 2, numOutputTokens: 0 } },
+      });
+    });
+
+    it.each([
+      ['the echo of another prompt', 'Twice upon', logprobs],
+      ['no logprobs', 'Once upon', null],
+      ['logprobs of which nobody knows where the prompt ends', 'Once upon', logprobs],
+    ])('fails for %s', (_, text, given) => {
+      const stream = createStream({ isEchoed: true, promptLogprobs: 1 });
+      expect(() => stream.push(chunk(text, { logprobs: given }), 110)).toThrow(
+        expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }),
+      );
+    });
+  });
+
+  it.each([
+    ['what is no JSON', '<html>', 'UPSTREAM_BAD_ANSWER'],
+    ['another shape', '{"choices":"none"}', 'UPSTREAM_BAD_ANSWER'],
+    ['a choice that nobody asked for', chunk('', { index: 3 }), 'UPSTREAM_BAD_ANSWER'],
+    ['an error', '{"error":{"message":"dead","code":500}}', 'UPSTREAM_UNAVAILABLE'],
+    ['an error of the caller', '{"error":{"message":"too long","code":400}}', 'UPSTREAM_REFUSED'],
+  ])('fails for %s', (_, data, code) => {
+    expect(() => createStream().push(data, 110)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it('fails for a text that breaks off without a reason', () => {
+    const stream = createStream();
+    stream.push(chunk(' upon'), 110);
+    expect(() => stream.end(120)).toThrow(expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }));
+  });
+});

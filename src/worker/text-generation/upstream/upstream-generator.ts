@@ -1,0 +1,179 @@
+import type { Clock } from '../../../batching/clock.ts';
+import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
+import { updatePolicy, type BatchingPolicy } from '../../../batching/generation/policy.ts';
+import type { EngineGauges, MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
+import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
+import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
+import type { PromptGenerator } from '../prompt-generator.ts';
+import type { Accepted, Submission } from '../text-generator.ts';
+import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { completionBody, isEchoed } from './completion-body.ts';
+import { CompletionStream, type Received } from './completion-stream.ts';
+import type { UpstreamLane } from './upstream-lane.ts';
+import type { UpstreamModel } from './upstream-model.ts';
+
+export interface UpstreamGeneratorOptions {
+  readonly lane: Pick<UpstreamLane, 'ask' | 'cancel'>;
+  readonly model: UpstreamModel;
+  readonly clock: Clock;
+  /** Kept for a model in the tab; the upstream batches as it was told to. */
+  readonly policy: BatchingPolicy;
+  readonly listener: UpstreamListener;
+}
+
+export interface UpstreamListener {
+  /** All that one event of the upstream, or one cancellation, brought. */
+  onUpdates(updates: readonly RequestUpdate[]): void;
+  /** @param busyMs Since the last event of any request, or since there was one to wait for. */
+  onMeasured(events: readonly MeasuredEvent[], busyMs: number): void;
+  /** Told at the end: until then nobody has counted them. */
+  onPromptTokens(numPromptTokens: number): void;
+}
+
+const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
+
+/** Continues prompts at a server that speaks OpenAI's API, over the bridge that serves the page. */
+export class UpstreamGenerator implements PromptGenerator {
+  readonly #options: UpstreamGeneratorOptions;
+  /** As far as options are checked here; an unknown limit is the upstream's to check. */
+  readonly #limits: ModelInfo;
+  readonly #streams = new Map<RequestId, CompletionStream>();
+  #policy: BatchingPolicy;
+  #busySinceMs = 0;
+
+  constructor(options: UpstreamGeneratorOptions) {
+    const { modelInfo } = options.model;
+    this.#options = options;
+    this.#policy = options.policy;
+    this.#limits = {
+      ...modelInfo,
+      contextLength: modelInfo.contextLength || Number.MAX_SAFE_INTEGER,
+      vocabSize: Infinity,
+    };
+  }
+
+  /** Running: those that the upstream has taken; whether it computes them already is not told. */
+  get gauges(): EngineGauges {
+    const numRunning = [...this.#streams.values()].filter(({ isStarted }) => isStarted).length;
+    return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache: NO_KV_CACHE };
+  }
+
+  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
+    // Every check comes before the first question to the upstream.
+    const begins = submissions.map((submission) => this.#prepare(submission));
+    return begins.map((begin) => begin());
+  }
+
+  /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
+  #prepare(submission: Submission): () => Accepted {
+    const { prompt, options } = submission;
+    if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
+    if (prompt === '') throw EmptyPromptError.of();
+    const resolved = resolveOptions(options, this.#limits);
+    return () => this.#begin(submission, prompt, resolved);
+  }
+
+  #begin(
+    { requestId, elapsedMs, resumption }: Submission,
+    prompt: string,
+    resolved: ResolvedOptions,
+  ): Accepted {
+    const { lane, model, clock, listener } = this.#options;
+    const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
+    const receivedAtMs = clock.now();
+    const stream = new CompletionStream({
+      url: model.backendInfo.adapter,
+      requestId,
+      prompt,
+      n,
+      echo,
+      seed: sampling.seed,
+      numLogprobs: sampling.numLogprobs,
+      promptLogprobs,
+      isEchoed: isEchoed(resolved),
+      maxNewTokens,
+      elapsedMs,
+      receivedAtMs,
+    });
+    if (this.#streams.size === 0) this.#busySinceMs = receivedAtMs;
+    this.#streams.set(requestId, stream);
+    // No server goes on in the middle of a text that it has sampled: the same seed begins it anew.
+    const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
+    if (hasBegun) listener.onUpdates([{ type: 'restarted', requestId }]);
+    lane.ask(requestId, completionBody(prompt, resolved, model), {
+      onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
+      onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
+      onEnd: () => this.#finish(requestId, stream),
+      onError: (error) => this.#end(requestId, error, 'error'),
+    });
+    return { numPromptTokens: 0, numSequences: n };
+  }
+
+  cancel(requestId: RequestId): void {
+    this.#abort(requestId, RequestCancelledError.because(undefined), 'abort');
+  }
+
+  fail(requestId: RequestId, error: Error): void {
+    this.#abort(requestId, error, 'error');
+  }
+
+  dropAll(): Promise<void> {
+    for (const requestId of this.#streams.keys()) this.#options.lane.cancel(requestId);
+    this.#streams.clear();
+    return Promise.resolve();
+  }
+
+  configure(knobs: unknown): BatchingPolicy {
+    this.#policy = updatePolicy(this.#policy, knobs);
+    return this.#policy;
+  }
+
+  /** What it waits for leaves the worker free to answer. */
+  get patienceMs(): number {
+    return 0;
+  }
+
+  #receive(requestId: RequestId, read: (nowMs: number) => Received): void {
+    if (!this.#streams.has(requestId)) return;
+    const nowMs = this.#options.clock.now();
+    try {
+      this.#tell(read(nowMs), nowMs);
+    } catch (error) {
+      this.#abort(requestId, error, 'error');
+    }
+  }
+
+  #finish(requestId: RequestId, stream: CompletionStream): void {
+    this.#receive(requestId, (nowMs) => {
+      const received = stream.end(nowMs);
+      this.#streams.delete(requestId);
+      this.#options.listener.onPromptTokens(stream.numPromptTokens);
+      return received;
+    });
+  }
+
+  #tell({ updates, measured }: Received, nowMs: number): void {
+    const { listener } = this.#options;
+    const busyMs = nowMs - this.#busySinceMs;
+    this.#busySinceMs = nowMs;
+    if (updates.length > 0) listener.onUpdates(updates);
+    if (measured.length > 0) listener.onMeasured(measured, busyMs);
+  }
+
+  /** Here and there. */
+  #abort(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
+    if (!this.#streams.has(requestId)) return;
+    this.#options.lane.cancel(requestId);
+    this.#end(requestId, error, finishReason);
+  }
+
+  #end(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
+    if (!this.#streams.delete(requestId)) return;
+    const failed: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
+    this.#tell(
+      { updates: [failed], measured: [{ type: 'failed', finishReason }] },
+      this.#options.clock.now(),
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import * as v from 'valibot';
+
+import type { BackendInfo, ModelInfo, UpstreamInit } from '../../protocol/protocol.ts';
+import { readGenerationDefaults } from '../../models/generation-config.ts';
+import type { UpstreamDialect } from './completion-body.ts';
+import { UpstreamError } from '../../protocol/errors/upstream.ts';
+import { badAnswer, parseJson } from './upstream-failure.ts';
+
+/** What serves behind the bridge. */
+export interface UpstreamModel extends UpstreamDialect {
+  readonly modelInfo: ModelInfo;
+  readonly backendInfo: BackendInfo;
+}
+
+const size = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+const modelList = v.object({
+  data: v.array(
+    v.object({
+      id: v.string(),
+      owned_by: v.optional(v.string()),
+      /** vLLM's. */
+      max_model_len: v.optional(v.nullable(size)),
+      /** Ray Serve LLM's, which has a vLLM inside. */
+      metadata: v.optional(
+        v.nullable(v.object({ max_request_context_length: v.optional(v.nullable(size)) })),
+      ),
+    }),
+  ),
+});
+
+/**
+ * Picks the model that is to answer from `GET /v1/models`: the one that the bridge names, else the first.
+ *
+ * @throws UpstreamError.
+ */
+export function readUpstreamModel({ url, model }: UpstreamInit, body: string): UpstreamModel {
+  const parsed = v.safeParse(modelList, parseJson(body));
+  if (!parsed.success) throw badAnswer(url, 'something that is no list of models');
+  const cards = parsed.output.data;
+  const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
+  if (!card) throw noSuchModel(url, model, cards);
+  const { id, owned_by: owner, max_model_len: maxModelLength, metadata } = card;
+  const contextLength = maxModelLength ?? metadata?.max_request_context_length ?? 0;
+  return {
+    modelId: id,
+    isVllm: owner === 'vllm' || contextLength > 0,
+    modelInfo: {
+      id,
+      numParameters: 0,
+      numLayers: 0,
+      contextLength,
+      vocabSize: 0,
+      generationDefaults: readGenerationDefaults({}, contextLength || Infinity),
+    },
+    backendInfo: {
+      name: 'upstream',
+      precision: 'unknown',
+      adapter: url,
+      isSoftwareAdapter: false,
+      fallbackReason: '',
+    },
+  };
+}
+
+function noSuchModel(url: string, model = 'any', cards: readonly { readonly id: string }[]): UpstreamError {
+  const names = cards.map(({ id }) => id).join(', ') || 'none';
+  return new UpstreamError(
+    'UPSTREAM_REFUSED',
+    `${url} does not serve the model ${model}: it has ${names}. Name one of them with --upstream-model.`,
+  );
+}
