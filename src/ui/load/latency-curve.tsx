@@ -3,7 +3,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { formatMs, formatNumber } from '../format.ts';
-import { onThemeChange } from '../theme/on-theme-change.ts';
+import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { Trial } from './trial.ts';
 

@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import { readUntil } from '../state/ring-columns.ts';
 import type { ServeStore, ServeView } from '../state/serve-store.ts';
-import { onThemeChange } from '../theme/on-theme-change.ts';
+import { onThemeChange } from '../theme/theme.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
