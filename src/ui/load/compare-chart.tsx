@@ -7,7 +7,7 @@ interface CompareChartProps {
   readonly latencyLimitMs: number;
 }
 
-/** The same load under each policy, side by side. Its numbers are text: whoever does not see the bars reads them. */
+/** The same load under each policy, side by side. The numbers are text, for screen readers. */
 export function CompareChart({ trials, latencyLimitMs }: CompareChartProps) {
   return (
     <figure className="chart compare-chart" data-testid="compare-chart">
