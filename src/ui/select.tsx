@@ -4,7 +4,7 @@ export type Choices<Value> = readonly (readonly [value: Value, title: string])[]
 
 interface SelectProps<Value extends string | number> {
   readonly label: string;
-  readonly className?: string;
+  readonly className?: string | undefined;
   readonly value: Value;
   readonly choices: Choices<Value>;
   readonly onChange: (value: Value) => void;
