@@ -8,10 +8,10 @@ interface ScrollBoxProps {
 }
 
 /** A region that scrolls; it takes the focus, so that the keyboard can scroll it. By default, a list that stays at its end. */
-export function ScrollBox({ label, className = 'scroll-box', children }: ScrollBoxProps) {
+export function ScrollBox({ label, className = 'scroll-list', children }: ScrollBoxProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- a region that scrolls has no other way to be reached
-    <section className={className} aria-label={label} tabIndex={0}>
+    <section className={`scroll-box ${className}`} aria-label={label} tabIndex={0}>
       {children}
     </section>
   );

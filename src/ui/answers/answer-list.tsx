@@ -27,7 +27,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
     <section className="panel answers" aria-labelledby="answers-title">
       <div className="answers-head">
         <h2 id="answers-title">Answers</h2>
-        <span className="answers-count">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
+        <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
         <output className="visually-hidden">
           {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
         </output>

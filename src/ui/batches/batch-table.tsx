@@ -33,7 +33,9 @@ function BatchRow({ batch }: { readonly batch: BatchView }) {
   const { batchIndex, batchSize, reason, waitMs, executionMs, outcome, cancelled } = batch;
   return (
     <tr data-reason={reason} data-size={batchSize} data-outcome={outcome}>
-      <th scope="row">{batchIndex}</th>
+      <th scope="row" className="muted">
+        {batchIndex}
+      </th>
       <td>{describeSize(batch)}</td>
       <td>
         <ReasonName reason={reason} />

@@ -64,7 +64,7 @@ export function ReasonLegend() {
           <dt>
             <ReasonName reason={reason} />
           </dt>
-          <dd>{explainReason(reason)}</dd>
+          <dd className="muted">{explainReason(reason)}</dd>
         </div>
       ))}
     </dl>

@@ -38,14 +38,14 @@ export function TimelinePanel({ deployment }: { readonly deployment: string }) {
         {readBatch ? (
           <Readout batch={readBatch} />
         ) : (
-          <p className="timeline-numbers">
+          <p className="muted">
             The numbers of the newest batch, or of the one under the pointer; the arrow keys go from one to
             the next.
           </p>
         )}
       </div>
       <Disclosure title="How to read it">
-        <p className="timeline-key">
+        <p className="timeline-key note">
           <span className="key-wait" /> is the wait, from the oldest member’s arrival,{' '}
           <span className="key-run" /> the execution, <span className="key-error" /> one that failed; the mark
           between them is the cut. Times are in ms. A dashed line is a pause of half a second or more: after
@@ -64,7 +64,7 @@ function Readout({ batch }: { readonly batch: BatchView }) {
       <p>
         <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {explainReason(reason)}
       </p>
-      <p className="timeline-numbers">
+      <p className="muted">
         Size {describeSize(batch)} · wait {formatMs(waitMs)} · execution {formatMs(executionMs)} · {outcome} ·{' '}
         {formatCount(cancelled)} cancelled · {formatCount(queueLength)} left waiting
       </p>

@@ -14,7 +14,7 @@ export function SiteHeader({ children }: { readonly children?: ReactNode }) {
         </svg>
         <h1>Tabserve</h1>
         <ThemeSwitch />
-        <p>One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
+        <p className="muted">One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
       </div>
       {children}
     </header>

@@ -60,9 +60,9 @@ interface FactProps {
 function Fact({ name, detail, children }: FactProps) {
   return (
     <div className="fact">
-      <dt>{name}</dt>
+      <dt className="note">{name}</dt>
       <dd>{children}</dd>
-      <dd className="fact-detail">{detail}</dd>
+      <dd className="note">{detail}</dd>
     </div>
   );
 }

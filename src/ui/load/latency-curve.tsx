@@ -36,7 +36,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
     <figure className="chart load-curve">
       <figcaption>
         <div>
-          <h3>Latency over throughput</h3> <span>one point for each row of the table</span>
+          <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
         </div>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />

@@ -59,7 +59,7 @@ export function LoadPanel() {
           choices={MODE_CHOICES}
           onChange={(mode) => session.change({ mode })}
         >
-          <p className="policy-explanation">{MODE_EXPLANATIONS[form.mode]}</p>
+          <p className="policy-explanation note">{MODE_EXPLANATIONS[form.mode]}</p>
         </Segments>
         <LoadFields session={session} />
         <div role="alert">{error && <ErrorLine error={error} />}</div>
@@ -98,7 +98,7 @@ function LinkButton({ session }: { readonly session: LoadSession }) {
   return (
     <>
       <Button onClick={() => void copy()}>Copy link to scenario</Button>
-      <output className="load-message">{message}</output>
+      <output className="load-message note">{message}</output>
     </>
   );
 }

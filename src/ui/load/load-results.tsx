@@ -116,7 +116,7 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
       <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
         <Lines texts={describeFinished(summary)} />
       </td>
-      <td className="load-percentiles">
+      <td className="muted">
         <Lines texts={['p50', 'p95', 'p99']} />
       </td>
       {LATENCIES.map(({ title, select }) => (

@@ -96,7 +96,7 @@ export function ModelsPanel() {
           <Button type="submit" look="primary">
             Load
           </Button>
-          <label htmlFor={folderId} className="model-folder">
+          <label htmlFor={folderId} className="muted">
             or a folder, picked or dropped here:
           </label>
           <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />

@@ -33,7 +33,7 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
           {models.map((model) => (
             <li key={model.key}>
               <span className="stored-name">
-                {model.id} <small>{describeStored(model)}</small>
+                {model.id} <small className="muted">{describeStored(model)}</small>
               </span>
               {model.revision !== '' && (
                 <Button look="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>

@@ -15,7 +15,7 @@ export function PolicyPanel() {
   if (useIsUpstream()) {
     return (
       <Panel title="Batching policy" className="policy">
-        <p className="policy-explanation">
+        <p className="policy-explanation note">
           The upstream batches, as it is set up to: its knobs are turned where it runs.
         </p>
       </Panel>

@@ -16,7 +16,7 @@ export function PolicySwitch() {
       choices={POLICY_NAMES.map((name) => [name, name] as const)}
       onChange={(name) => void choose(name)}
     >
-      <p className="policy-explanation">{explanation}</p>
+      <p className="policy-explanation note">{explanation}</p>
       {refusal && <ErrorLine error={refusal} />}
     </Segments>
   );

@@ -45,7 +45,7 @@ export const RequestRow = memo(function RequestRow({ id }: { readonly id: Reques
     >
       <RowHead request={request} />
       <RequestText prompt={request.prompt} numTexts={request.numTexts} isRunning={status === 'running'}>
-        {clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}
+        {clientId !== undefined && <p className="note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
       <RowFigures />
@@ -105,7 +105,7 @@ function RowFigures() {
     <dl className="request-figures">
       {REQUEST_FIGURES.map(({ name }) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt className="muted">{name}</dt>
           <dd />
         </div>
       ))}

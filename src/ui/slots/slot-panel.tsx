@@ -46,12 +46,13 @@ export function SlotPanel() {
 
   const head = (
     <>
-      <p className="slots-key">
+      <p className="slots-key note">
         <span className="key-queue" /> queue wait <span className="key-prefill" /> prefill{' '}
         <span className="key-decode" /> decode <span className="key-cut" /> cut off
       </p>
       <Select
         label="Window"
+        className="note"
         value={windowMs}
         choices={WINDOWS}
         onChange={(ms) => slotSettings.setState({ windowMs: ms })}
@@ -73,7 +74,7 @@ export function SlotPanel() {
           </p>
         )}
       </div>
-      <p className="slots-readout" ref={readoutRef} aria-hidden="true" />
+      <p className="slots-readout note" ref={readoutRef} aria-hidden="true" />
       {tracedId !== undefined && (
         <Suspense>
           <TraceDialog requestId={tracedId} tabColors={tabColors} />

@@ -72,7 +72,7 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
         </form>
       </div>
       <p className="trace-prompt">{first?.owner?.prompt}</p>
-      <ul className="trace-stays">
+      <ul className="trace-stays note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar)}</li>
         ))}
@@ -119,7 +119,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
   return (
     <ScrollBox label="Batches of the request" className="trace-scroll">
       <table className="scroll-table">
-        <caption>{caption}</caption>
+        <caption className="note">{caption}</caption>
         <TableHead titles={COLUMNS} />
         <tbody>
           {shown.map((step) => (

@@ -62,7 +62,7 @@ export function Stage() {
         <Activity mode={shown === 'load' ? 'visible' : 'hidden'}>
           <TabPanel id="load" className="stage-view">
             <PanelBoundary name="Load test">
-              <Suspense fallback={<p className="stage-loading">Loading the load test…</p>}>
+              <Suspense fallback={<p className="stage-loading muted">Loading the load test…</p>}>
                 <LoadPanel />
               </Suspense>
             </PanelBoundary>

@@ -15,7 +15,7 @@ export function ThemeSwitch() {
   return (
     <Select
       label="Theme"
-      className="theme-switch"
+      className="theme-switch note"
       value={theme}
       choices={THEMES.map((known) => [known, TITLES[known]] as const)}
       onChange={choose}

@@ -34,7 +34,7 @@ export function ChartsPanel() {
   const head = (
     <>
       <MomentField />
-      <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      <Select label="Window" className="note" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
       <Button
         look="small"
         aria-pressed={isPaused}

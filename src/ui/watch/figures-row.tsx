@@ -46,7 +46,7 @@ const FIGURES: readonly FigureProps[] = [
 
 export function FiguresRow() {
   return (
-    <section className="figures-panel" aria-label="Live figures">
+    <section className="panel figures-panel" aria-label="Live figures">
       <dl className="figures">
         {FIGURES.map((figure) => (
           <Figure key={figure.name} {...figure} />
@@ -60,7 +60,9 @@ function Figure({ name, title, select }: FigureProps) {
   const text = useServeView(select);
   return (
     <div className="figure">
-      <dt title={title}>{name}</dt>
+      <dt className="note" title={title}>
+        {name}
+      </dt>
       <dd>{text}</dd>
     </div>
   );

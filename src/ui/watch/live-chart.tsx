@@ -43,7 +43,7 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
     <figure className="chart">
       <figcaption>
         <div>
-          <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+          <h3>{spec.title}</h3> <span className="note">{spec.subtitle}</span>
         </div>
         <Button
           look="quiet"

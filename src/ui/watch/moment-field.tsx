@@ -9,7 +9,7 @@ export function MomentField() {
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
   return (
-    <label className="moment-field">
+    <label className="moment-field note">
       Moment{' '}
       <input
         type="range"
