@@ -1,6 +1,5 @@
 import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import type { Trial } from './trial.ts';
-import type { LoadSummary } from './summarize.ts';
+import type { LoadSummary, Trial } from './summarize.ts';
 
 interface Measure {
   readonly title: string;

@@ -8,7 +8,7 @@ import type { Trace } from './scenario.ts';
 import { isMeasurable, rank } from './suggest-knobs.ts';
 import type { Ranking, Suggestion } from './suggest-knobs.ts';
 import { summarize } from './summarize.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;

@@ -12,54 +12,43 @@ type ArrivalsType = (typeof ARRIVALS)[number];
 
 export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
 
-/** The fields that hold a number, as typed. */
-export const NUMBER_FIELDS = [
-  'rate',
-  'numUsers',
-  'burstSize',
-  'everySeconds',
-  'fromRate',
-  'toRate',
-  'durationSeconds',
-  'promptMin',
-  'promptMax',
-  'outputMin',
-  'outputMax',
-  'seed',
-  'latencyLimitMs',
-] as const;
-export type NumberFieldName = (typeof NUMBER_FIELDS)[number];
+const text = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
 
-export type LoadForm = Readonly<Record<NumberFieldName, string>> & {
-  readonly mode: Mode;
-  readonly arrivals: ArrivalsType;
-  readonly promptLengths: Lengths['type'];
-  readonly outputLengths: Lengths['type'];
-};
+/** The fields that hold a number, as typed, with their defaults. */
+const numbersSchema = v.object({
+  rate: text('8'),
+  // Empty: twice the max batch size in force.
+  numUsers: text(''),
+  burstSize: text('8'),
+  everySeconds: text('2'),
+  fromRate: text('1'),
+  toRate: text('16'),
+  durationSeconds: text('5'),
+  promptMin: text('3'),
+  promptMax: text('12'),
+  outputMin: text('8'),
+  outputMax: text('64'),
+  seed: text('1'),
+  latencyLimitMs: text('2000'),
+});
+
+const formSchema = v.object({
+  mode: v.optional(v.picklist(MODES), 'compare'),
+  // Batching helps most where requests wait.
+  arrivals: v.optional(v.picklist(ARRIVALS), 'closed-loop'),
+  promptLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
+  outputLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
+  ...numbersSchema.entries,
+});
+
+export type LoadForm = Readonly<v.InferOutput<typeof formSchema>>;
+
+export const NUMBER_FIELDS = v.keyof(numbersSchema).options;
+export type NumberFieldName = (typeof NUMBER_FIELDS)[number];
 
 export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
 
-export const DEFAULT_LOAD_FORM: LoadForm = {
-  mode: 'compare',
-  // Batching helps most where requests wait.
-  arrivals: 'closed-loop',
-  rate: '8',
-  // Twice the max batch size in force.
-  numUsers: '',
-  burstSize: '8',
-  everySeconds: '2',
-  fromRate: '1',
-  toRate: '16',
-  durationSeconds: '5',
-  promptLengths: 'uniform',
-  promptMin: '3',
-  promptMax: '12',
-  outputLengths: 'uniform',
-  outputMin: '8',
-  outputMax: '64',
-  seed: '1',
-  latencyLimitMs: '2000',
-};
+export const DEFAULT_LOAD_FORM: LoadForm = v.parse(formSchema, {});
 
 interface NumberRule {
   readonly label: string;
@@ -247,18 +236,10 @@ function meanRateOf(arrivals: Arrivals): number {
   }
 }
 
-const formSchema = v.object({
-  ...v.entriesFromList(NUMBER_FIELDS, v.exactOptional(v.pipe(v.string(), v.maxLength(40)))),
-  mode: v.exactOptional(v.picklist(MODES)),
-  arrivals: v.exactOptional(v.picklist(ARRIVALS)),
-  promptLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
-  outputLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
-});
-
 /** The form that a link describes, with defaults for the rest. A malformed link gives the defaults. */
 export function readLoadForm(json: string | undefined): LoadForm {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), formSchema), json ?? '{}');
-  return result.success ? { ...DEFAULT_LOAD_FORM, ...result.output } : DEFAULT_LOAD_FORM;
+  return result.success ? result.output : DEFAULT_LOAD_FORM;
 }
 
 /** The inverse of `readLoadForm`, without the fields at their defaults. */

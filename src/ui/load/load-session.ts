@@ -7,7 +7,7 @@ import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';
 import type { ExperimentOptions } from './experiments.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 import { parseLoadForm } from './load-form.ts';
 import type { LoadErrors, LoadForm, Mode, ParsedLoad } from './load-form.ts';
 import { PolicyHold } from './policy-hold.ts';

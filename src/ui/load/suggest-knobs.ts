@@ -1,5 +1,4 @@
-import type { Trial } from './trial.ts';
-import type { LoadSummary, Percentiles } from './summarize.ts';
+import type { LoadSummary, Percentiles, Trial } from './summarize.ts';
 import { contendersOf, medianOf, withinLimit } from './tell-apart.ts';
 
 /** A setting with its rounds. */

@@ -1,4 +1,6 @@
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
+import type { Trace } from './scenario.ts';
 
 export interface Percentiles {
   readonly p50: number;
@@ -25,6 +27,20 @@ export interface LoadSummary {
   readonly tpotMs: Percentiles | undefined;
   readonly queueWaitMs: Percentiles | undefined;
   readonly e2eMs: Percentiles | undefined;
+}
+
+/** One run of an experiment. */
+export interface Trial {
+  readonly label: string;
+  /** In force during the run. */
+  readonly policy: BatchingPolicy;
+  /** Requests per second, in a rate sweep. */
+  readonly rate?: number;
+  /** From 1, in a search for knobs. */
+  readonly round?: number;
+  readonly trace: Trace;
+  readonly run: LoadRun;
+  readonly summary: LoadSummary;
 }
 
 type Finished = Extract<Outcome, { status: 'finished' }>;
