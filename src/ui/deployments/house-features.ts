@@ -14,7 +14,6 @@ interface HouseFeature {
 /** In the order of the model's columns. */
 export const HOUSE_FEATURES: readonly HouseFeature[] = features;
 
-/** The typed texts by the feature's name. */
 type HouseTexts = Readonly<Record<string, string>>;
 
 export type HouseErrors = Readonly<Record<string, string>>;
@@ -52,7 +51,6 @@ export function describeRange({ min, max, step }: HouseFeature): string {
   return step === 1 ? `from ${min} to ${max}` : `from ${min} to ${max} by ${step}`;
 }
 
-/** The values with their units, in the order of the form. */
 export function describeHouse(house: House): string {
   return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
 }

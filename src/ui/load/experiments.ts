@@ -17,7 +17,6 @@ export interface ExperimentOptions {
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   readonly onProgress: (label: string, progress: LoadProgress) => void;
-  /** After each run, in order. */
   readonly onTrial: (trial: Trial) => void;
 }
 
@@ -28,14 +27,12 @@ interface Plan {
   readonly rate?: number;
 }
 
-/** One run under the current policy. */
 export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<readonly Trial[]> {
   return runAll(serve, [{ label: 'run', trace, knobs: {} }], options);
 }
 
 const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
 
-/** The same trace under each policy. */
 export function comparePolicies(
   serve: Serve,
   trace: Trace,
@@ -48,7 +45,6 @@ export function comparePolicies(
 /** Multiples of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
-/** The same load at rates around its own. */
 export function sweepRates(
   serve: Serve,
   { baseRate, traceAt }: RateSweep,

@@ -84,7 +84,6 @@ function line(label: string, dash: number[]): uPlot.Series {
   };
 }
 
-/** Sorted by throughput, so that the curve goes from left to right. */
 function dataOf(trials: readonly Pick<Trial, 'summary'>[], latencyLimitMs: number): uPlot.AlignedData {
   const sorted = trials.toSorted((a, b) => a.summary.tokensPerSecond - b.summary.tokensPerSecond);
   return [

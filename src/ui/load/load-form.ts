@@ -194,7 +194,6 @@ const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
   'outputMax',
 ]);
 
-/** Whether the form uses this field. */
 function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
   const { arrivals } = NUMBER_RULES[name];
   if (arrivals !== undefined) return arrivals === form.arrivals;

@@ -128,7 +128,6 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
   );
 }
 
-/** Several short texts in one narrow cell. */
 function Lines({ texts }: { readonly texts: readonly string[] }) {
   return texts.map((text, index) => <div key={index}>{text}</div>);
 }

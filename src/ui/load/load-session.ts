@@ -22,7 +22,6 @@ interface LoadedTrace {
   readonly trace: Trace;
 }
 
-/** The results of the last experiment, or of the current one so far. */
 export interface LoadResults {
   readonly mode: Mode;
   /** Undefined for a replay. */

@@ -4,7 +4,6 @@ import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
 
 export interface SuggestionText {
   readonly title: string;
-  /** One sentence each. */
   readonly reasons: readonly string[];
 }
 

@@ -18,7 +18,6 @@ export interface LoadSummary {
   readonly numPromptTokens: number;
   readonly numOutputTokens: number;
   readonly durationMs: number;
-  /** Output tokens. */
   readonly tokensPerSecond: number;
   readonly requestsPerSecond: number;
   /** Requests that finished within the latency limit. */
@@ -29,7 +28,6 @@ export interface LoadSummary {
   readonly e2eMs: Percentiles | undefined;
 }
 
-/** One run of an experiment. */
 export interface Trial {
   readonly label: string;
   /** In force during the run. */

@@ -8,7 +8,6 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import { useAttempt } from '../use-attempt.ts';
 import { describeStored } from './describe-load.ts';
 
-/** The models on this device. */
 export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel) => void }) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);

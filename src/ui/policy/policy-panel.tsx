@@ -13,7 +13,6 @@ import { useAttempt } from '../use-attempt.ts';
 import './policy-panel.css';
 import { explainPolicy, KNOBS, POLICY_NAMES } from './policy-texts.ts';
 
-/** Changes apply at once, to running requests too. */
 export function PolicyPanel() {
   const { serve, store } = useServe();
   const policy = useServeView((view) => basePolicyOf(view.status));

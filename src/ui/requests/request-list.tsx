@@ -13,7 +13,6 @@ import { useInTurns } from './use-in-turns.ts';
 /** Rows drawn at first, and added by each “Show older”. */
 const PAGE_SIZE = 40;
 
-/** Newest first. */
 export function RequestList() {
   const { store } = useServe();
   const requestIds = useServeView((view) => view.requestIds);

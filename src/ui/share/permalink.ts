@@ -1,7 +1,6 @@
 import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 
-/** The state that a link restores. */
 interface Permalink {
   readonly prompt: string | undefined;
   readonly texts: GenerationTexts;

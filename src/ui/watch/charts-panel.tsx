@@ -17,7 +17,6 @@ const WINDOWS = [15, 60, MAX_WINDOW_SECONDS].map(
   (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
 );
 
-/** Keeps the chosen moment in view. */
 function showWindow(windowSeconds: number): void {
   watchSettings.setState(({ secondsAgo }) => ({
     windowSeconds,
