@@ -36,7 +36,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
         </output>
       </div>
       <ScrollBox label="List of answers">
-        <ol className="answer-list" aria-labelledby="answers-title">
+        <ol aria-labelledby="answers-title">
           {ids.map((id) => (
             <AnswerRow key={id} deployment={deployment} id={id} />
           ))}

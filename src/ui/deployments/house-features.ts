@@ -1,15 +1,7 @@
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
 import { parseNumber } from '../format.ts';
 
-interface HouseFeature {
-  readonly name: string;
-  readonly label: string;
-  readonly unit: string;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
-  readonly default: number;
-}
+type HouseFeature = (typeof features)[number];
 
 /** In the order of the model's columns. */
 export const HOUSE_FEATURES: readonly HouseFeature[] = features;
