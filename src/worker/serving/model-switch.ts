@@ -28,7 +28,7 @@ import type {
   WorkerPast,
   WorkerStatus,
 } from '../protocol/protocol.ts';
-import { isFault } from './fault-of.ts';
+import { isFault } from '../runtime/fault-of.ts';
 import { ladderOf } from '../protocol/ladder.ts';
 import { StepHangError } from '../protocol/errors/runtime.ts';
 import { warmUp } from '../runtime/warm-up.ts';

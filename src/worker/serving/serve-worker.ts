@@ -42,13 +42,13 @@ import {
   type WorkerStatus,
   TEXT_GENERATOR,
 } from '../protocol/protocol.ts';
-import { faultOf } from './fault-of.ts';
-import { StatsReporter } from './stats-reporter.ts';
-import { ActivityLog } from './activity-log.ts';
-import { BatchLog } from './batch-log.ts';
+import { faultOf } from '../runtime/fault-of.ts';
+import { StatsReporter } from '../logs/stats-reporter.ts';
+import { ActivityLog } from '../logs/activity-log.ts';
+import { BatchLog } from '../logs/batch-log.ts';
 import type { Outbox } from './outbox.ts';
 import { RequestLedger } from './request-ledger.ts';
-import { StepLog } from './step-log.ts';
+import { StepLog } from '../logs/step-log.ts';
 import { turnOwnerOf } from './turn-owner.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 
