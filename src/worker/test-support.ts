@@ -5,6 +5,7 @@ import type {
   HostMessage,
   KnobSettings,
   OverrideId,
+  ServedModel,
   TabRole,
   Unsigned,
   WorkerId,
@@ -37,6 +38,10 @@ export function createKnobs(overrides: Partial<KnobSettings> = {}): KnobSettings
 
 export function createWorkerStatus(overrides: Partial<WorkerStatus> = {}): WorkerStatus {
   return { state: 'loading', knobs: createKnobs(), numTabs: 1, ...overrides };
+}
+
+export function createServedModel(id = 'model'): ServedModel {
+  return { id, backend: 'wasm', precision: 'fp32' };
 }
 
 interface LockRequest {

@@ -42,7 +42,6 @@ import {
 } from '../protocol/protocol.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { randomSeed } from '../platform/random-seed.ts';
-import { servedModelId } from '../protocol/served-model-id.ts';
 import { BatchLog } from '../logs/batch-log.ts';
 import {
   LoadAbandonedError,
@@ -664,11 +663,9 @@ export class Serve implements LinkListener {
   }
 
   #applyUpdates(updates: readonly RequestUpdate[]): void {
-    const { model, backend } = this.#workerStatus ?? {};
-    const modelId = model && backend && servedModelId(model, backend);
     const known = updates.filter(({ requestId }) => this.#outstanding.has(requestId));
     for (const update of known) {
-      this.#outstanding.get(update.requestId)?.apply(update, modelId);
+      this.#outstanding.get(update.requestId)?.apply(update);
       if (END_TYPES.has(update.type)) this.#outstanding.delete(update.requestId);
     }
     if (known.length > 0) this.#publish('requests', known);
