@@ -42,14 +42,14 @@ import {
 } from '../protocol/protocol.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { randomSeed } from '../platform/random-seed.ts';
-import { BatchLog } from '../serving/batch-log.ts';
+import { BatchLog } from '../logs/batch-log.ts';
 import {
   LoadAbandonedError,
   OverrideEndedError,
   OverrideHeldError,
   VersionMismatchError,
 } from '../protocol/errors/tabs.ts';
-import { StepLog } from '../serving/step-log.ts';
+import { StepLog } from '../logs/step-log.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { MAX_NAME_LENGTH } from '../protocol/names.ts';
