@@ -12,24 +12,24 @@ type ArrivalsType = (typeof ARRIVALS)[number];
 
 export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
 
-const text = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
+const textField = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
 
 /** The fields that hold a number, as typed, with their defaults. */
 const numbersSchema = v.object({
-  rate: text('8'),
+  rate: textField('8'),
   // Empty: twice the max batch size in force.
-  numUsers: text(''),
-  burstSize: text('8'),
-  everySeconds: text('2'),
-  fromRate: text('1'),
-  toRate: text('16'),
-  durationSeconds: text('5'),
-  promptMin: text('3'),
-  promptMax: text('12'),
-  outputMin: text('8'),
-  outputMax: text('64'),
-  seed: text('1'),
-  latencyLimitMs: text('2000'),
+  numUsers: textField(''),
+  burstSize: textField('8'),
+  everySeconds: textField('2'),
+  fromRate: textField('1'),
+  toRate: textField('16'),
+  durationSeconds: textField('5'),
+  promptMin: textField('3'),
+  promptMax: textField('12'),
+  outputMin: textField('8'),
+  outputMax: textField('64'),
+  seed: textField('1'),
+  latencyLimitMs: textField('2000'),
 });
 
 const formSchema = v.object({
