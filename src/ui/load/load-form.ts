@@ -10,7 +10,7 @@ export type Mode = (typeof MODES)[number];
 export const ARRIVALS = ['poisson', 'closed-loop', 'burst', 'ramp', 'replay'] as const;
 type ArrivalsType = (typeof ARRIVALS)[number];
 
-export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
+const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
 
 const textField = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
 

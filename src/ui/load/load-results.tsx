@@ -175,14 +175,8 @@ function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
   );
 }
 
-function describeFinished({
-  numFinished,
-  numSent,
-  numRejected,
-  numFailed,
-  numCancelled,
-  durationMs,
-}: LoadSummary): string[] {
+function describeFinished(summary: LoadSummary): string[] {
+  const { numFinished, numSent, numRejected, numFailed, numCancelled, durationMs } = summary;
   return [
     `${formatCount(numFinished)} of ${formatCount(numSent)}`,
     ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),
