@@ -27,17 +27,13 @@ interface Plan {
   readonly rate?: number;
 }
 
-export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<readonly Trial[]> {
+export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
   return runAll(serve, [{ label: 'run', trace, knobs: {} }], options);
 }
 
 const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
 
-export function comparePolicies(
-  serve: Serve,
-  trace: Trace,
-  options: ExperimentOptions,
-): Promise<readonly Trial[]> {
+export function comparePolicies(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
   const plans = POLICIES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
   return runAll(serve, plans, options);
 }
@@ -49,7 +45,7 @@ export function sweepRates(
   serve: Serve,
   { baseRate, traceAt }: RateSweep,
   options: ExperimentOptions,
-): Promise<readonly Trial[]> {
+): Promise<void> {
   const plans = RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
     return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: traceAt(factor), knobs: {} };
@@ -129,8 +125,7 @@ async function runAll(
   serve: Serve,
   plans: readonly Plan[],
   { signal, hold, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
-): Promise<readonly Trial[]> {
-  const trials: Trial[] = [];
+): Promise<void> {
   for (const { label, trace, knobs, rate } of plans) {
     if (signal.aborted) break;
     const policy = await hold.apply(knobs);
@@ -141,8 +136,6 @@ async function runAll(
     hold.throwIfLost();
     const summary = summarize(run, latencyLimitMs);
     const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
-    trials.push(trial);
     onTrial(trial);
   }
-  return trials;
 }

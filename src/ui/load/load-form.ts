@@ -124,15 +124,8 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   },
 };
 
-export interface ParsedLoad {
-  readonly errors: LoadErrors;
-  /** Meaningless where `errors` has any. */
-  readonly scenario: Scenario;
-  readonly latencyLimitMs: number;
-}
-
 /** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
-export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad {
+export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
   const form = withUsers(typed, maxBatchSize);
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
   for (const name of NUMBER_FIELDS) {
@@ -163,8 +156,9 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
   if (numExpected > MAX_REQUESTS && Object.keys(errors).length === 0) {
     errors.durationSeconds = `Expected at most ${MAX_REQUESTS} requests, got about ${Math.round(numExpected)}: shorten it or lower the rate.`;
   }
+  // With errors, the rest is meaningless.
   return {
-    errors,
+    errors: errors satisfies LoadErrors,
     latencyLimitMs: numbers('latencyLimitMs'),
     scenario: {
       arrivals,
@@ -172,7 +166,7 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
       seed: numbers('seed'),
       promptWords: lengths(form.promptLengths, 'promptMin', 'promptMax'),
       outputTokens: lengths(form.outputLengths, 'outputMin', 'outputMax'),
-    },
+    } satisfies Scenario,
   };
 }
 

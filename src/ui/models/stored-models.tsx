@@ -70,11 +70,11 @@ function followStoredModels(serve: Serve, onChange: () => void): () => void {
   const look = (): void => {
     if (document.visibilityState === 'visible') onChange();
   };
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('focus', look);
+  const listening = new AbortController();
+  document.addEventListener('visibilitychange', look, { signal: listening.signal });
+  window.addEventListener('focus', look, { signal: listening.signal });
   return () => {
     unsubscribe();
-    document.removeEventListener('visibilitychange', look);
-    window.removeEventListener('focus', look);
+    listening.abort();
   };
 }

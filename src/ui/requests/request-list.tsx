@@ -45,20 +45,16 @@ export function RequestList() {
           Show older ({formatCount(numHidden)})
         </Button>
       )}
-      {requestIds.length === 0 && <EmptyList />}
+      {requestIds.length === 0 && (
+        <div className="requests-empty">
+          <p>No request yet.</p>
+          <p>
+            Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the
+            batch size grow. Requests sent while the model loads wait and start by themselves.
+          </p>
+        </div>
+      )}
     </section>
-  );
-}
-
-function EmptyList() {
-  return (
-    <div className="requests-empty">
-      <p>No request yet.</p>
-      <p>
-        Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the batch
-        size grow. Requests sent while the model loads wait and start by themselves.
-      </p>
-    </div>
   );
 }
 
