@@ -166,9 +166,9 @@ export class WasmBackend implements ModelBackend {
     const kvDims = [numRows, this.#config.numKvHeads, this.#capacity, this.#config.headSize];
     const kvLength = numRows * this.#rowLength;
     const names = GRAPH_IO.past.all(this.#config.numLayers);
-    const kv = names.map((name, i) => [
-      name,
-      new Tensor('float32', arrays[i]?.subarray(0, kvLength) ?? [], kvDims),
+    const kv = arrays.map((array, i) => [
+      names[i],
+      new Tensor('float32', array.subarray(0, kvLength), kvDims),
     ]);
     return {
       ...Object.fromEntries(kv),

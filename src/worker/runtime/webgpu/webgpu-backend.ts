@@ -267,10 +267,12 @@ export class WebGpuBackend implements ModelBackend {
     if (known) return known;
     const { numLayers, numKvHeads, headSize } = this.#config;
     const dims = [numRows, numKvHeads, this.#cache.capacity, headSize];
+    const buffers = this.#cache.buffers(target);
     // A tensor over the first rows of a larger buffer touches those rows only.
-    const tensors = this.#cache.buffers(target).map((buffer) => this.#tensor(buffer, this.#precision, dims));
     const named = (names: readonly string[]): Record<string, Tensor> =>
-      Object.fromEntries(tensors.map((tensor, i) => [names[i] ?? '', tensor]));
+      Object.fromEntries(
+        buffers.map((buffer, i) => [names[i] ?? '', this.#tensor(buffer, this.#precision, dims)]),
+      );
     const kv = {
       feeds: named(GRAPH_IO.past.all(numLayers)),
       fetches: named(GRAPH_IO.present.all(numLayers)),
