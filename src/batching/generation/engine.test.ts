@@ -11,6 +11,7 @@ import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY } from './request.ts';
+import { RuntimeLostError } from './runtime-lost-error.ts';
 import {
   createKvCacheLimits,
   createPolicy,
@@ -754,6 +755,34 @@ describe('a failing model run', () => {
     await settle();
     expect(listener.of('failed')[0]?.error.message).toContain(message);
   });
+});
+
+describe('a runtime that is lost', () => {
+  const loseAt = (numRuns: number) => (): void => {
+    numRuns -= 1;
+    if (numRuns === 0) throw new RuntimeLostError(new Error('device lost'), [requestId('a')]);
+  };
+
+  it.each([false, true])(
+    'stops the engine, which ends no request but those that are aborted: isPipelined %s',
+    async (isPipelined) => {
+      const { engine, submit, listener, steps } = createEngine({
+        runner: { isPipelined, onRun: loseAt(3) },
+        policy: { maxBatchSize: 1 },
+      });
+      submit('a', { maxNewTokens: 9 });
+      submit('b');
+      await settle();
+      const numSteps = steps().length;
+      submit('c');
+      await settle();
+      expect(listener.log.at(-1)).toBe('runtime lost under a');
+      expect([engine.numRunning, engine.numWaiting, steps().length]).toEqual([1, 2, numSteps]);
+      engine.abort(requestId('a'));
+      expect(listener.log.at(-1)).toBe('a failed RequestCancelledError');
+      await expect(engine.close()).rejects.toBeInstanceOf(RuntimeLostError);
+    },
+  );
 });
 
 describe('a listener that throws', () => {
