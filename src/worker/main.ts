@@ -1,7 +1,6 @@
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
-import { faultOf } from './runtime/fault-of.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import {
@@ -118,9 +117,7 @@ function answerPings(): void {
 function answerFor(worker: ServeWorker): void {
   serving = worker;
   // An uncaught error reaches the host by itself.
-  self.addEventListener('unhandledrejection', ({ reason }) =>
-    worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),
-  );
+  self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
 }
 
 /** Its code comes by itself: pages of other servers never ask for it. */

@@ -1,3 +1,4 @@
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { textOf } from '../../batching/errors.ts';
 import type { Fault, FaultKind } from '../protocol/protocol.ts';
 import {
@@ -8,7 +9,13 @@ import {
   WasmAbortError,
 } from '../protocol/errors/runtime.ts';
 
-/** What has ended the worker, from what was thrown. */
+/** The fault behind an error that ends the worker. An error that nobody has wrapped as `RuntimeLostError` came unexpected. */
+export function faultOfWorker(error: unknown): Fault {
+  return error instanceof RuntimeLostError
+    ? faultOf(error.cause)
+    : { ...faultOf(error), kind: 'worker-error' };
+}
+
 export function faultOf(cause: unknown): Fault {
   return { kind: kindOf(cause), message: messageOf(cause) };
 }

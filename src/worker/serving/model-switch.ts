@@ -1,5 +1,6 @@
 import { systemClock } from '../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../batching/errors.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
 import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
 import { importPart } from '../platform/import-part.ts';
@@ -49,8 +50,6 @@ export interface ModelSwitchOptions {
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
-  /** The first model cannot be made ready by this worker, or nothing can that is asked of its runtime; by another one it may. */
-  readonly onFault: (cause: unknown) => void;
 }
 
 /** A model that is ready to serve, and where it is stored; the embedded one is not. */
@@ -61,7 +60,7 @@ interface ReadyModel {
 
 /** Which model serves. One at a time, for all tabs: another one is made ready beside it, and takes over when it is. */
 export class ModelSwitch {
-  /** Resolves when the first model serves, or is known not to. */
+  /** Resolves when the first model serves, or is known not to. @throws RuntimeLostError if another worker may do better. */
   readonly started: Promise<void>;
   readonly #options: ModelSwitchOptions;
   readonly #store: Promise<ModelStore>;
@@ -115,7 +114,7 @@ export class ModelSwitch {
    * Makes a model ready and lets it take over. While one is on its way, a request for the same one waits for it, and a request
    * for another one ends it.
    *
-   * @throws What stands against it; then the model before it serves on.
+   * @throws What stands against it; then the model before it serves on. RuntimeLostError if nothing can serve here any more.
    */
   load(request: LoadRequest): Promise<void> {
     const { source, dtype } = request;
@@ -161,7 +160,7 @@ export class ModelSwitch {
     try {
       await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
     } catch (cause) {
-      if (isFault(cause)) return this.#failFor(cause);
+      if (isFault(cause)) throw new RuntimeLostError(cause);
       const error = toWireError(cause);
       this.#options.onStatus({ state: 'failed', error }, ['progress']);
       this.#options.generator.fail(error);
@@ -176,10 +175,10 @@ export class ModelSwitch {
       return true;
     } catch (cause) {
       // Its start brings the worker down where nothing that follows would come to an end either.
-      if (cause instanceof StepHangError && this.#isLastTry) return this.#failFor(cause);
+      if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
       await this.#endStart(folder);
       // What it was to run on has failed: another rung may run it.
-      if (isFault(cause) && !this.#isLastTry) return this.#failFor(cause);
+      if (isFault(cause) && !this.#isLastTry) throw new RuntimeLostError(cause);
       const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
       return false;
@@ -196,12 +195,6 @@ export class ModelSwitch {
   get #isLastTry(): boolean {
     const { backend, past } = this.#options;
     return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
-  }
-
-  /** What waits for the model waits for another worker. */
-  #failFor(cause: unknown): Promise<never> {
-    this.#options.onFault(cause);
-    return new Promise<never>(() => {});
   }
 
   async #chosenBefore(): Promise<ModelFolder | undefined> {
@@ -250,7 +243,8 @@ export class ModelSwitch {
       await this.#takeOver(ready, request.whenBusy, job);
     } catch (cause) {
       // What the runtime does at a time is one thing, so that all waits for the one that comes to no end.
-      if (cause instanceof StepHangError) return this.#failFor(cause);
+      if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
+      if (cause instanceof RuntimeLostError) throw cause;
       job.end();
       const isReplaced = this.#job?.job !== job;
       // Who has ended it knows.
@@ -317,7 +311,7 @@ export class ModelSwitch {
       // Cancelled before or meanwhile, it takes nothing over.
       await job.attempt((signal) => generator.useModel(model, whenBusy, signal));
     } catch (error) {
-      await model.backend.release();
+      if (!(error instanceof RuntimeLostError)) await model.backend.release();
       throw error;
     }
     this.#served = model;

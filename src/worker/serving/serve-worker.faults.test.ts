@@ -213,6 +213,20 @@ describe('a worker whose model can run no more', () => {
   });
 });
 
+describe('a worker whose runtime a batch has ended', () => {
+  it('says so once, blames the requests of the batch, and tells them nothing', async () => {
+    const { host, submitEcho, typesOf } = await createWorker();
+    for (const name of ['a', 'b']) submitEcho(name, 'abort');
+    await work();
+    submitEcho('c', 'abort');
+    await work();
+    expect(host.told.filter(({ type }) => type === 'fault')).toMatchObject([
+      { fault: { kind: 'wasm-abort', message: 'Aborted()' }, stalledIds: ['a', 'b'] },
+    ]);
+    expect(['a', 'b', 'c'].flatMap(typesOf)).toEqual([]);
+  });
+});
+
 describe('a worker that knows what came before it', () => {
   it('fails the request that has ended every worker, and says what helps', async () => {
     const recovery = { kind: 'run-failed', message: 'broken', attempt: 1 } as const;

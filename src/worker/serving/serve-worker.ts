@@ -1,4 +1,5 @@
 import { systemClock } from '../../batching/clock.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
@@ -15,12 +16,9 @@ import {
   type BackendChoice,
   type ClientId,
   type ClientMessage,
-  type Fault,
-  type RequestId,
   type UpstreamInit,
 } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import { faultOf } from '../runtime/fault-of.ts';
 import { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
 import { DeploymentSet } from './deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
@@ -73,7 +71,7 @@ export class ServeWorker {
         this.#desk.post(updates);
       },
       {
-        onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
+        onRuntimeLost: (error) => this.fail(error),
         onStepBegun: (requestIds) => this.#reports.announceStep(requestIds),
         ...(maxRows !== undefined && { maxRows }),
       },
@@ -91,7 +89,6 @@ export class ServeWorker {
       status: this.#status,
       stats,
       textGenerator: this.#textGenerator,
-      onFault: (cause) => this.fail(faultOf(cause), []),
     });
   }
 
@@ -101,13 +98,12 @@ export class ServeWorker {
   }
 
   /**
-   * Nothing can be done here any more: its host is to replace it. What it has is told to nobody, so that all goes on in the next
-   * worker.
+   * Asks the host for another worker, in which all requests go on: none of them is told.
    *
-   * @param requestIds Of the step that failed.
+   * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
-  fail(fault: Fault, requestIds: readonly RequestId[]): void {
-    this.#reports.fail(fault, requestIds, this.#textGenerator.gauges.numRunning);
+  fail(error: unknown): void {
+    this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
   /**
@@ -116,7 +112,12 @@ export class ServeWorker {
    */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
-    await this.#models.start(modelUrl, backend, upstream);
+    try {
+      await this.#models.start(modelUrl, backend, upstream);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
     this.#host.tell({ type: 'ready' });
   }
 
@@ -218,7 +219,8 @@ export class ServeWorker {
       const result = await this.#models.ask(question);
       this.#tabs.answer(call, () => result);
     } catch (error) {
-      this.#tabs.refuse(call, error);
+      if (error instanceof RuntimeLostError) this.fail(error);
+      else this.#tabs.refuse(call, error);
     }
   }
 
@@ -228,14 +230,16 @@ export class ServeWorker {
       deployment,
       systemClock,
       {
-        onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
         onFailed: (requestId, cause) => {
+          if (cause instanceof RuntimeLostError) this.fail(cause);
+          if (this.#reports.hasFailed) return;
           const error = toWireError(cause);
           reporter.recordFailure(error);
           this.#desk.post([{ type: 'failed', requestId, error }]);
         },
         onQueueWait: (queueWaitMs) => reporter.recordQueueWait(queueWaitMs),
         onBatch: (event, answers) => {
+          if (this.#reports.hasFailed) return;
           const batch = reporter.recordBatch(event, served.queueLength);
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
