@@ -10,7 +10,7 @@ import type {
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { Gpt2Backend, SampleOutput } from './model-backend.ts';
+import type { ModelBackend, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
 /** Watches over the steps. */
@@ -22,12 +22,12 @@ export interface RunSupervisor {
 }
 
 /** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
-export class Gpt2Runner implements ModelRunner {
-  readonly #backend: Gpt2Backend;
+export class BackendRunner implements ModelRunner {
+  readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
   /** @param supervisor Without one, the engine fails the rows of a step that fails. */
-  constructor(backend: Gpt2Backend, supervisor?: RunSupervisor) {
+  constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
     this.#backend = backend;
     this.#supervisor = supervisor;
   }

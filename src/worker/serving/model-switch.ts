@@ -123,7 +123,7 @@ export class ModelSwitch {
     const last = this.#job;
     // Nobody new waits for one that was ended, though it is still here.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
-    last?.job.cancel(`${id} was asked for instead`);
+    last?.job.cancel(`${id} is loaded instead`);
     const job = new LoadJob(name, id, systemClock, (load) =>
       this.#options.onStatus({ load }, ['loadFailure']),
     );
@@ -135,7 +135,7 @@ export class ModelSwitch {
 
   steer(action: 'pause' | 'resume' | 'cancel'): void {
     const job = this.#job?.job;
-    if (action === 'cancel') job?.cancel('it was asked for');
+    if (action === 'cancel') job?.cancel('cancelled');
     else job?.[action]();
   }
 

@@ -2,7 +2,7 @@ import type { Clock } from '../../batching/clock.ts';
 import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { RequestId } from '../protocol/protocol.ts';
-import type { Gpt2Backend } from '../runtime/model-backend.ts';
+import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/step-watchdog.ts';
 import { parseSequenceId } from './sequence-id.ts';
@@ -28,7 +28,7 @@ export class ModelGuard implements RunSupervisor {
 
   /** @param maxRows The most sequences that may run together at first, after a fault that their number may have caused. */
   constructor(
-    backend: Pick<Gpt2Backend, 'failure'>,
+    backend: Pick<ModelBackend, 'failure'>,
     clock: Clock,
     listener: ModelGuardListener,
     maxRows?: number,
