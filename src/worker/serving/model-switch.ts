@@ -1,55 +1,29 @@
 import { systemClock } from '../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../batching/errors.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import { chooseDevice, limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
-import { importPart } from '../platform/import-part.ts';
-import { LoadJob } from './load-job.ts';
-import type { RemovableField } from './status-board.ts';
-import {
-  embeddedId,
-  loadEmbeddedModel,
-  loadStoredModel,
-  type LoadedModel,
-  type ReportProgress,
-} from '../models/load-model.ts';
-import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
-import { ModelFileCorruptError } from '../protocol/errors/model.ts';
-import { LoadCancelledError, ModelStartError } from '../protocol/errors/hub.ts';
-import { localFiles } from '../models/hub/local-files.ts';
+import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../models/load-model.ts';
 import { ModelStore, type ModelFolder } from '../models/store/model-store.ts';
+import { LoadCancelledError } from '../protocol/errors/hub.ts';
+import { StepHangError } from '../protocol/errors/runtime.ts';
 import type {
-  BackendChoice,
   Detokenization,
   DtypeChoice,
   ModelSource,
-  Rung,
   StoredModel,
   Tokenization,
   WhenBusy,
-  WorkerPast,
-  WorkerStatus,
 } from '../protocol/protocol.ts';
-import { isFault } from '../runtime/fault-of.ts';
-import { ladderOf } from '../protocol/ladder.ts';
-import { StepHangError } from '../protocol/errors/runtime.ts';
-import { warmUp } from '../runtime/warm-up.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
+import { limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
+import { warmUp } from '../runtime/warm-up.ts';
+import { FirstModel, withDevice, type ModelOptions } from './first-model.ts';
+import { LoadJob } from './load-job.ts';
+import { obtainModel } from './obtain-model.ts';
 
 export interface LoadRequest {
   readonly source: ModelSource;
   readonly dtype: DtypeChoice;
   readonly whenBusy: WhenBusy;
-}
-
-export interface ModelSwitchOptions {
-  /** The embedded model's folder. */
-  readonly modelUrl: string;
-  readonly backend: BackendChoice;
-  readonly past: WorkerPast;
-  readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
-  readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
-  readonly onRung: (rung: Rung) => void;
 }
 
 /** A model that is ready to serve, and where it is stored; the embedded one is not. */
@@ -62,16 +36,14 @@ interface ReadyModel {
 export class ModelSwitch {
   /** Resolves when the first model serves, or is known not to. @throws RuntimeLostError if another worker may do better. */
   readonly started: Promise<void>;
-  readonly #options: ModelSwitchOptions;
+  readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
   #served: LoadedModel | undefined;
-  /** That the first model runs on. */
-  #rung: Rung | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
   /** Loads come one after the other: each waits for the end of the one before it. */
   #last: Promise<void>;
 
-  constructor(options: ModelSwitchOptions) {
+  constructor(options: ModelOptions) {
     this.#options = options;
     this.#store = ModelStore.open();
     // Without storage, the embedded model serves all the same.
@@ -153,85 +125,8 @@ export class ModelSwitch {
     throw new ClosedError('No model serves: see why on the page, and load another model there.');
   }
 
-  /** What this browser was told to serve, where that can still be had; else the embedded model. */
   async #start(): Promise<void> {
-    const folder = await this.#chosenBefore();
-    if (folder && (await this.#serveStored(folder))) return;
-    try {
-      await this.#serveFirst((device, report) => loadEmbeddedModel(this.#options.modelUrl, device, report));
-    } catch (cause) {
-      if (isFault(cause)) throw new RuntimeLostError(cause);
-      const error = toWireError(cause);
-      this.#options.onStatus({ state: 'failed', error }, ['progress']);
-      this.#options.generator.fail(error);
-    }
-  }
-
-  /** Whether it serves now. */
-  async #serveStored(folder: ModelFolder): Promise<boolean> {
-    try {
-      await this.#serveFirst((device, report) => loadStoredModel(folder, device, report));
-      await this.#endStart(folder);
-      return true;
-    } catch (cause) {
-      // Its start brings the worker down where nothing that follows would come to an end either.
-      if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
-      await this.#endStart(folder);
-      // What it was to run on has failed: another rung may run it.
-      if (isFault(cause) && !this.#isLastTry) throw new RuntimeLostError(cause);
-      const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
-      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
-      return false;
-    }
-  }
-
-  /** A start whose end cannot be noted counts on. */
-  async #endStart({ key }: ModelFolder): Promise<void> {
-    const store = await this.#store;
-    await store.endStart(key).catch(() => {});
-  }
-
-  /** A stored model that has failed on every rung leaves the last one to the embedded model. */
-  get #isLastTry(): boolean {
-    const { backend, past } = this.#options;
-    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
-  }
-
-  async #chosenBefore(): Promise<ModelFolder | undefined> {
-    const { modelUrl, past, onStatus } = this.#options;
-    try {
-      const store = await this.#store;
-      const served = await store.served(modelUrl, past.recovery !== undefined);
-      // What cannot be swept away now can be at another start.
-      await store.sweep().catch(() => {});
-      return served;
-    } catch (cause) {
-      // A browser without storage has stored nothing.
-      if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
-        onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
-      return undefined;
-    }
-  }
-
-  async #serveFirst(
-    load: (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>,
-  ): Promise<void> {
-    const { backend, past, onStatus, onRung, generator } = this.#options;
-    const model = await withDevice(backend, past, (device) => {
-      this.#rung = device.rung;
-      onRung(device.rung);
-      return load(device, (progress) => onStatus({ progress }, []));
-    });
-    onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
-    // Who waits in the middle of a text waits for the shaders of its own steps alone.
-    if (!past.isProven) {
-      await warmUp(model.backend, model.config, (loaded, total) =>
-        onStatus({ progress: { phase: 'compile', loaded, total } }, []),
-      );
-    }
-    this.#served = model;
-    onStatus({ state: 'ready' }, ['progress']);
-    await generator.useModel(model);
+    this.#served = await new FirstModel(this.#options, this.#store).serve();
   }
 
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
@@ -263,7 +158,10 @@ export class ModelSwitch {
     dtype: DtypeChoice,
     device: DeviceChoice,
   ): Promise<ReadyModel> {
-    const folder = await this.#obtain(job, source, dtype, limitsOf(device));
+    const folder =
+      source.type === 'embedded'
+        ? undefined
+        : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
     // From here on it is short, and nothing of it could go on later.
     const model = await job.attempt(() =>
       folder
@@ -280,27 +178,6 @@ export class ModelSwitch {
       throw error;
     }
     return { model, folder };
-  }
-
-  /** From the store, where it is; else from where it comes. Undefined for the embedded model, which is never stored. */
-  async #obtain(
-    job: LoadJob,
-    source: ModelSource,
-    dtype: DtypeChoice,
-    device: DeviceLimits,
-  ): Promise<ModelFolder | undefined> {
-    if (source.type === 'embedded') return undefined;
-    const store = await this.#store;
-    const options = { store, dtype, device, clock: systemClock, report: job.report };
-    if (source.type === 'files') {
-      const files = localFiles(source.files);
-      const { importModel } = await importFetching();
-      return job.attempt((signal) => importModel(source.name, files, { ...options, signal }));
-    }
-    const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
-    if (stored) return stored;
-    const { fetchHubModel } = await importFetching();
-    return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
   }
 
   async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
@@ -332,20 +209,6 @@ export class ModelSwitch {
   }
 }
 
-async function withDevice<Result>(
-  choice: BackendChoice,
-  past: WorkerPast,
-  run: (device: DeviceChoice) => Promise<Result>,
-): Promise<Result> {
-  const device = await chooseDevice(choice, past);
-  try {
-    return await run(device);
-  } catch (error) {
-    if ('gpu' in device) device.gpu.device.destroy();
-    throw error;
-  }
-}
-
 function idOf(source: ModelSource, modelUrl: string): string {
   switch (source.type) {
     case 'embedded':
@@ -357,25 +220,4 @@ function idOf(source: ModelSource, modelUrl: string): string {
     default:
       return source satisfies never;
   }
-}
-
-/** Whether a stored model is what a load from the hub would come to. */
-function isWanted(
-  { manifest }: ModelFolder,
-  { hub, id, revision }: Extract<ModelSource, { type: 'hub' }>,
-  dtype: DtypeChoice,
-  device: DeviceLimits,
-): boolean {
-  const { packed, dtypeChoice } = manifest;
-  const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
-  const runsHere = packed.precision === 'float32' || hasFloat16;
-  // What `auto` chose on a device without fp16 is not the best on one that has it.
-  const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
-  const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
-  return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
-}
-
-/** On demand: what is stored needs neither the hub nor a digest. */
-function importFetching() {
-  return importPart(() => import('../models/hub/fetch-model.ts'));
 }

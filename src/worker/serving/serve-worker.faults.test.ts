@@ -3,7 +3,7 @@ import { requestId } from '../../batching/generation/test-support.ts';
 import { createClientId } from '../protocol/ids.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
-import type { ModelSwitchOptions } from './model-switch.ts';
+import type { ModelOptions } from './first-model.ts';
 import {
   PROTOCOL_VERSION,
   type RequestUpdate,
@@ -22,7 +22,7 @@ const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() 
 vi.mock('./model-switch.ts', () => ({
   ModelSwitch: class {
     readonly started: Promise<void>;
-    constructor({ generator, onStatus }: Pick<ModelSwitchOptions, 'generator' | 'onStatus'>) {
+    constructor({ generator, onStatus }: Pick<ModelOptions, 'generator' | 'onStatus'>) {
       this.started = loading.model.promise.then((model) => {
         onStatus({ state: 'ready' }, []);
         return generator.useModel(model);
