@@ -3,7 +3,7 @@ import { requestId } from '../../batching/generation/test-support.ts';
 import { createClientId } from '../protocol/ids.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
-import type { ModelOptions } from './first-model.ts';
+import type { ModelOptions } from './models/first-model.ts';
 import {
   PROTOCOL_VERSION,
   type RequestUpdate,
@@ -19,7 +19,7 @@ import { createScriptedModel, createServeHost } from '../test-support.ts';
 
 const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() }));
 
-vi.mock('./model-switch.ts', () => ({
+vi.mock('./models/model-switch.ts', () => ({
   ModelSwitch: class {
     readonly started: Promise<void>;
     constructor({ generator, onStatus }: Pick<ModelOptions, 'generator' | 'onStatus'>) {

@@ -23,8 +23,8 @@ import { TextGeneratorDeployment } from '../text-generation/text-generator-deplo
 import { DeploymentSet } from './deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
-import type { ModelSwitch } from './model-switch.ts';
-import { ModelService } from './model-service.ts';
+import type { ModelSwitch } from './models/model-switch.ts';
+import { ModelService } from './models/model-service.ts';
 import type { Outbox } from './outbox.ts';
 import { RequestBook } from './request-book.ts';
 import { RequestDesk } from './request-desk.ts';

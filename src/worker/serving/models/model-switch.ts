@@ -1,10 +1,10 @@
-import { systemClock } from '../../batching/clock.ts';
-import { ClosedError, InvalidOptionError } from '../../batching/errors.ts';
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../models/load-model.ts';
-import { ModelStore, type ModelFolder } from '../models/store/model-store.ts';
-import { LoadCancelledError } from '../protocol/errors/hub.ts';
-import { StepHangError } from '../protocol/errors/runtime.ts';
+import { systemClock } from '../../../batching/clock.ts';
+import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
+import { ModelStore, type ModelFolder } from '../../models/store/model-store.ts';
+import { LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
 import type {
   Detokenization,
   DtypeChoice,
@@ -12,10 +12,10 @@ import type {
   StoredModel,
   Tokenization,
   WhenBusy,
-} from '../protocol/protocol.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
-import { limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
-import { warmUp } from '../runtime/warm-up.ts';
+} from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { warmUp } from '../../runtime/warm-up.ts';
 import { FirstModel, withDevice, type ModelOptions } from './first-model.ts';
 import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';

@@ -1,14 +1,14 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LoadedModel } from '../models/load-model.ts';
-import type { ModelFolder, ModelStore } from '../models/store/model-store.ts';
-import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
-import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../protocol/errors/hub.ts';
+import type { LoadedModel } from '../../models/load-model.ts';
+import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import { UnsupportedDtypeError } from '../../protocol/errors/model.ts';
+import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
-import type { WorkerPast, WorkerStatus } from '../protocol/protocol.ts';
-import { NO_PAST } from '../protocol/ladder.ts';
-import { StepHangError } from '../protocol/errors/runtime.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../test-support.ts';
+import type { WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
+import { NO_PAST } from '../../protocol/ladder.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
+import { createScriptedModel } from '../../test-support.ts';
 
 // Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
 
@@ -19,13 +19,13 @@ const platform = vi.hoisted(() => ({
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
 
-vi.mock('../models/load-model.ts', () => ({
+vi.mock('../../models/load-model.ts', () => ({
   embeddedId: () => 'embedded',
   loadEmbeddedModel: () => platform.load(),
   loadStoredModel: () => platform.loadStored(),
 }));
-vi.mock('../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
-vi.mock('../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
+vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 

@@ -1,9 +1,9 @@
-import { systemClock } from '../../batching/clock.ts';
-import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
-import { localFiles } from '../models/hub/local-files.ts';
-import type { ModelFolder, ModelStore } from '../models/store/model-store.ts';
-import { importPart } from '../platform/import-part.ts';
-import type { DtypeChoice, ModelSource } from '../protocol/protocol.ts';
+import { systemClock } from '../../../batching/clock.ts';
+import type { DeviceLimits } from '../../models/checkpoint/model-plan.ts';
+import { localFiles } from '../../models/hub/local-files.ts';
+import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import { importPart } from '../../platform/import-part.ts';
+import type { DtypeChoice, ModelSource } from '../../protocol/protocol.ts';
 import type { LoadJob } from './load-job.ts';
 
 type HubSource = Extract<ModelSource, { type: 'hub' }>;
@@ -46,5 +46,5 @@ function isWanted(
 
 /** On demand: a stored model needs neither the hub nor a digest. */
 function importFetching() {
-  return importPart(() => import('../models/hub/fetch-model.ts'));
+  return importPart(() => import('../../models/hub/fetch-model.ts'));
 }

@@ -1,13 +1,13 @@
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { importPart } from '../platform/import-part.ts';
-import { UpstreamError } from '../protocol/errors/upstream.ts';
-import type { BackendChoice, UpstreamInit } from '../protocol/protocol.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
-import type { ServeWorkerHost } from './host-reports.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
+import { importPart } from '../../platform/import-part.ts';
+import { UpstreamError } from '../../protocol/errors/upstream.ts';
+import type { BackendChoice, UpstreamInit } from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
-import type { StatusBoard } from './status-board.ts';
+import type { StatusBoard } from '../status-board.ts';
 
 export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
@@ -82,7 +82,9 @@ export class ModelService {
   async #serveUpstream(upstream: UpstreamInit): Promise<void> {
     const { status, stats, textGenerator } = this.#options;
     this.#upstream = upstream;
-    const { serveUpstream } = await importPart(() => import('../text-generation/upstream/serve-upstream.ts'));
+    const { serveUpstream } = await importPart(
+      () => import('../../text-generation/upstream/serve-upstream.ts'),
+    );
     await serveUpstream({
       upstream,
       deployment: textGenerator,

@@ -1,6 +1,6 @@
-import type { Clock } from '../../batching/clock.ts';
-import { LoadCancelledError } from '../protocol/errors/hub.ts';
-import type { LoadStage, ModelLoad } from '../protocol/protocol.ts';
+import type { Clock } from '../../../batching/clock.ts';
+import { LoadCancelledError } from '../../protocol/errors/hub.ts';
+import type { LoadStage, ModelLoad } from '../../protocol/protocol.ts';
 
 /** Between two reports of the same phase. */
 const INTERVAL_MS = 100;

@@ -1,22 +1,22 @@
-import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import {
   loadEmbeddedModel,
   loadStoredModel,
   type LoadedModel,
   type ReportProgress,
-} from '../models/load-model.ts';
-import type { ModelFolder, ModelStore } from '../models/store/model-store.ts';
-import { ModelStartError } from '../protocol/errors/hub.ts';
-import { ModelFileCorruptError } from '../protocol/errors/model.ts';
-import { StepHangError } from '../protocol/errors/runtime.ts';
-import { ladderOf } from '../protocol/ladder.ts';
-import type { BackendChoice, Rung, WorkerPast, WorkerStatus } from '../protocol/protocol.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
-import { chooseDevice, type DeviceChoice } from '../runtime/create-backend.ts';
-import { isFault } from '../runtime/fault-of.ts';
-import { warmUp } from '../runtime/warm-up.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
-import type { RemovableField } from './status-board.ts';
+} from '../../models/load-model.ts';
+import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import { ModelStartError } from '../../protocol/errors/hub.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ladderOf } from '../../protocol/ladder.ts';
+import type { BackendChoice, Rung, WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { isFault } from '../../runtime/fault-of.ts';
+import { warmUp } from '../../runtime/warm-up.ts';
+import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { RemovableField } from '../status-board.ts';
 
 export interface ModelOptions {
   /** The folder of the embedded model. */
