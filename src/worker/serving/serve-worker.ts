@@ -92,7 +92,7 @@ export class ServeWorker {
     });
   }
 
-  /** How long it may be silent, ms. */
+  /** How long this worker may be silent before it counts as hung, ms. */
   get patienceMs(): number {
     return this.#textGenerator.patienceMs;
   }
@@ -106,10 +106,7 @@ export class ServeWorker {
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /**
-   * Lets the tabs know, and loads the model, unless there is an upstream and the backend is `auto`. Resolves when it serves, or
-   * is known not to.
-   */
+  /** Announces the worker and starts its model or upstream. Resolves when that serves or has failed. */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
     try {
@@ -121,7 +118,7 @@ export class ServeWorker {
     this.#host.tell({ type: 'ready' });
   }
 
-  /** Tells all tabs which worker serves: those that do not know it yet say hello. */
+  /** Tells all tabs that this worker serves. Tabs that do not know it answer with hello. */
   announce(): void {
     this.#tabs.toAll({ type: 'serving' });
   }
@@ -187,7 +184,7 @@ export class ServeWorker {
     }
   }
 
-  /** Cancels all that a tab has left behind, its override included. One that comes back may send it again. */
+  /** Ends the requests and the override of a client that is gone. */
   forget(clientId: ClientId): void {
     this.#desk.forget(clientId);
     this.#knobs.forget(clientId);
@@ -252,7 +249,7 @@ export class ServeWorker {
     return served;
   }
 
-  /** A batch says nothing of a model that prompts wait for, and that may bring down worker after worker. */
+  /** An answered batch is no progress while prompts wait: the model may kill every worker. */
   get #isModelIdle(): boolean {
     const { numRunning, numWaiting } = this.#textGenerator.gauges;
     return this.#status.current.state === 'ready' && numRunning + numWaiting === 0;

@@ -26,33 +26,33 @@ export interface LoadRequest {
   readonly whenBusy: WhenBusy;
 }
 
-/** A model that is ready to serve, and where it is stored; the embedded one is not. */
+/** A model that is ready to serve. The embedded model has no folder in the store. */
 interface ReadyModel {
   readonly model: LoadedModel;
   readonly folder: ModelFolder | undefined;
 }
 
-/** Which model serves. One at a time, for all tabs: another one is made ready beside it, and takes over when it is. */
+/** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
 export class ModelSwitch {
-  /** Resolves when the first model serves, or is known not to. @throws RuntimeLostError if another worker may do better. */
+  /** Resolves when the first model serves, or has failed. @throws RuntimeLostError if another worker may do better. */
   readonly started: Promise<void>;
   readonly #options: ModelOptions;
   readonly #store: Promise<ModelStore>;
   #served: LoadedModel | undefined;
   #job: { readonly job: LoadJob; readonly done: Promise<void> } | undefined;
-  /** Loads come one after the other: each waits for the end of the one before it. */
+  /** The end of the last load: loads run one after another. */
   #last: Promise<void>;
 
   constructor(options: ModelOptions) {
     this.#options = options;
     this.#store = ModelStore.open();
-    // Without storage, the embedded model serves all the same.
+    // The embedded model serves without storage too.
     this.#store.catch(() => {});
     this.started = this.#start();
     this.#last = this.started;
   }
 
-  /** Of each token by itself: '' for a special one, U+FFFD for a part of a character. */
+  /** The text of each token alone: '' for a special token, U+FFFD for a part of a character. */
   async textsOf(tokenIds: readonly number[]): Promise<readonly string[]> {
     await this.started;
     return tokenIds.map((tokenId) => {
@@ -83,17 +83,17 @@ export class ModelSwitch {
   }
 
   /**
-   * Makes a model ready and lets it take over. While one is on its way, a request for the same one waits for it, and a request
-   * for another one ends it.
+   * Makes a model ready and lets it take over. An equal request shares the load that is under way; any other request cancels
+   * it. If the load fails, the current model serves on.
    *
-   * @throws What stands against it; then the model before it serves on. RuntimeLostError if nothing can serve here any more.
+   * @throws RuntimeLostError if nothing can serve here any more, and the reason why the load failed.
    */
   load(request: LoadRequest): Promise<void> {
     const { source, dtype } = request;
     const id = idOf(source, this.#options.modelUrl);
     const name = JSON.stringify([source, dtype]);
     const last = this.#job;
-    // Nobody new waits for one that was ended, though it is still here.
+    // Picked files do not show in `name`, so no two such loads are equal.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
     last?.job.cancel(`${id} is loaded instead`);
     const job = new LoadJob(name, id, systemClock, (load) =>
@@ -137,12 +137,12 @@ export class ModelSwitch {
       );
       await this.#takeOver(ready, request.whenBusy, job);
     } catch (cause) {
-      // What the runtime does at a time is one thing, so that all waits for the one that comes to no end.
+      // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
       if (cause instanceof RuntimeLostError) throw cause;
       job.end();
       const isReplaced = this.#job?.job !== job;
-      // Who has ended it knows.
+      // The caller cancelled it: that is no failure to show.
       const isFailure = !(cause instanceof LoadCancelledError);
       const loadFailure = { id: job.id, error: toWireError(cause) };
       if (!isReplaced) onStatus(isFailure ? { loadFailure } : {}, ['load']);
@@ -162,7 +162,7 @@ export class ModelSwitch {
       source.type === 'embedded'
         ? undefined
         : await obtainModel(source, dtype, limitsOf(device), await this.#store, job);
-    // From here on it is short, and nothing of it could go on later.
+    // This part is short and cannot be resumed, so a pause does not abort it.
     const model = await job.attempt(() =>
       folder
         ? loadStoredModel(folder, device, job.report)
@@ -173,7 +173,7 @@ export class ModelSwitch {
         job.report({ phase: 'compile', loaded, total }),
       );
     } catch (error) {
-      // It would wait for what has hung.
+      // After a hang, the release would wait forever.
       if (!(error instanceof StepHangError)) await model.backend.release();
       throw error;
     }
@@ -185,7 +185,7 @@ export class ModelSwitch {
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
     try {
-      // Cancelled before or meanwhile, it takes nothing over.
+      // Once the load is cancelled, the model must not take over.
       await job.attempt((signal) => generator.useModel(model, whenBusy, signal));
     } catch (error) {
       if (!(error instanceof RuntimeLostError)) await model.backend.release();
@@ -198,7 +198,7 @@ export class ModelSwitch {
     await old?.backend.release();
   }
 
-  /** For the next start. Whether or not that can be written down, the model serves now. */
+  /** Remembers the model for the next start. If that fails, the model still serves. */
   async #note(folder: ModelFolder | undefined): Promise<void> {
     const store = await this.#store.catch(() => undefined);
     try {
