@@ -100,8 +100,8 @@ export interface StartedStep {
   /** Resolves when a step behind this one may be started; never rejects. */
   readonly launched: Promise<void>;
   /**
-   * A rejection means that the step had no effect on any token: every row of it is failed by the engine. Where it never
-   * settles nothing runs any more, and nobody is told: the requests are somebody else's to go on with.
+   * A rejection means that the step had no effect on any token: the engine fails every row of it. After `RuntimeLostError` it
+   * stops instead, and leaves all requests as they are.
    */
   readonly output: Promise<StepOutput>;
 }

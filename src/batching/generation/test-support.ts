@@ -1,3 +1,4 @@
+import type { RuntimeLostError } from './runtime-lost-error.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
@@ -380,6 +381,10 @@ export class RecordingListener implements EngineListener {
 
   onEnded(events: readonly RequestEvent[]): void {
     this.#record(events);
+  }
+
+  onRuntimeLost({ requestIds }: RuntimeLostError): void {
+    this.log.push(`runtime lost under ${requestIds.join()}`);
   }
 
   of<Type extends RequestEvent['type']>(type: Type): Extract<RequestEvent, { type: Type }>[] {

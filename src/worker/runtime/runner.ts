@@ -13,11 +13,10 @@ import type {
 import type { ModelBackend, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
-/** Who replaces what runs the steps, where that is at an end. */
+/** Watches over the steps. */
 export interface RunSupervisor {
-  /** A step is about to begin. Returns its end, which is not called where it fails. */
-  begin(step: Step): () => void;
-  onFault(cause: unknown, step: Step): void;
+  /** Starts a step and waits for its output. @throws RuntimeLostError if no step can run any more. */
+  run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput>;
   /** Rows that may run together for now; undefined where there is no limit but the cache's. */
   readonly maxRows: number | undefined;
 }
@@ -29,7 +28,7 @@ export class BackendRunner implements ModelRunner {
   readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
-  /** @param supervisor Without one, a step that fails is the engine's to deal with. */
+  /** @param supervisor Without one, the engine fails the rows of a step that fails. */
   constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
     this.#backend = backend;
     this.#supervisor = supervisor;
@@ -55,29 +54,14 @@ export class BackendRunner implements ModelRunner {
 
   start(step: Step): StartedStep {
     const { promise: launched, resolve } = Promise.withResolvers<void>();
-    const ended = this.#supervisor?.begin(step);
-    const running = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
-    const output = ended ? this.#supervised(step, running, ended) : running;
+    const run = (): Promise<StepOutput> =>
+      step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    const output = this.#supervisor ? this.#supervisor.run(step, run) : run();
     output.then(
       () => resolve(),
       () => resolve(),
     );
     return { launched, output };
-  }
-
-  /**
-   * One that fails never ends, so that nobody is told of it: its requests go on elsewhere, from the tokens that their callers
-   * have.
-   */
-  async #supervised(step: Step, running: Promise<StepOutput>, ended: () => void): Promise<StepOutput> {
-    try {
-      const output = await running;
-      ended();
-      return output;
-    } catch (cause) {
-      this.#supervisor?.onFault(cause, step);
-      return new Promise<never>(() => {});
-    }
   }
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {

@@ -92,6 +92,7 @@ export class TextGenerator implements PromptGenerator {
           this.#listener.onUpdates(this.#updatesOf(events));
           this.#listener.onEnded(events);
         },
+        onRuntimeLost: (error) => this.#listener.onRuntimeLost(error),
       },
     });
   }
