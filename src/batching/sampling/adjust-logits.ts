@@ -1,4 +1,4 @@
-import type { SamplingParams } from '../generation/request.ts';
+import type { SamplingParams } from '../generation/options.ts';
 import { at } from './top-k.ts';
 
 /** Tokens of a sequence's prompt and output -> how often each occurs in the output. */

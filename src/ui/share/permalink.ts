@@ -1,4 +1,4 @@
-import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
+import { GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 
 /** What a link brings back on any machine, in any profile. */
@@ -16,10 +16,9 @@ const LOAD = 'load';
 /** Reads the fragment of an address; nothing of it goes to a server. */
 export function readPermalink(hash: string): Permalink {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
-  const given = GENERATION_FIELD_NAMES.map((field) => [field, parameters.get(field) ?? ''] as const);
   return {
     prompt: parameters.get(PROMPT) ?? undefined,
-    texts: { ...EMPTY_GENERATION_TEXTS, ...Object.fromEntries(given) },
+    texts: Object.fromEntries(GENERATION_FIELD_NAMES.map((name) => [name, parameters.get(name) ?? ''])),
     load: parameters.get(LOAD) ?? undefined,
   };
 }
@@ -28,7 +27,7 @@ export function readPermalink(hash: string): Permalink {
 export function withPermalink(href: string, { prompt, texts, load }: Permalink): string {
   const parameters = new URLSearchParams();
   if (prompt !== undefined) parameters.set(PROMPT, prompt);
-  for (const field of GENERATION_FIELD_NAMES) if (texts[field] !== '') parameters.set(field, texts[field]);
+  for (const name of GENERATION_FIELD_NAMES) if (texts[name]) parameters.set(name, texts[name]);
   if (load !== undefined) parameters.set(LOAD, load);
   const url = new URL(href);
   url.hash = parameters.toString();

@@ -88,7 +88,7 @@ export class GpuSampler {
     pass.setBindGroup(0, this.#bind(state, logits, inputs));
     pass.dispatchWorkgroups(rows.length);
     pass.end();
-    const wantsLogprobs = rows.some(({ sampling }) => sampling.numLogprobs !== undefined);
+    const wantsLogprobs = rows.some(({ sampling }) => sampling.logprobs !== undefined);
     const numWords = wantsLogprobs ? this.#results.size / 4 : rows.length;
     const readBack = this.#ring.copy(encoder, this.#results, numWords);
     this.#device.queue.submit([encoder.finish()]);
@@ -141,7 +141,7 @@ export class GpuSampler {
         const tokenId = tokenIdOf(words[index] ?? 0);
         const start = numRecords + index * RECORD.length;
         const logprobs =
-          sampling.numLogprobs === undefined
+          sampling.logprobs === undefined
             ? undefined
             : readRecord(words.subarray(start, start + RECORD.length), tokenId);
         return { tokenId, logprobs };

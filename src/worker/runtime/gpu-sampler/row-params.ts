@@ -1,6 +1,6 @@
 import { isAdjusting, penaltiesOf, type TokenBan } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../../batching/generation/request.ts';
+import type { SamplingParams } from '../../../batching/generation/options.ts';
 import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
 
 /** One row's sampling parameters as the shader reads them. The order is that of the words below. */
@@ -49,7 +49,7 @@ export function encodeRowParams(
 ): ArrayBuffer {
   const words = new DataView(new ArrayBuffer(ROW_PARAMS_BYTES));
   const { repetition, repetitionInverse, frequency, presence } = penaltiesOf(params);
-  const { temperature, topK, topP, minP, seed, numLogprobs } = params;
+  const { temperature, topK, topP, minP, seed, logprobs } = params;
   const integer = (index: number, value: number): void => words.setUint32(4 * index, value, true);
   const float = (index: number, value: number): void => words.setFloat32(4 * index, value, true);
   integer(0, slot);
@@ -64,8 +64,8 @@ export function encodeRowParams(
   float(9, repetitionInverse);
   float(10, frequency);
   float(11, presence);
-  integer(12, numLogprobs === undefined ? 0 : 1);
-  integer(13, numLogprobs ?? 0);
+  integer(12, logprobs === undefined ? 0 : 1);
+  integer(13, logprobs ?? 0);
   integer(15, ban?.untilPosition ?? 0);
   return words.buffer;
 }
