@@ -30,6 +30,13 @@ export function expectedText(option: GenerationOption): string {
   return checkOf(option).expected;
 }
 
+/** A default as the form and the docs show it. */
+export function defaultText(value: unknown): string {
+  if (Array.isArray(value) && value.length > 0) return value.join(' or ');
+  const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';
+  return isPlain ? String(value) : 'none';
+}
+
 function numberFrom(text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(number) ? number : undefined;

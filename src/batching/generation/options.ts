@@ -242,11 +242,11 @@ type SamplingOptionName = keyof typeof SAMPLING_OPTIONS;
 type ValueOf<Option extends GenerationOption> = Types[Option['type']]['value'];
 
 /** Per-request options; what is left out comes from the model's `generation_config.json`, else from our own defaults. */
-export type GenerationOptions = { readonly [Name in OptionName]?: ValueOf<Table[Name]> };
+export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };
 
 /** The value of each option that is in force; undefined where the option is off. */
 export type ResolvedGenerationOptions = {
-  readonly [Name in OptionName]:
+  readonly [Name in keyof Table]:
     | ValueOf<Table[Name]>
     | (Table[Name] extends { readonly default: unknown } ? never : undefined);
 };
@@ -259,11 +259,11 @@ const SAMPLING_OPTION_NAMES = keysOf(SAMPLING_OPTIONS);
 
 /** What each option may be, as far as it does not depend on the model. */
 export const OPTION_CHECKS = fromNames<{
-  readonly [Name in OptionName]: Validate<ValueOf<Table[Name]>>;
+  readonly [Name in keyof Table]: Validate<ValueOf<Table[Name]>>;
 }>(OPTION_NAMES, (name) => checkOf(optionOf(name)));
 
 export const OPTION_DEFAULTS = fromNames<{
-  readonly [Name in OptionName]: Table[Name] extends { readonly default: infer Value } ? Value : undefined;
+  readonly [Name in keyof Table]: Table[Name] extends { readonly default: infer Value } ? Value : undefined;
 }>(OPTION_NAMES, (name) => optionOf(name).default);
 
 export function optionOf(name: OptionName): GenerationOption {

@@ -1,5 +1,6 @@
 import {
   checkOf,
+  defaultText,
   expectedText,
   OPTION_NAMES,
   optionFromText,
@@ -72,7 +73,5 @@ export function placeholderOf(
 ): string {
   if (option.generationConfig !== undefined && !modelDefaults) return 'default';
   const defaults: Readonly<Partial<Record<OptionName, unknown>>> = modelDefaults ?? {};
-  const value = defaults[name] ?? option.default;
-  if (Array.isArray(value) && value.length > 0) return value.join(' or ');
-  return typeof value === 'number' || typeof value === 'string' ? String(value) : 'none';
+  return defaultText(defaults[name] ?? option.default);
 }

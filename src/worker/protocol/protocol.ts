@@ -10,7 +10,7 @@ import type { DtypeChoice } from '../models/checkpoint/model-plan.ts';
 import type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
-export { expectedText, optionFromText } from '../../batching/generation/option-text.ts';
+export { defaultText, expectedText, optionFromText } from '../../batching/generation/option-text.ts';
 export {
   checkOf,
   MAX_CHOICES,
