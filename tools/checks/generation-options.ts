@@ -8,36 +8,26 @@ import {
   optionOf,
   type OptionName,
 } from '../../src/batching/generation/options.ts';
+import { updateParts } from './marked-part.ts';
 
-// The table of generation options, as docs/http-api.md shows it and as deploy/ray-serve reads it. `--write` brings both up to date.
+// The table of generation options, as docs/http-api.md shows it and deploy/ray-serve reads it. `--write` brings both up to date.
 
-const TABLE = new URL('../../src/batching/generation/options.ts', import.meta.url);
-const DOCS = new URL('../../docs/http-api.md', import.meta.url);
-const RAY = new URL('../../deploy/ray-serve/options.json', import.meta.url);
+const OPTIONS = 'src/batching/generation/options.ts';
+const RAY_OPTIONS = 'deploy/ray-serve/options.json';
 
-const START = '<!-- options -->';
-const END = '<!-- /options -->';
+const source = await readFile(OPTIONS, 'utf8');
+await updateParts('docs/http-api.md', { options: `\n\n${docsTable()}\n\n` });
+await updateJson(RAY_OPTIONS, `${JSON.stringify(optionsByHttpName(), undefined, 2)}\n`);
 
-const source = await readFile(TABLE, 'utf8');
-const docs = await readFile(DOCS, 'utf8');
-const [before, after] = [docs.indexOf(START) + START.length, docs.indexOf(END)];
-if (after < before) throw new Error(`docs/http-api.md has no place ${START} … ${END}`);
-const upToDate = `${docs.slice(0, before)}\n\n${docsTable()}\n\n${docs.slice(after)}`;
-const rayOptions = `${JSON.stringify(optionsByHttpName(), undefined, 2)}\n`;
-
-if (process.argv.includes('--write')) {
-  await writeFile(DOCS, upToDate);
-  await writeFile(RAY, rayOptions);
-} else if (
-  normalize(docs) === normalize(upToDate) &&
-  normalize(await readFile(RAY, 'utf8')) === normalize(rayOptions)
-) {
-  console.log('Generation options: the docs and the Ray deployment have those of options.ts.');
-} else {
-  console.error(
-    'Generation options differ from options.ts. Run `npm run check:options -- --write`, then `npm run fix`.',
-  );
-  process.exitCode = 1;
+async function updateJson(path: string, current: string): Promise<void> {
+  if (process.argv.includes('--write')) {
+    await writeFile(path, current);
+  } else if ((await readFile(path, 'utf8')) === current) {
+    console.log(`${path}: current.`);
+  } else {
+    console.error(`${path}: out of date. Run \`npm run bench:readme\`.`);
+    process.exitCode = 1;
+  }
 }
 
 function docsTable(): string {
@@ -60,7 +50,7 @@ function docsTable(): string {
 /** The comment above the option. */
 function meaningOf(name: OptionName): string {
   const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(source)?.[1];
-  if (comment === undefined) throw new Error(`options.ts has no comment above ${name}`);
+  if (comment === undefined) throw new Error(`${OPTIONS} has no comment above ${name}`);
   return comment.replaceAll(/\s*\n\s*\*/g, '').trim();
 }
 
@@ -70,9 +60,4 @@ function optionsByHttpName(): object {
     return [httpNameOf(optionOf(name)), { name, ...facts }] as const;
   });
   return Object.fromEntries(named.filter(([httpName]) => httpName !== undefined));
-}
-
-/** The formatter pads tables and joins short lines. */
-function normalize(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').replaceAll(/-{3,}/g, '---');
 }

@@ -27,7 +27,7 @@ export type { DtypeChoice } from '../models/checkpoint/model-plan.ts';
 export type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
@@ -123,11 +123,16 @@ export type RequestUpdate =
     }
   /** Its prompt and options are good, and the queue had a place: it waits for its turn. The text generator alone says so. */
   | { readonly type: 'accepted'; readonly requestId: RequestId }
-  | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
+  | {
+      readonly type: 'started';
+      readonly requestId: RequestId;
+      readonly queueWaitMs: number;
+      readonly model: ServedModel;
+    }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
-  /** Another model serves, or an upstream, which cannot go on in the middle: it begins anew, and what came of it is void. */
-  | { readonly type: 'restarted'; readonly requestId: RequestId }
+  /** `model` begins it anew, because another one had begun it or an upstream cannot resume it: what came of it is void. */
+  | { readonly type: 'restarted'; readonly requestId: RequestId; readonly model: ServedModel }
   /**
    * The prompt, once for each continuation and before its first chunk: when the request starts, or with the prompt's logprobs
    * once they are there.
@@ -319,6 +324,13 @@ export interface StepBatch {
   readonly outcome: 'ok' | 'error';
 }
 
+/** The model that answers a request, and how it runs: all of it may change a sampled text. */
+export interface ServedModel {
+  readonly id: string;
+  readonly backend: BackendInfo['name'];
+  readonly precision: BackendInfo['precision'];
+}
+
 export type WorkerState = 'loading' | 'warming-up' | 'ready' | 'failed';
 
 export type ServeState = WorkerState | 'closed';
@@ -482,8 +494,8 @@ export interface ResumedChoice {
 
 /** How far a lost worker had come with a request. Durations in ms. */
 export interface Resumption {
-  /** The model that it was at; one that is another begins anew. */
-  readonly modelId?: string;
+  /** The model that started it; another one begins it anew. */
+  readonly model?: ServedModel;
   /** In order of their index; those after the last one that its tab has heard of are left out. */
   readonly choices: readonly ResumedChoice[];
   /** As the lost worker measured them, where it came so far. */
