@@ -102,7 +102,7 @@ export class LoadSession {
     this.#abort?.abort();
   }
 
-  /** Resolves when the test has ended; never rejects. */
+  /** Resolves when the test has ended, whatever its result. */
   async start(): Promise<void> {
     const { form, loadedTrace, isRunning } = this.store.getState();
     const { mode, arrivals } = form;
