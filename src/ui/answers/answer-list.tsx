@@ -27,7 +27,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
   };
 
   return (
-    <section className="panel answers" aria-labelledby="answers-title">
+    <section className="panel" aria-labelledby="answers-title">
       <div className="answers-head">
         <h2 id="answers-title">Answers</h2>
         <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
