@@ -5,14 +5,9 @@ import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
+import type { SamplingParams } from './options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import {
-  GREEDY,
-  type ClientId,
-  type GenerationRequest,
-  type RequestId,
-  type SamplingParams,
-} from './request.ts';
+import { GREEDY, type ClientId, type GenerationRequest, type RequestId } from './request.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */

@@ -21,8 +21,10 @@ export interface RunSupervisor {
   readonly maxRows: number | undefined;
 }
 
-/** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
+/** Runs the engine's steps on a backend, which samples from the logits of the last token. */
 export class BackendRunner implements ModelRunner {
+  /** A pass over a few short prompts is mostly overhead, so padding costs little. */
+  readonly maxPrefillRows = 8;
   readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
@@ -40,10 +42,6 @@ export class BackendRunner implements ModelRunner {
         return supervisor?.maxRows ?? Infinity;
       },
     };
-  }
-
-  get maxPrefillRows(): number {
-    return this.#backend.maxPrefillRows;
   }
 
   get maxScoredTokens(): number {
@@ -97,11 +95,11 @@ export class BackendRunner implements ModelRunner {
     return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
   }
 
-  /** The logits stay where they are until the next forward pass. */
+  /** The backend keeps the logits until the next forward pass. */
   async #withScores({ targetTokenIds, numLogprobs }: PromptScoring, output: StepOutput): Promise<StepOutput> {
     if (targetTokenIds.length === 0) return { ...output, promptLogprobs: [] };
     const startedAtMs = performance.now();
-    // In front of them are those of the row's last token, which the sampler has read.
+    // The first row of logits belongs to the row's last token, which the sampler has read.
     const logits = await this.#backend.readLogits(1 + targetTokenIds.length);
     const vocabSize = logits.length / (1 + targetTokenIds.length);
     const scores = await scoreTokens(logits.subarray(vocabSize), targetTokenIds, numLogprobs);
@@ -122,10 +120,10 @@ export class BackendRunner implements ModelRunner {
       tokensPerRow: 1,
       ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? PADDING_ID),
       positions,
-      // The entry of the token that is fed in is the row's last one.
+      // The token that is fed in becomes the row's last entry.
       lastIndices: positions,
     });
-    // Its work is on the device when this returns; only the tokens are still to come.
+    // The work is on the device once this returns; only the tokens are still to come.
     const samples = this.#backend.sample('slots', rows);
     onLaunched();
     return stepOutput(runMs, await samples);
@@ -137,7 +135,7 @@ export class BackendRunner implements ModelRunner {
   }
 }
 
-/** Attention is causal: what stands behind a row's last token changes nothing before it. */
+/** Attention is causal, so padding behind a row's last token changes nothing before it. */
 const PADDING_ID = 0;
 
 function rowMajor(

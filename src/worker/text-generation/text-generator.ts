@@ -238,7 +238,7 @@ export class TextGenerator implements PromptGenerator {
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
         ending,
-        hasLogprobs: sampling.numLogprobs !== undefined,
+        hasLogprobs: sampling.logprobs !== undefined,
       });
       const resumed = resumption?.choices[index];
       if (resumed) {
