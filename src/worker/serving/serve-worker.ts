@@ -12,7 +12,7 @@ import {
 } from '../deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../deployments/deployment.ts';
 import { UnknownDeploymentError } from '../protocol/errors/deployments.ts';
-import { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
+import { TextGenerator } from '../text-generation/text-deployment.ts';
 import { createWorkerId } from '../protocol/ids.ts';
 import { importPart } from '../platform/import-part.ts';
 import type { EndedStatus, ModelSwitch } from './model-switch.ts';
@@ -84,7 +84,7 @@ export class ServeWorker {
   readonly #outbox: Outbox;
   readonly #host: ServeWorkerHost;
   readonly #condemned: ReadonlySet<RequestId>;
-  readonly #textGenerator: TextGeneratorDeployment;
+  readonly #textGenerator: TextGenerator;
   readonly #stats: StatsReporter;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
   readonly #registry = new MetricsRegistry();
@@ -126,7 +126,7 @@ export class ServeWorker {
       },
     });
     const isAnnouncing = recovery !== undefined && SPEECHLESS.has(recovery.kind);
-    this.#textGenerator = new TextGeneratorDeployment(this.#stats, (updates) => this.#postUpdates(updates), {
+    this.#textGenerator = new TextGenerator(this.#stats, (updates) => this.#postUpdates(updates), {
       onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
       ...(isAnnouncing && { onStepBegun: (requestIds) => this.#announceStep(requestIds) }),
       ...(maxRows !== undefined && { maxRows }),
@@ -336,17 +336,10 @@ export class ServeWorker {
     ownerOf: (requestId: RequestId) => TurnOwner,
   ): void {
     const batched = this.#batched.get(deployment);
-    if (deployment === TEXT_GENERATOR) {
-      this.#textGenerator.submitAll(
-        requests.map(({ input, ...request }) => ({
-          ...request,
-          ...ownerOf(request.requestId),
-          prompt: input,
-        })),
-      );
-    } else if (batched) {
-      batched.submitAll(requests.map((request) => ({ ...request, ...ownerOf(request.requestId) })));
-    } else {
+    const owned = requests.map((request) => ({ ...request, ...ownerOf(request.requestId) }));
+    if (deployment === TEXT_GENERATOR) this.#textGenerator.submitAll(owned);
+    else if (batched) batched.submitAll(owned);
+    else {
       const error = toWireError(this.#unknown(deployment));
       this.#postUpdates(requests.map(({ requestId }) => ({ type: 'failed', requestId, error })));
     }

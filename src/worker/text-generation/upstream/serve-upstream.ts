@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
-import type { TextGeneratorDeployment } from '../text-generator-deployment.ts';
+import type { TextGenerator } from '../text-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
 import { servedModel } from '../../protocol/served-model.ts';
 import type { StatsReporter } from '../../serving/stats-reporter.ts';
@@ -11,7 +11,7 @@ import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
   readonly upstream: UpstreamInit;
-  readonly deployment: Pick<TextGeneratorDeployment, 'use' | 'fail'>;
+  readonly deployment: Pick<TextGenerator, 'use' | 'fail'>;
   readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
   /** @param isOver Whether what was wrong before is right now. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;

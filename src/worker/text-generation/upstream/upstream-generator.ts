@@ -4,8 +4,7 @@ import { updatePolicy, type BatchingPolicy } from '../../../batching/generation/
 import type { EngineGauges, MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
-import type { PromptGenerator } from '../prompt-generator.ts';
-import type { Accepted, Submission } from '../text-generator.ts';
+import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
 import { servedModel } from '../../protocol/served-model.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
@@ -68,7 +67,7 @@ export class UpstreamGenerator implements PromptGenerator {
 
   /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
   #prepare(submission: Submission): () => Accepted {
-    const { prompt, options } = submission;
+    const { input: prompt, options } = submission;
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     if (prompt === '') throw EmptyPromptError.of();
     const resolved = resolveOptions(options, this.#limits);
