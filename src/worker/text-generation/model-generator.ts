@@ -9,7 +9,7 @@ import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
 import { servedModel } from '../protocol/served-model.ts';
-import { Gpt2Runner } from '../runtime/runner.ts';
+import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
@@ -49,7 +49,7 @@ export class ModelGenerator implements PromptGenerator {
     this.#model = model;
     this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend, this.#guard),
+      runner: new BackendRunner(model.backend, this.#guard),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,

@@ -6,7 +6,7 @@ import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
 import { isSameModel, servedModel } from '../protocol/served-model.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import type { StatsReporter } from '../serving/stats-reporter.ts';
+import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { Deadlines } from './deadlines.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardListener } from './model-guard.ts';
