@@ -30,6 +30,10 @@ export interface PromptGenerator {
   fail(requestId: RequestId, error: Error): void;
   /** Drops all requests without an update; resolves when nothing of them runs any more. */
   dropAll(): Promise<void>;
-  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
-  configure(knobs: unknown): BatchingPolicy;
+  /**
+   * Left out by a generator that does not batch by the policy of this worker.
+   *
+   * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
+   */
+  configure?(knobs: unknown): BatchingPolicy;
 }

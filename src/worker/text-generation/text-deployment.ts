@@ -142,7 +142,7 @@ export class TextGenerator {
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
-    this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);
+    this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
     return this.#policy;
   }
 

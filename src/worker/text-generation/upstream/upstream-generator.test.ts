@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../batching/fake-clock.ts';
-import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type { Submission } from '../prompt-generator.ts';
@@ -23,7 +22,6 @@ function createGenerator() {
     },
     model: readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2","owned_by":"vllm"}]}'),
     clock,
-    policy: DEFAULT_POLICY,
     listener: {
       onUpdates: (told) => updates.push(...told),
       onMeasured: (events, ms) => {
