@@ -4,8 +4,8 @@ import type { RequestId } from './request.ts';
 import type { Sequence } from './sequence.ts';
 
 /**
- * The sequences that hold a slot, in order of admission. A slot is reserved from admission on, but holds K/V only once
- * its sequence is prefilled: until then the reservation can go elsewhere without a copy.
+ * The sequences that hold a slot, in order of admission. A slot is reserved at admission, but holds K/V only once its
+ * sequence is prefilled: until then the reservation can change without a copy.
  */
 export class RunningSequences {
   readonly #sequences = new Map<RequestId, Sequence>();
@@ -36,12 +36,12 @@ export class RunningSequences {
     return [...this.#sequences.values()];
   }
 
-  /** Those that take part in decode steps. */
+  /** The sequences that take part in decode steps. */
   get decoding(): readonly Sequence[] {
     return this.all.filter((sequence) => sequence.isInSlot);
   }
 
-  /** At most one has part of its prompt computed. */
+  /** The others. At most one of them has part of its prompt computed. */
   get prefilling(): readonly Sequence[] {
     return this.all.filter((sequence) => !sequence.isInSlot);
   }
@@ -68,18 +68,18 @@ export class RunningSequences {
     this.#slots.free(sequence.slot);
   }
 
-  /** Whoever runs beyond a lowered maximum keeps its slot. */
+  /** Sequences beyond a lowered maximum keep their slots. */
   resize(maxBatchSize: number): void {
     this.#slots.resize(maxBatchSize);
   }
 
-  /** Takes a lower slot where one is free, which spares a move later. */
+  /** Takes a lower slot if one is free, which saves a move later. */
   lowerReservation(sequence: Sequence): void {
     sequence.slot = this.#slots.relocate(sequence.slot);
   }
 
   /**
-   * Makes the decoding rows a dense prefix: the highest drop into the holes, reservations step back behind them.
+   * Makes the decoding rows a dense prefix: the highest ones fill the holes, and reservations go behind them.
    *
    *     slot      0  1  2  3  4           0  1  2  3  4
    *     before    A  -  p  B  C   after   A  C  B  p  -    moves 4 → 1, 3 → 2
