@@ -26,8 +26,6 @@ export class RequestQueue<Request extends Queued> {
   readonly #places = new Map<RequestId, TurnPlace<Request>>();
   /** By priority. Holds a class exactly while something waits in it. */
   readonly #classes = new Map<number, TurnTree<Request>>();
-  /** The keys of `#classes`, ascending. */
-  readonly #priorities: number[] = [];
   /** Counts the requests of all classes. */
   readonly #shares = new QueueShares();
   readonly #arrivals = new Round<Request>();
@@ -62,7 +60,8 @@ export class RequestQueue<Request extends Queued> {
   /** The request must not have arrived before one that waits already. */
   add(request: Request): void {
     const { id, clientId, turn = [], priority = 0 } = request;
-    const inClass = this.#classes.get(priority) ?? this.#openClass(priority);
+    const inClass = this.#classes.get(priority) ?? new TurnTree<Request>();
+    this.#classes.set(priority, inClass);
     this.#shares.add(sharersOf(request));
     this.#places.set(id, inClass.add([clientId, ...turn], request));
     this.#arrivals.add(request);
@@ -91,26 +90,12 @@ export class RequestQueue<Request extends Queued> {
     this.#shares.remove(sharersOf(request));
     const inClass = this.#classes.get(priority);
     inClass?.remove(place);
-    if (inClass?.isEmpty) this.#closeClass(priority);
+    if (inClass?.isEmpty) this.#classes.delete(priority);
     return request;
   }
 
   get #firstClass(): TurnTree<Request> | undefined {
-    const [priority = 0] = this.#priorities;
-    return this.#classes.get(priority);
-  }
-
-  #openClass(priority: number): TurnTree<Request> {
-    const opened = new TurnTree<Request>();
-    this.#classes.set(priority, opened);
-    const index = this.#priorities.findIndex((other) => other > priority);
-    this.#priorities.splice(index === -1 ? this.#priorities.length : index, 0, priority);
-    return opened;
-  }
-
-  #closeClass(priority: number): void {
-    this.#classes.delete(priority);
-    this.#priorities.splice(this.#priorities.indexOf(priority), 1);
+    return this.#classes.get(Math.min(...this.#classes.keys()));
   }
 }
 

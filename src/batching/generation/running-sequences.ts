@@ -1,4 +1,4 @@
-import { KvSlotPool, type KvSlot } from './kv-slots.ts';
+import { KvSlotPool } from './kv-slots.ts';
 import type { SlotTransfer } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 import type { Sequence } from './sequence.ts';
@@ -9,27 +9,14 @@ import type { Sequence } from './sequence.ts';
  */
 export class RunningSequences {
   readonly #sequences = new Map<RequestId, Sequence>();
-  readonly #slots: KvSlotPool;
+  readonly slots: KvSlotPool;
 
   constructor(maxBatchSize: number) {
-    this.#slots = new KvSlotPool(maxBatchSize);
+    this.slots = new KvSlotPool(maxBatchSize);
   }
 
   get size(): number {
     return this.#sequences.size;
-  }
-
-  get numSlotsInUse(): number {
-    return this.#slots.numInUse;
-  }
-
-  get ids(): readonly RequestId[] {
-    return [...this.#sequences.keys()];
-  }
-
-  /** One more than the highest slot in use. */
-  get numRows(): number {
-    return this.#slots.numRows;
   }
 
   get all(): readonly Sequence[] {
@@ -46,36 +33,23 @@ export class RunningSequences {
     return this.all.filter((sequence) => !sequence.isInSlot);
   }
 
-  get canAdmit(): boolean {
-    return this.#slots.canAllocate;
-  }
-
-  freeSlotsWithin(numSlots: number): readonly KvSlot[] {
-    return this.#slots.freeWithin(numSlots);
-  }
-
   get(id: RequestId): Sequence | undefined {
     return this.#sequences.get(id);
   }
 
   admit(sequence: Sequence): void {
-    sequence.slot = this.#slots.allocate();
+    sequence.slot = this.slots.allocate();
     this.#sequences.set(sequence.id, sequence);
   }
 
   remove(sequence: Sequence): void {
     this.#sequences.delete(sequence.id);
-    this.#slots.free(sequence.slot);
-  }
-
-  /** Sequences beyond a lowered maximum keep their slots. */
-  resize(maxBatchSize: number): void {
-    this.#slots.resize(maxBatchSize);
+    this.slots.free(sequence.slot);
   }
 
   /** Takes a lower slot if one is free, which saves a move later. */
   lowerReservation(sequence: Sequence): void {
-    sequence.slot = this.#slots.relocate(sequence.slot);
+    sequence.slot = this.slots.relocate(sequence.slot);
   }
 
   /**
@@ -86,18 +60,18 @@ export class RunningSequences {
    */
   closeHoles(): readonly SlotTransfer[] {
     const { decoding, prefilling } = this;
-    for (const { slot } of prefilling) this.#slots.free(slot);
+    for (const { slot } of prefilling) this.slots.free(slot);
     const moves = decoding
       .filter(({ slot }) => slot >= decoding.length)
       .toSorted((a, b) => b.slot - a.slot)
       .map((sequence) => this.#move(sequence));
-    for (const sequence of prefilling) sequence.slot = this.#slots.allocate();
+    for (const sequence of prefilling) sequence.slot = this.slots.allocate();
     return moves;
   }
 
   #move(sequence: Sequence): SlotTransfer {
     const from = sequence.slot;
-    sequence.slot = this.#slots.relocate(from);
+    sequence.slot = this.slots.relocate(from);
     return { kind: 'move', from, to: sequence.slot };
   }
 }

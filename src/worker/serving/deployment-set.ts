@@ -2,14 +2,14 @@ import type { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import { UnknownDeploymentError } from '../protocol/errors/deployments.ts';
 import { TEXT_GENERATOR, type DeploymentInfo, type RequestId } from '../protocol/protocol.ts';
 import type { Submission } from '../text-generation/prompt-generator.ts';
-import type { TextGenerator } from '../text-generation/text-deployment.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 
 /** The deployments of this worker by name: the text generator, and those with a batched handler. */
 export class DeploymentSet {
-  readonly textGenerator: TextGenerator;
+  readonly textGenerator: TextDeployment;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
 
-  constructor(textGenerator: TextGenerator, batched: ReadonlyMap<string, BatchedDeployment>) {
+  constructor(textGenerator: TextDeployment, batched: ReadonlyMap<string, BatchedDeployment>) {
     this.textGenerator = textGenerator;
     this.#batched = batched;
   }

@@ -3,7 +3,7 @@ import { importPart } from '../platform/import-part.ts';
 import { UpstreamError } from '../protocol/errors/upstream.ts';
 import type { BackendChoice, UpstreamInit } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import type { TextGenerator } from '../text-generation/text-deployment.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from './host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
 import type { StatusBoard } from './status-board.ts';
@@ -12,7 +12,7 @@ export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
   readonly status: StatusBoard;
   readonly stats: StatsReporter;
-  readonly textGenerator: TextGenerator;
+  readonly textGenerator: TextDeployment;
   readonly onFault: (cause: unknown) => void;
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../batching/errors.ts';
 import { chooseDevice, limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
-import type { TextGenerator } from '../text-generation/text-deployment.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import { importPart } from '../platform/import-part.ts';
 import { LoadJob } from './load-job.ts';
 import type { RemovableField } from './status-board.ts';
@@ -46,7 +46,7 @@ export interface ModelSwitchOptions {
   readonly modelUrl: string;
   readonly backend: BackendChoice;
   readonly past: WorkerPast;
-  readonly generator: Pick<TextGenerator, 'useModel' | 'fail'>;
+  readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
   /** The first model cannot be made ready by this worker, or nothing can that is asked of its runtime; by another one it may. */

@@ -21,7 +21,7 @@ import {
 } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { faultOf } from '../runtime/fault-of.ts';
-import { TextGenerator } from '../text-generation/text-deployment.ts';
+import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
@@ -42,7 +42,7 @@ export class ServeWorker {
   readonly #desk: RequestDesk;
   readonly #knobs: Knobs;
   readonly #status: StatusBoard;
-  readonly #textGenerator: TextGenerator;
+  readonly #textGenerator: TextDeployment;
   readonly #registry = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
@@ -66,7 +66,7 @@ export class ServeWorker {
         tabs.toAll({ type: 'stats', stats: value });
       },
     });
-    this.#textGenerator = new TextGenerator(
+    this.#textGenerator = new TextDeployment(
       stats,
       (updates) => {
         this.#reports.recordUpdates(updates);

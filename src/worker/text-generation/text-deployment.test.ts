@@ -7,7 +7,7 @@ import type { RequestUpdate } from '../protocol/protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import { createScriptedModel, createServedModel } from '../test-support.ts';
-import { TextGenerator } from './text-deployment.ts';
+import { TextDeployment } from './text-deployment.ts';
 
 function createModel(id: string) {
   const model = createScriptedModel(new ScriptedBackend());
@@ -22,7 +22,7 @@ async function createDeployment() {
     gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
-  const deployment = new TextGenerator(stats, (told) => updates.push(...told), {
+  const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
     onFault: () => {},
   });
   await deployment.useModel(createModel('old'));

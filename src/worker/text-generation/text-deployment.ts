@@ -20,7 +20,7 @@ type ModelState =
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
-export interface TextGeneratorOptions extends ModelGuardListener {
+export interface TextDeploymentOptions extends ModelGuardListener {
   /** See `ModelGuard`. */
   readonly maxRows?: number;
 }
@@ -38,9 +38,9 @@ export type CreateGenerator = (
 ) => PromptGenerator;
 
 /** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
-export class TextGenerator {
+export class TextDeployment {
   readonly #stats: StatsReporter;
-  readonly #options: TextGeneratorOptions;
+  readonly #options: TextDeploymentOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submissions that wait for a model, in order. */
   readonly #early = new Map<RequestId, Submission>();
@@ -54,7 +54,7 @@ export class TextGenerator {
   constructor(
     stats: StatsReporter,
     onUpdates: (updates: readonly RequestUpdate[]) => void,
-    options: TextGeneratorOptions,
+    options: TextDeploymentOptions,
   ) {
     this.#stats = stats;
     this.#options = options;

@@ -1,5 +1,5 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
-import type { TextGenerator } from '../text-deployment.ts';
+import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
 import { servedModel } from '../../protocol/served-model.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
@@ -11,7 +11,7 @@ import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
   readonly upstream: UpstreamInit;
-  readonly deployment: Pick<TextGenerator, 'use' | 'fail'>;
+  readonly deployment: Pick<TextDeployment, 'use' | 'fail'>;
   readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
   /** @param isOver Whether an earlier error is over. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;
