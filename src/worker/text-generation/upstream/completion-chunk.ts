@@ -29,11 +29,11 @@ export type CompletionChunk = v.InferOutput<typeof completionChunk>;
 export type ChunkChoice = v.InferOutput<typeof chunkChoice>;
 type CompletionLogprobs = v.InferOutput<typeof completionLogprobs>;
 
-/** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is no completion. */
+/** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
 export function readChunk(url: string, data: string): CompletionChunk {
   const parsed = v.safeParse(completionChunk, parseJson(data));
   if (parsed.success) return parsed.output;
-  throw toStreamError(url, data) ?? badAnswer(url, 'an event that is no completion');
+  throw toStreamError(url, data) ?? badAnswer(url, 'an event that is not a completion');
 }
 
 /** @param numLogprobs Alternatives that were asked for: a vLLM adds the sampled token if it is not among them. */
@@ -78,6 +78,6 @@ export function sliceLogprobs(
 /** A vLLM writes the id of a token in place of its text on request. */
 function idOf(url: string, token: string): number {
   const [, id] = /^token_id:(\d+)$/.exec(token) ?? [];
-  if (id === undefined) throw badAnswer(url, 'logprobs of tokens without ids, as vLLM sends them');
+  if (id === undefined) throw badAnswer(url, 'logprobs of tokens without ids, which only vLLM adds');
   return Number(id);
 }

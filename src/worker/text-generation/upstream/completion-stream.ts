@@ -103,7 +103,7 @@ export class CompletionStream {
     };
   }
 
-  /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is no completion. */
+  /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
   push(data: string, nowMs: number): Received {
     if (data === '[DONE]') return { updates: [], measured: [] };
     const { choices, usage } = readChunk(this.#options.url, data);
@@ -148,7 +148,7 @@ export class CompletionStream {
   #takePrompt(choice: Choice, given: ChunkChoice, updates: RequestUpdate[]): ChunkChoice {
     const { url, requestId, prompt, echo, promptLogprobs: numLogprobs, maxNewTokens } = this.#options;
     choice.awaitsPrompt = false;
-    if (!given.text.startsWith(prompt)) throw this.#badAnswer('an echo of another prompt');
+    if (!given.text.startsWith(prompt)) throw this.#badAnswer('the echo of another prompt');
     const rest = { ...given, text: given.text.slice(prompt.length) };
     // A vLLM samples a token even if none was asked for, and does not show it.
     if (maxNewTokens === 0) rest.token_ids = [];
@@ -209,7 +209,7 @@ export class CompletionStream {
 
   #toResult({ text, tokenIds, logprobs, promptLogprobs, finishReason }: Choice): GenerationChoice {
     const { prompt, seed, numLogprobs } = this.#options;
-    if (!finishReason) throw this.#badAnswer('a text that breaks off without a reason');
+    if (!finishReason) throw this.#badAnswer('a text that ends without a finish reason');
     return {
       text: prompt + text,
       generatedText: text,

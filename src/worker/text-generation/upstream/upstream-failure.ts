@@ -33,25 +33,25 @@ export function toUpstreamError(url: string, { status, body, retryAfter }: Refus
   if (status === 401 || status === 403) {
     return new UpstreamError(
       'UPSTREAM_ACCESS_DENIED',
-      `${url} does not let the bridge in (HTTP status ${status}): start it with TABSERVE_UPSTREAM_API_KEY set to a key of that server.${detail}`,
+      `${url} denies access (HTTP status ${status}). Start the bridge with TABSERVE_UPSTREAM_API_KEY set to a key of that server.${detail}`,
     );
   }
   if (status >= 500) {
     return new UpstreamError(
       'UPSTREAM_UNAVAILABLE',
-      `${url} has failed (HTTP status ${status}): submit the request again, or look at that server's log.${detail}`,
+      `${url} failed (HTTP status ${status}). Submit the request again, or look at that server's log.${detail}`,
     );
   }
   return new UpstreamError(
     'UPSTREAM_REFUSED',
-    `${url} does not take the request (HTTP status ${status}): change what it names.${detail}`,
+    `${url} refused the request (HTTP status ${status}). Change the prompt or the options.${detail}`,
   );
 }
 
 export function unreachable(url: string, why: string, cause?: unknown): UpstreamError {
   return new UpstreamError(
     'UPSTREAM_UNREACHABLE',
-    `${url} cannot be reached, or the connection was cut (${why}): check that it runs and that --upstream names it, then submit the request again.`,
+    `Couldn't reach ${url}, or the connection was cut (${why}). Check that it runs and that --upstream names it, then submit the request again.`,
     cause,
   );
 }
@@ -59,7 +59,7 @@ export function unreachable(url: string, why: string, cause?: unknown): Upstream
 export function badAnswer(url: string, what: string): UpstreamError {
   return new UpstreamError(
     'UPSTREAM_BAD_ANSWER',
-    `${url} has answered with ${what}: check that --upstream names an OpenAI-compatible server.`,
+    `${url} answered with ${what}. Check that --upstream names an OpenAI-compatible server.`,
   );
 }
 
@@ -74,7 +74,7 @@ function rateLimited(url: string, retryAfter: string | undefined, detail: string
   const retryAfterMs = parseRetryAfter(retryAfter);
   const when = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : 'in a while';
   return new BackPressureError(
-    `${url} has too many requests (HTTP status 429): submit the request again ${when}.${detail}`,
+    `${url} has too many requests (HTTP status 429). Submit the request again ${when}.${detail}`,
     // The queue of the upstream is not known.
     { numQueuedRequests: 0, maxQueuedRequests: 0, retryAfterMs },
   );

@@ -71,7 +71,7 @@ export class UpstreamLane {
   async #open(): Promise<void> {
     try {
       const { body } = await this.#fetch(this.#path);
-      if (!body) throw badAnswer(this.#url, 'nothing');
+      if (!body) throw badAnswer(this.#url, 'an empty body');
       void this.#listen(body.getReader());
     } catch (error) {
       this.#opened = undefined;
@@ -91,7 +91,7 @@ export class UpstreamLane {
       reason = error;
     }
     this.#opened = undefined;
-    const lost = unreachable(this.#url, 'the bridge has ended the connection', reason);
+    const lost = unreachable(this.#url, 'the bridge ended the connection', reason);
     for (const requestId of this.#asked.keys()) this.#fail(requestId, lost);
   }
 

@@ -36,7 +36,7 @@ const modelList = v.object({
  */
 export function readUpstreamModel({ url, model }: UpstreamInit, body: string): UpstreamModel {
   const parsed = v.safeParse(modelList, parseJson(body));
-  if (!parsed.success) throw badAnswer(url, 'something that is no list of models');
+  if (!parsed.success) throw badAnswer(url, 'something that is not a list of models');
   const cards = parsed.output.data;
   const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
   if (!card) throw noSuchModel(url, model, cards);
