@@ -1,6 +1,7 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
+import type { RuntimeLostError } from './runtime-lost-error.ts';
 
 /** In ms, on the engine's clock, from when it received the request. The time at a lost engine is not included. */
 export interface RequestTimings {
@@ -116,4 +117,6 @@ export interface EngineListener {
   onStep(event: StepEvent): void;
   /** Requests that end outside a step, by `abortAll`, `failAll` or `close`. */
   onEnded(events: readonly FailedEvent[]): void;
+  /** The engine has stopped. Its requests are not ended by this, and can still be aborted. */
+  onRuntimeLost?(error: RuntimeLostError): void;
 }

@@ -65,6 +65,7 @@ export class ModelGenerator implements PromptGenerator {
           listener.onUpdates(this.#updatesOf(events));
           listener.onEnded(events);
         },
+        onRuntimeLost: (error) => listener.onRuntimeLost(error),
       },
     });
   }
@@ -166,7 +167,7 @@ export class ModelGenerator implements PromptGenerator {
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
         ending,
-        hasLogprobs: sampling.numLogprobs !== undefined,
+        hasLogprobs: sampling.logprobs !== undefined,
       });
       const resumed = resumption?.choices[index];
       if (resumed) {
