@@ -38,8 +38,6 @@ const MAX_BUSY_MS = 4;
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
-  /** A failure of the runtime rejects the run in which it happens. */
-  readonly failure = new Promise<never>(() => {});
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
