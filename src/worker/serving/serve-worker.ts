@@ -78,7 +78,13 @@ export class ServeWorker {
     );
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
     const set = new DeploymentSet(this.#textGenerator, new Map(batched));
-    this.#desk = new RequestDesk(this.#book, set, tabs, this.#activity, host);
+    this.#desk = new RequestDesk({
+      book: this.#book,
+      deployments: set,
+      tabs,
+      activity: this.#activity,
+      host,
+    });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusBoard(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },
