@@ -1,9 +1,9 @@
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { ClientId, HeldOverride, OverrideId } from '../protocol/protocol.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 
-type Configurable = Pick<TextGeneratorDeployment, 'policy' | 'configure'>;
+type Configurable = Pick<TextDeployment, 'policy' | 'configure'>;
 
 /**
  * The text generator's policy in two layers: the users' policy, and at most one client's override, which hides it. When the
