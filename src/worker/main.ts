@@ -3,12 +3,8 @@ import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
 import { faultOf } from './serving/fault-of.ts';
 import { ServeWorker, type ServeWorkerHost } from './serving/serve-worker.ts';
-import {
-  isForeignHello,
-  isHostPing,
-  parseClientMessage,
-  parseWorkerInit,
-} from './protocol/client-message.ts';
+import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
+import { isHostPing, parseWorkerInit } from './protocol/host-messages.ts';
 import { ClientRegistry } from './client/links/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
 import { ChannelOutbox, PortOutbox } from './serving/outbox.ts';

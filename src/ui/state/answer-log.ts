@@ -1,4 +1,5 @@
-import type { RequestId, RequestUpdate, WireError } from '../../worker/protocol/protocol.ts';
+import type { ClientUpdate } from '../../worker/client/client.ts';
+import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 
@@ -29,11 +30,11 @@ export interface AnswerLog {
 export type AnswerLogs = ReadonlyMap<string, AnswerLog>;
 
 export interface ReceivedUpdates {
-  readonly updates: readonly RequestUpdate[];
+  readonly updates: readonly ClientUpdate[];
   readonly receivedAtMs: number;
 }
 
-type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
+type SubmittedUpdate = Extract<ClientUpdate, { type: 'submitted' }>;
 
 /** A row is small, but a page may stay open for days. */
 const MAX_KEPT_ANSWERS = 500;
@@ -89,7 +90,7 @@ class LogDrafts {
   }
 
   /** Does nothing where no log has the request: it is the text generator's, or its row was cleared. */
-  settle(update: Exclude<RequestUpdate, SubmittedUpdate>, receivedAtMs: number): void {
+  settle(update: Exclude<ClientUpdate, SubmittedUpdate>, receivedAtMs: number): void {
     const { requestId } = update;
     const answer = this.#find(requestId);
     if (!answer) return;

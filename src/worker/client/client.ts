@@ -27,7 +27,6 @@ import {
   type RequestActivity,
   type RequestId,
   type RequestUpdate,
-  type ServeStats,
   type ServeStatus,
   type StepBatch,
   type StoredModel,
@@ -52,13 +51,15 @@ import {
 import { StepLog } from '../serving/step-log.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
-import { MAX_NAME_LENGTH } from '../protocol/names.ts';
+import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
+import type { ClientUpdate, Topics } from './topics.ts';
 import { upstreamOfPage } from './page-upstream.ts';
 import { fromWireError, toWireError } from '../protocol/wire-errors.ts';
 
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type { ModelReference } from './model-source.ts';
 export type { PolicyOverride } from './policy-override.ts';
+export type { Activity, ClientUpdate } from './topics.ts';
 
 export interface ConnectOptions {
   /**
@@ -68,23 +69,6 @@ export interface ConnectOptions {
   readonly backend?: BackendChoice;
   /** Folder of the model in the hub's layout; the embedded one by default. The tab that leads decides for all. */
   readonly modelUrl?: string;
-}
-
-interface Topics {
-  readonly status: ServeStatus;
-  readonly stats: ServeStats;
-  /** Each batch of a deployment other than the text generator, when it has ended. */
-  readonly batch: BatchRecord;
-  /** What happens to the requests of this tab. */
-  readonly requests: readonly RequestUpdate[];
-  /** What happens to those of the other tabs. */
-  readonly activity: Activity;
-}
-
-export interface Activity {
-  /** All requests of other tabs that wait or run, or else only those that changed. */
-  readonly isSnapshot: boolean;
-  readonly requests: readonly RequestActivity[];
 }
 
 type Listener<Topic extends keyof Topics> = (value: Topics[Topic]) => void;
@@ -620,7 +604,7 @@ export class Serve implements LinkListener {
   }
 
   #resubmitAll(): void {
-    const resubmitted: RequestUpdate[] = [];
+    const resubmitted: ClientUpdate[] = [];
     for (const [requestId, request] of this.#outstanding)
       if (request.isSent) resubmitted.push({ type: 'resubmitted', requestId });
     const turns = Map.groupBy(this.#outstanding, ([requestId, { turn }]) => turn.turnId ?? requestId);

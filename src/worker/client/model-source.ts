@@ -1,6 +1,6 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
 import type { ModelSource } from '../protocol/protocol.ts';
-import { MAX_NAME_LENGTH } from '../protocol/names.ts';
+import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
 /** A model by its id on the hub, or by its files: a folder that the user has picked, or the files of one. */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;

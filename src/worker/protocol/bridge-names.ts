@@ -1,4 +1,4 @@
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION } from './wire.ts';
 
 // What the bridge and the pages that it serves call each other by.
 

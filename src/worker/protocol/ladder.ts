@@ -1,11 +1,24 @@
-import type { BackendChoice, Rung, WorkerPast } from './protocol.ts';
+import * as v from 'valibot';
+import type { Wire } from './wire.ts';
 
+/** Where the model may run, best first. Each is tried in a worker of its own. */
 const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
-/** Of the first worker of a tab. */
-export const NO_PAST: WorkerPast = { leftRungs: [], isProven: false, condemned: [] };
+export const rung = v.picklist(LADDER);
+export type Rung = Wire<typeof rung>;
 
-/** The rungs to try in turn. A backend that was asked for keeps to its own. */
+export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
+  'webgpu-fp16': 'WebGPU in fp16',
+  'webgpu-fp32': 'WebGPU in fp32',
+  'wasm-threads': 'WASM with threads',
+  wasm: 'WASM',
+};
+
+export const backendChoice = v.picklist(['auto', 'webgpu', 'wasm']);
+/** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
+export type BackendChoice = Wire<typeof backendChoice>;
+
+/** The rungs to try in turn. */
 export function ladderOf(choice: BackendChoice): readonly Rung[] {
   switch (choice) {
     case 'auto':
@@ -18,10 +31,3 @@ export function ladderOf(choice: BackendChoice): readonly Rung[] {
       return choice satisfies never;
   }
 }
-
-export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
-  'webgpu-fp16': 'WebGPU in fp16',
-  'webgpu-fp32': 'WebGPU in fp32',
-  'wasm-threads': 'WASM with threads',
-  wasm: 'WASM',
-};

@@ -1,5 +1,4 @@
-import { createId } from './ids.ts';
-import type { ClientId } from './protocol.ts';
+import { createId, type ClientId } from './ids.ts';
 
 // One worker per site: every tab of an origin uses these names. None holds the protocol's version, so that tabs of
 // two versions meet, and never have two leaders.
@@ -22,9 +21,3 @@ export function createLifeName(): string {
 export function clientName(clientId: ClientId): string {
   return `tabserve:client:${clientId}`;
 }
-
-/** Of ids and of deployments' names, in UTF-16 units: a message with a longer one does not pass the doors. */
-export const MAX_NAME_LENGTH = 100;
-
-/** More than any model's context: a longer list of tokens is refused before its entries are looked at. */
-export const MAX_TOKEN_IDS = 65_536;

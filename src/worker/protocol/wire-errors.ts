@@ -30,7 +30,7 @@ import {
   StorageQuotaError,
 } from './errors/hub.ts';
 import { PageOutdatedError } from '../platform/import-part.ts';
-import type { WireError } from './protocol.ts';
+import type { WireError } from './wire.ts';
 import { OverrideEndedError, OverrideHeldError, VersionMismatchError } from './errors/tabs.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './errors/runtime.ts';
 import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';

@@ -7,7 +7,7 @@ import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from 
 import type { StatsReporter } from '../serving/stats-reporter.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
-import { isSameModel, servedModel } from '../protocol/served-model.ts';
+import { isSameModel, toServedModel } from '../protocol/models.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardListener } from './model-guard.ts';
 import type { PromptGenerator } from './prompt-generator.ts';
@@ -99,7 +99,7 @@ export class TextGeneratorDeployment {
         },
         this.#care.maxRows,
       );
-    return this.use(servedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+    return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
   /** As `useModel`, whatever continues the prompts. */

@@ -11,7 +11,7 @@ import type { LoadedModel } from '../models/load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
 import { Gpt2Runner } from '../runtime/runner.ts';
 import { sequenceIdOf } from './sequence-id.ts';
-import { servedModel } from '../protocol/served-model.ts';
+import { toServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { ActiveRequest, pushEnd } from './active-request.ts';
 import { Continuation } from './continuation.ts';
@@ -159,7 +159,7 @@ export class TextGenerator implements PromptGenerator {
     const continuations = this.#createContinuations(requestId, resolved, resumption);
     const request = new ActiveRequest({
       requestId,
-      model: servedModel(this.#model.modelInfo, this.#model.backendInfo),
+      model: toServedModel(this.#model.modelInfo, this.#model.backendInfo),
       prompt: typeof prompt === 'string' ? prompt : this.#textOf(promptTokenIds),
       numPromptTokens: promptTokenIds.length,
       echo,

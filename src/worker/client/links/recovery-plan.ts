@@ -1,5 +1,6 @@
 import type { BackendChoice, Fault, Recovery, RequestId, Rung, WorkerPast } from '../../protocol/protocol.ts';
-import { ladderOf, NO_PAST, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { ladderOf, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 
 /** Where a worker was when it ended. */
 export interface EndedWorker {

@@ -4,7 +4,7 @@ import { Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
-import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-message.ts';
+import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** What this needs of `window`: how the browser tells that the page is put away, or taken out again. */
 export type PageLifecycle = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;

@@ -1,7 +1,7 @@
 import { PROTOCOL_VERSION, type ClientId, type ClientMessage } from '../../protocol/protocol.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
-import { parseWorkerMessage } from '../../protocol/worker-message.ts';
+import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
 export interface SoloLinkOptions {
   readonly clientId: ClientId;

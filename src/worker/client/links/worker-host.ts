@@ -9,7 +9,7 @@ import {
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from './client-registry.ts';
-import { parseHostMessage } from '../../protocol/host-message.ts';
+import { parseHostMessage } from '../../protocol/host-messages.ts';
 import { createLifeName } from '../../protocol/names.ts';
 
 /** A large model that is converted, or runs its first pass on a loaded machine's CPU, keeps a worker from answering for long. */

@@ -1,11 +1,9 @@
 import type { Gpt2Config } from '../gpt2/config.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
+import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { gpt2Tensors } from '../gpt2/tensors.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { BYTES_PER_VALUE, countElements, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
-
-/** What the caller asks for. `auto`: the best that the device has and that fits. */
-export type DtypeChoice = 'auto' | Dtype;
+import { BYTES_PER_VALUE, countElements, layOut, type PackedLayout } from './packed-weights.ts';
 
 /** What a plan has to know of the device; sizes in bytes. */
 export type DeviceLimits =

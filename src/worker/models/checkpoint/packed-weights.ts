@@ -1,7 +1,5 @@
+import type { Dtype } from '../../protocol/models.ts';
 import type { Gpt2Tensor } from '../gpt2/tensors.ts';
-
-/** Weights as they run; `q8` and `q4` of the matrices and the embedding, the rest in the precision of activations. */
-export type Dtype = 'fp16' | 'fp32' | 'q8' | 'q4';
 
 /** Of activations, of the K/V cache and of the weights that are not quantised. */
 export type Precision = 'float16' | 'float32';

@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextGeneratorDeployment } from '../text-generator-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../serving/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
@@ -45,7 +45,7 @@ export async function serveUpstream({
     const model = readUpstreamModel(upstream, await lane.fetchModels());
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(servedModel(modelInfo, backendInfo), (policy, onUpdates) => {
+    await deployment.use(toServedModel(modelInfo, backendInfo), (policy, onUpdates) => {
       const listener = {
         onUpdates,
         onMeasured: stats.recordMeasured.bind(stats),
