@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
-import type { ModelSource } from '../protocol/protocol.ts';
+import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/protocol.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
 /** A model by its id on the hub, or by its files: a folder that the user has picked, or the files of one. */
@@ -13,6 +13,15 @@ export interface SourceOptions {
    * started with, else `https://huggingface.co`.
    */
   readonly hub?: string;
+}
+
+export interface LoadModelOptions extends SourceOptions {
+  /** The precision of the weights; `auto`, the default, takes the best that the device has and that fits. */
+  readonly dtype?: DtypeChoice;
+  /** Whether requests that run end with the old model, which is the default, or begin anew with the new one. */
+  readonly whenBusy?: WhenBusy;
+  /** Cancels the load when it aborts; the downloaded part is kept. */
+  readonly signal?: AbortSignal;
 }
 
 const DEFAULT_HUB = 'https://huggingface.co';

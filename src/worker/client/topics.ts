@@ -1,11 +1,16 @@
 import type {
   BatchRecord,
+  ClientId,
   RequestActivity,
   RequestId,
   RequestUpdate,
   ServeStats,
   ServeStatus,
+  StepBatch,
+  WorkerMessage,
 } from '../protocol/protocol.ts';
+import { BatchLog } from '../serving/batch-log.ts';
+import { StepLog } from '../serving/step-log.ts';
 
 /** What happens to a request of this client: the worker's updates, and those that the client makes itself. */
 export type ClientUpdate =
@@ -26,7 +31,7 @@ export interface Activity {
   readonly requests: readonly RequestActivity[];
 }
 
-export interface Topics {
+export interface TopicValues {
   readonly status: ServeStatus;
   readonly stats: ServeStats;
   /** Each batch of a deployment other than the text generator, when it has ended. */
@@ -35,4 +40,73 @@ export interface Topics {
   readonly requests: readonly ClientUpdate[];
   /** What happens to the requests of other tabs. */
   readonly activity: Activity;
+}
+
+export type TopicListener<Topic extends keyof TopicValues> = (value: TopicValues[Topic]) => void;
+
+type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topic>> };
+
+/** What callers can subscribe to, and the last batches and steps. */
+export class Topics {
+  readonly #clientId: ClientId;
+  readonly #batchLog = new BatchLog();
+  readonly #stepLog = new StepLog();
+  readonly #listeners: Listeners = {
+    status: new Set(),
+    stats: new Set(),
+    batch: new Set(),
+    requests: new Set(),
+    activity: new Set(),
+  };
+
+  constructor(clientId: ClientId) {
+    this.#clientId = clientId;
+  }
+
+  get steps(): readonly StepBatch[] {
+    return this.#stepLog.all;
+  }
+
+  batchesOf(deployment: string): readonly BatchRecord[] {
+    return this.#batchLog.of(deployment);
+  }
+
+  subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
+    this.#listeners[topic].add(listener);
+    return () => this.#listeners[topic].delete(listener);
+  }
+
+  publish<Topic extends keyof TopicValues>(topic: Topic, value: TopicValues[Topic]): void {
+    for (const listener of this.#listeners[topic]) {
+      try {
+        listener(value);
+      } catch (error) {
+        // An error of one listener reaches the console, and no other listener.
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  /** Takes over the last batches and steps that a worker knows. */
+  restore({ batches, steps = [] }: Extract<WorkerMessage, { type: 'welcome' }>): void {
+    for (const record of batches) this.#batchLog.add(record);
+    this.#stepLog.add(steps);
+  }
+
+  publishStats(stats: ServeStats): void {
+    this.#stepLog.addRecords(stats.steps);
+    this.publish('stats', stats);
+  }
+
+  publishBatch(batch: BatchRecord): void {
+    this.#batchLog.add(batch);
+    this.publish('batch', batch);
+  }
+
+  publishActivity(activity: readonly RequestActivity[], isSnapshot: boolean): void {
+    const requests = activity.filter(({ clientId }) => clientId !== this.#clientId);
+    if (isSnapshot || requests.length > 0) this.publish('activity', { isSnapshot, requests });
+  }
 }
