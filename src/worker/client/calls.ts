@@ -91,6 +91,6 @@ export class Calls {
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
   const modelName = modelNameOf(message.source);
-  if (signal?.aborted) return LoadCancelledError.of(modelName, 'it was asked for');
+  if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }

@@ -9,8 +9,8 @@ import type {
   StepBatch,
   WorkerMessage,
 } from '../protocol/protocol.ts';
-import { BatchLog } from '../serving/batch-log.ts';
-import { StepLog } from '../serving/step-log.ts';
+import { BatchLog } from '../logs/batch-log.ts';
+import { StepLog } from '../logs/step-log.ts';
 
 /** What happens to a request of this client: the worker's updates, and those that the client makes itself. */
 export type ClientUpdate =

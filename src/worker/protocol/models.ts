@@ -5,7 +5,7 @@ import { count, duration, name, wireError, type Wire } from './wire.ts';
 const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
 
 const dtype = v.picklist(DTYPES);
-/** How weights run. `q8` and `q4` quantise the matrices and the embedding; the rest has the precision of activations. */
+/** How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations. */
 export type Dtype = Wire<typeof dtype>;
 
 export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
