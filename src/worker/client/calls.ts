@@ -22,11 +22,11 @@ const MAX_WORKERS_OF_LOAD = 2;
 
 /** Calls to the worker itself that are not answered yet. The next worker is asked again. */
 export class Calls {
-  readonly #connection: Pick<Connection, 'isServed' | 'end' | 'post'>;
+  readonly #connection: Connection;
   readonly #pending = new Map<number, PendingCall>();
   #lastCallId = 0;
 
-  constructor(connection: Pick<Connection, 'isServed' | 'end' | 'post'>) {
+  constructor(connection: Connection) {
     this.#connection = connection;
   }
 

@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/protocol.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** A model by its id on the hub, or by its files: a folder that the user has picked, or the files of one. */
+/** A model's id on the hub, or its files: a folder that the user has picked, or the files of one. */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
@@ -26,7 +26,7 @@ export interface LoadModelOptions extends SourceOptions {
 
 const DEFAULT_HUB = 'https://huggingface.co';
 
-/** What the embedded model is called. */
+/** The id of the embedded model. */
 const EMBEDDED = 'storyteller';
 
 const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
@@ -51,7 +51,7 @@ export async function toModelSource(
   return { type: 'files', name: folder || 'files', files };
 }
 
-/** As a message calls it. */
+/** For messages. */
 export function modelNameOf(source: ModelSource): string {
   if (source.type === 'hub') return source.id;
   return source.type === 'files' ? source.name : 'the embedded model';

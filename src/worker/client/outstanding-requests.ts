@@ -27,11 +27,11 @@ type ResponseConstructor<Result, Made> = new (
 
 /** Requests that are not settled yet, in order of submission. */
 export class OutstandingRequests {
-  readonly #connection: Pick<Connection, 'isServed' | 'end' | 'post'>;
-  readonly #topics: Pick<Topics, 'publish'>;
+  readonly #connection: Connection;
+  readonly #topics: Topics;
   readonly #requests = new Map<RequestId, OutstandingRequest>();
 
-  constructor(connection: Pick<Connection, 'isServed' | 'end' | 'post'>, topics: Pick<Topics, 'publish'>) {
+  constructor(connection: Connection, topics: Topics) {
     this.#connection = connection;
     this.#topics = topics;
   }

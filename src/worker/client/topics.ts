@@ -6,7 +6,6 @@ import type {
   RequestUpdate,
   ServeStats,
   ServeStatus,
-  StepBatch,
   WorkerMessage,
 } from '../protocol/protocol.ts';
 import { BatchLog } from '../logs/batch-log.ts';
@@ -49,8 +48,8 @@ type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topi
 /** What callers can subscribe to, and the last batches and steps. */
 export class Topics {
   readonly #clientId: ClientId;
-  readonly #batchLog = new BatchLog();
-  readonly #stepLog = new StepLog();
+  readonly batchLog = new BatchLog();
+  readonly stepLog = new StepLog();
   readonly #listeners: Listeners = {
     status: new Set(),
     stats: new Set(),
@@ -61,14 +60,6 @@ export class Topics {
 
   constructor(clientId: ClientId) {
     this.#clientId = clientId;
-  }
-
-  get steps(): readonly StepBatch[] {
-    return this.#stepLog.all;
-  }
-
-  batchesOf(deployment: string): readonly BatchRecord[] {
-    return this.#batchLog.of(deployment);
   }
 
   subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
@@ -91,17 +82,17 @@ export class Topics {
 
   /** Takes over the last batches and steps that a worker knows. */
   restore({ batches, steps = [] }: Extract<WorkerMessage, { type: 'welcome' }>): void {
-    for (const record of batches) this.#batchLog.add(record);
-    this.#stepLog.add(steps);
+    for (const record of batches) this.batchLog.add(record);
+    this.stepLog.add(steps);
   }
 
   publishStats(stats: ServeStats): void {
-    this.#stepLog.addRecords(stats.steps);
+    this.stepLog.addRecords(stats.steps);
     this.publish('stats', stats);
   }
 
   publishBatch(batch: BatchRecord): void {
-    this.#batchLog.add(batch);
+    this.batchLog.add(batch);
     this.publish('batch', batch);
   }
 

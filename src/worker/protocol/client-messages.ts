@@ -3,18 +3,7 @@ import type { ClientId } from './ids.ts';
 import { dtypeChoice, modelSource, whenBusy } from './models.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
 import { heldOverride, knobSettings, overrideId } from './status.ts';
-import {
-  anyVersion,
-  boundedList,
-  count,
-  id,
-  name,
-  parse,
-  tokenIds,
-  version,
-  type Unsigned,
-  type Wire,
-} from './wire.ts';
+import { anyVersion, boundedList, count, id, name, parse, tokenIds, version, type Wire } from './wire.ts';
 
 /** More than any endpoint of the bridge submits at once. */
 const MAX_REQUESTS = 1024;
@@ -80,9 +69,6 @@ const bridgeMessage = v.variant('type', [
 ]);
 /** From a tab or the bridge to the worker. */
 export type ClientMessage = Wire<typeof bridgeMessage>;
-
-/** A message before the client has signed it. */
-export type Outgoing = Unsigned<ClientMessage>;
 
 /** The worker's door for tabs. Prompt, options and knobs are checked by their deployment. */
 export function parseClientMessage(data: unknown): ClientMessage | undefined {

@@ -97,7 +97,10 @@ export const loadProgress = v.object({
 });
 export type LoadProgress = Wire<typeof loadProgress>;
 
-const loadStageEntries = {
+export const modelLoad = v.object({
+  /** The hub's id, or the name of a folder. */
+  id: v.string(),
+  isPaused: v.boolean(),
   /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
   /** Bytes of a download, its check and its conversion; unanswered tries for `resolve`; steps otherwise. */
@@ -107,19 +110,11 @@ const loadStageEntries = {
   bytesPerSecond: v.exactOptional(duration),
   /** Left out until the speed is known. */
   secondsLeft: v.exactOptional(duration),
-};
-const loadStage = v.object(loadStageEntries);
-/** How far the load of a model has come while another model serves. */
-export type LoadStage = Wire<typeof loadStage>;
-
-export const modelLoad = v.object({
-  ...loadStageEntries,
-  /** The hub's id, or the name of a folder. */
-  id: v.string(),
-  isPaused: v.boolean(),
 });
 /** A model that is being loaded while another one serves. */
 export type ModelLoad = Wire<typeof modelLoad>;
+/** How far it has come. */
+export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
 
 export const loadFailure = v.object({ id: v.string(), error: wireError });
 /** Why the last model that was asked for does not serve. */

@@ -7,7 +7,7 @@ import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/mode
 import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import type { PackedWeights } from '../checkpoint/packed-weights.ts';
-import { isTransient, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin, ModelStore, Parts } from '../store/model-store.ts';
@@ -65,7 +65,7 @@ export async function fetchHubModel(source: HubSource, options: FetchOptions): P
     failure.abort(error);
     await remote.settled();
     await parts.release();
-    if (!isTransient(error) && !(error instanceof LoadCancelledError)) await parts.delete();
+    if (!(error instanceof TransientHubError) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
     parts.close();
