@@ -1,14 +1,9 @@
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
 import type { Connection } from './connection.ts';
-import type { Outgoing } from './links/link.ts';
+import type { Outgoing, WorkerCall } from './links/link.ts';
 import { modelNameOf } from './model-source.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
-
-/** A message that the worker answers, without the id that pairs message and answer. */
-export type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
-  ? Omit<Message, 'callId'>
-  : never;
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
   readonly message: Outgoing;

@@ -21,12 +21,12 @@ import type {
 } from '../protocol/protocol.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
-import { Calls, type WorkerCall } from './calls.ts';
+import { Calls } from './calls.ts';
 import { closedError, Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import type { DeploymentHandle, KnownDeployments, TextGeneratorHandle } from './handles.ts';
-import type { OpenLink } from './links/link.ts';
+import type { OpenLink, WorkerCall } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
 import { OutstandingRequests } from './outstanding-requests.ts';

@@ -1,16 +1,9 @@
 import * as v from 'valibot';
 import { createOverrideId } from '../protocol/ids.ts';
-import type { BatchingPolicy, HeldOverride, OverrideId } from '../protocol/protocol.ts';
+import type { BatchingPolicy, HeldOverride } from '../protocol/protocol.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
 import { policy } from '../protocol/status.ts';
-
-export type OverrideCall =
-  | {
-      readonly type: 'set-override';
-      readonly overrideId: OverrideId;
-      readonly knobs: Partial<BatchingPolicy>;
-    }
-  | { readonly type: 'release-override'; readonly overrideId: OverrideId };
+import type { WorkerCall } from './links/link.ts';
 
 /**
  * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser puts the
@@ -18,11 +11,11 @@ export type OverrideCall =
  */
 export class PolicyOverride {
   readonly overrideId = createOverrideId();
-  readonly #ask: (call: OverrideCall) => Promise<unknown>;
+  readonly #ask: (call: WorkerCall) => Promise<unknown>;
   readonly #end = new AbortController();
   #policy: BatchingPolicy | undefined;
 
-  constructor(ask: (call: OverrideCall) => Promise<unknown>) {
+  constructor(ask: (call: WorkerCall) => Promise<unknown>) {
     this.#ask = ask;
   }
 

@@ -19,15 +19,8 @@ export const backendChoice = v.picklist(['auto', 'webgpu', 'wasm']);
 export type BackendChoice = Wire<typeof backendChoice>;
 
 /** The rungs to try in turn. */
-export function ladderOf(choice: BackendChoice): readonly Rung[] {
-  switch (choice) {
-    case 'auto':
-      return LADDER;
-    case 'webgpu':
-      return LADDER.slice(0, 2);
-    case 'wasm':
-      return LADDER.slice(2);
-    default:
-      return choice satisfies never;
-  }
-}
+export const LADDERS: Readonly<Record<BackendChoice, readonly Rung[]>> = {
+  auto: LADDER,
+  webgpu: LADDER.slice(0, 2),
+  wasm: LADDER.slice(2),
+};

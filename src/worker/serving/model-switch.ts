@@ -30,7 +30,7 @@ import type {
   WorkerStatus,
 } from '../protocol/protocol.ts';
 import { isFault } from '../runtime/fault-of.ts';
-import { ladderOf } from '../protocol/ladder.ts';
+import { LADDERS } from '../protocol/ladder.ts';
 import { StepHangError } from '../protocol/errors/runtime.ts';
 import { warmUp } from '../runtime/warm-up.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
@@ -195,7 +195,7 @@ export class ModelSwitch {
   /** A stored model that has failed on every rung leaves the last one to the embedded model. */
   get #isLastTry(): boolean {
     const { backend, past } = this.#options;
-    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
+    return this.#rung === LADDERS[backend].at(-1) && past.recovery?.rung === this.#rung;
   }
 
   /** What waits for the model waits for another worker. */

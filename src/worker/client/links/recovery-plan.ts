@@ -1,5 +1,5 @@
 import type { BackendChoice, Fault, Recovery, RequestId, Rung, WorkerPast } from '../../protocol/protocol.ts';
-import { ladderOf, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { LADDERS, RUNG_NAMES } from '../../protocol/ladder.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
 
 /** Where a worker was when it ended. */
@@ -58,7 +58,7 @@ export class RecoveryPlan {
   #numDeaths = new Map<RequestId, number>();
 
   constructor(choice: BackendChoice) {
-    this.#ladder = ladderOf(choice);
+    this.#ladder = LADDERS[choice];
   }
 
   /** For the next worker. */
