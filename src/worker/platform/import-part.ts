@@ -1,11 +1,11 @@
 import { PageOutdatedError } from '../protocol/errors/tabs.ts';
 
-/** @throws PageOutdatedError where the code cannot be fetched; what it throws itself otherwise. */
+/** @throws PageOutdatedError if the code cannot be fetched, and whatever the code itself throws. */
 export async function importPart<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
-    // Browsers say it in words of their own, but all with this class.
+    // Browsers word a failed fetch differently, but all throw this class.
     throw cause instanceof TypeError ? PageOutdatedError.because(cause) : cause;
   }
 }

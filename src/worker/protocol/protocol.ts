@@ -1,5 +1,14 @@
 export { PROTOCOL_VERSION } from './wire.ts';
-export { MAX_CHOICES, TEXT_GENERATOR } from './generation.ts';
+export {
+  checkOf,
+  defaultText,
+  expectedText,
+  MAX_CHOICES,
+  OPTION_NAMES,
+  optionFromText,
+  optionOf,
+  TEXT_GENERATOR,
+} from './generation.ts';
 export { END_TYPES } from './requests.ts';
 export type * from './wire.ts';
 export type * from './ids.ts';

@@ -5,7 +5,7 @@ import { convertWeights, packInMemory } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
 import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { TINY_CONFIG, tinyFiles, tinyTensors } from './tiny-checkpoint.ts';
+import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 
 const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
 

@@ -1,5 +1,5 @@
 import type { Dtype } from '../../protocol/models.ts';
-import { countElements, countParameters, type ModelTensor } from '../model-config.ts';
+import { countElements, type ModelTensor } from '../model-config.ts';
 
 /** What activations, the K/V cache and weights that are not quantised are stored in. */
 export type Precision = 'float16' | 'float32';
@@ -20,7 +20,6 @@ export interface PackedLayout {
   /** Bytes of the packed file. */
   readonly size: number;
   readonly tensors: readonly PackedTensor[];
-  readonly numParameters: number;
 }
 
 /** Stored as JSON beside the packed file. With both, the model loads without its checkpoint. */
@@ -62,7 +61,7 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
     const scales = place((count / BLOCK_SIZE) * BYTES_PER_VALUE[precision]);
     return { ...tensor, encoding: dtype, ...values, scales };
   });
-  return { dtype, precision, size, tensors: packed, numParameters: countParameters(tensors) };
+  return { dtype, precision, size, tensors: packed };
 }
 
 /** Bits of a quantised weight; `undefined` where it is not quantised. */

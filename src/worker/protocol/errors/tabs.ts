@@ -64,7 +64,7 @@ export class LoadAbandonedError extends Error {
   }
 }
 
-/** A part of the code that loads on demand could not be fetched. */
+/** A part of the code that is loaded on demand could not be fetched. */
 export class PageOutdatedError extends Error {
   override readonly name = 'PageOutdatedError';
   readonly code = 'PAGE_OUTDATED';
