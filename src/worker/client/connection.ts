@@ -19,7 +19,7 @@ type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 export interface ConnectionListener {
   /** A worker takes this client in: everything outstanding goes to it. */
   onWelcome(message: Welcome): void;
-  /** From the worker that has welcomed this client. */
+  /** The sender is the worker that has welcomed this client. */
   onMessage(message: Exclude<WorkerMessage, Welcome>): void;
   /** Nothing is answered any more, unless a worker welcomes this client again. */
   onEnd(reason: Error): void;

@@ -10,7 +10,7 @@ import type {
 } from '../protocol/protocol.ts';
 import type { Outgoing } from './links/link.ts';
 
-/** What the caller of a request holds. */
+/** The response object that the caller holds. */
 export interface Response {
   /** @param error The original of an error that this client made. */
   apply(update: RequestUpdate, error?: Error): void;
@@ -24,7 +24,7 @@ export interface Submission {
   readonly turn?: TurnSigns;
 }
 
-/** What has come of one continuation. */
+/** The part of one continuation that has been received. */
 interface ReceivedChoice {
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];

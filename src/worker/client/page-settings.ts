@@ -23,7 +23,7 @@ export function upstreamOfPage(): UpstreamInit | undefined {
   return { url: meta.content, ...(model !== undefined && { model }) };
 }
 
-/** What the server has written into the page. */
+/** The server writes settings into the page as `meta` elements. */
 function metaOf(name: string): HTMLMetaElement | null {
   return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`);
 }

@@ -11,7 +11,7 @@ import type {
 import { BatchLog } from '../logs/batch-log.ts';
 import { StepLog } from '../logs/step-log.ts';
 
-/** What happens to a request of this client: the worker's updates, and those that the client makes itself. */
+/** An update of a request of this client: from the worker, or made by the client itself. */
 export type ClientUpdate =
   | RequestUpdate
   | {
@@ -35,9 +35,9 @@ export interface TopicValues {
   readonly stats: ServeStats;
   /** Each batch of a deployment other than the text generator, when it has ended. */
   readonly batch: BatchRecord;
-  /** What happens to the requests of this client. */
+  /** Updates of this client's requests. */
   readonly requests: readonly ClientUpdate[];
-  /** What happens to the requests of other tabs. */
+  /** Requests of other tabs. */
   readonly activity: Activity;
 }
 
@@ -45,7 +45,7 @@ export type TopicListener<Topic extends keyof TopicValues> = (value: TopicValues
 
 type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topic>> };
 
-/** What callers can subscribe to, and the last batches and steps. */
+/** Subscriptions, and the last batches and steps. */
 export class Topics {
   readonly #clientId: ClientId;
   readonly batchLog = new BatchLog();

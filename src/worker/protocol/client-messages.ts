@@ -31,7 +31,7 @@ const submitAll = message('submit-all', {
 
 const otherMessages = [
   message('hello', {
-    /** As this tab last saw them; a worker that knows older ones takes them over. */
+    /** The knobs that this tab saw last: a worker that knows older ones takes them over. */
     knobs: v.exactOptional(knobSettings),
     /** The override that this tab holds: the next worker keeps it only if the tab names it. */
     override: v.exactOptional(heldOverride),
@@ -67,7 +67,7 @@ const bridgeMessage = v.variant('type', [
   v.object({ ...submitAll.entries, caller: v.exactOptional(caller) }),
   ...otherMessages,
 ]);
-/** From a tab or the bridge to the worker. */
+/** A message from a tab or the bridge to the worker. */
 export type ClientMessage = Wire<typeof bridgeMessage>;
 
 /** The worker's door for tabs. Prompt, options and knobs are checked by their deployment. */

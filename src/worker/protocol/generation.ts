@@ -77,8 +77,8 @@ export const generationResult = v.object({
    */
   usage: v.object({ numPromptTokens: count, numOutputTokens: count }),
   /**
-   * From the first start and the first token to the end of the last continuation; TPOT is that of the longest. A request at an
-   * upstream starts when the upstream takes it, whether or not it waits there.
+   * The first start, the first token, the end of the last continuation, and the TPOT of the longest. A request at an upstream
+   * starts when the upstream takes it, even if it waits there.
    */
   timings,
 });

@@ -56,12 +56,12 @@ const hostMessage = v.variant('type', [
   message('on-rung', { rung }),
   /** The start has ended: the model serves, or is known not to. */
   message('ready', {}),
-  /** From the first request that waits or runs to the end of the last one. */
+  /** Requests wait or run, until `idle`. */
   message('busy', {}),
   message('idle', {}),
   /** The first token of this worker, or the first answer of a deployment while no prompt waits or runs. */
   message('progress', {}),
-  /** Whose step is about to begin, or how far those requests have come since. Sent after a worker that could not name them. */
+  /** A step of these requests is about to begin, or has brought tokens. Sent only after a worker ended without naming its step. */
   message('step', {
     requestIds: v.array(requestId),
     /** Those of them that have no token of this worker. */
@@ -80,7 +80,7 @@ const hostMessage = v.variant('type', [
     numRunning: count,
   }),
 ]);
-/** From the worker to the tab that made it. */
+/** A message from the worker to the tab that made it. */
 export type HostMessage = Wire<typeof hostMessage>;
 
 /** The tab's door for its own worker. */

@@ -121,11 +121,11 @@ export const loadFailure = v.object({ id: v.string(), error: wireError });
 export type LoadFailure = Wire<typeof loadFailure>;
 
 export const storedModel = v.object({
-  /** What `deleteModel` takes. */
+  /** The argument of `deleteModel`. */
   key: v.string(),
   /** The hub's id, or the name of a folder. */
   id: v.string(),
-  /** As it was asked for; empty for a folder. */
+  /** The revision that was asked for; empty for a folder. */
   revision: v.string(),
   /** Left out where a part is still missing; otherwise the model loads without the network. */
   dtype: v.exactOptional(dtype),

@@ -48,7 +48,7 @@ export const workerPast = v.object({
   /** Requests that each ended one worker after another: they fail. */
   condemned: v.array(id<RequestId>()),
 });
-/** What a worker has to know about those before it. */
+/** What earlier workers leave to the next one. */
 export type WorkerPast = Wire<typeof workerPast>;
 
 /** For the first worker of a tab. */

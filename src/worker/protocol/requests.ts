@@ -40,18 +40,17 @@ export const submittedRequest = v.object({
   options: v.unknown(),
   /** From the submission to the sending to this worker, ms, on the tab's clock. */
   elapsedMs: duration,
-  /** What a lost worker has done already. */
+  /** Left out at the request's first worker. */
   resumption: v.exactOptional(resumption),
 });
 /** One request as it goes to a worker. */
 export type SubmittedRequest = Wire<typeof submittedRequest>;
 
-/** Peer, key and user. */
 export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
-/** Who asks over HTTP, outermost first: the peer, then its key, then its user. A name is unique only within the one before it. */
+/** The HTTP client: the peer, then its key, then its user. A name is unique only within the one before it. */
 export type Caller = Wire<typeof caller>;
 
-/** Whose turn a submission is. */
+/** The turn that a submission belongs to. */
 export interface TurnSigns {
   /** Submissions with the same name are one turn; a submission without it is a turn of its own. */
   readonly turnId?: string;
@@ -100,7 +99,7 @@ export const requestUpdate = v.variant('type', [
   v.object({ type: v.literal('failed'), requestId, error: wireError }),
 ]);
 /**
- * What a worker says about one request, in order: accepted, started, echo where it was asked for, chunk…, then finished,
+ * A worker's update of one request. In order: accepted, started, echo where it was asked for, chunk…, then finished,
  * answered or failed. The next worker starts the request again, and sends the chunks that come after those of the lost one.
  */
 export type RequestUpdate = Wire<typeof requestUpdate>;

@@ -67,11 +67,11 @@ const stepRecord = v.object({
   stepIndex: count,
   /** Launched while the step before it was in flight. */
   isBehind: v.boolean(),
-  /** From the end of the previous step, or from scheduling after an idle spell: everything up to the listeners' work. */
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
   stepMs: duration,
   runMs: duration,
   readbackMs: duration,
-  /** From the step's end to the sending of this record: timestamps do not cross the wire. */
+  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
   agoMs: duration,
   /** The K/V slots of its sequences, in the order of its rows. */
   slots: v.array(count),

@@ -44,7 +44,7 @@ const workerMessage = v.variant('type', [
   message('call-answered', { callId: count, result: v.unknown() }),
   message('call-refused', { callId: count, error: wireError }),
 ]);
-/** From the worker to one tab or to all. */
+/** A message from the worker to one tab or to all. */
 export type WorkerMessage = Wire<typeof workerMessage>;
 
 /** The tab's door for what a worker sends. */

@@ -35,7 +35,7 @@ export interface WorkerHostOptions {
   readonly clock?: Clock;
 }
 
-/** What a link needs to make workers. */
+/** Makes a link's workers. */
 export type WorkerSource = Pick<WorkerHostOptions, 'createWorker'> &
   Omit<WorkerHostOptions['init'], 'isShared'>;
 
