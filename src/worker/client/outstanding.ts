@@ -98,8 +98,12 @@ export class OutstandingRequest {
       case 'chunk':
         this.#receive(update);
         break;
+      case 'finished':
+      case 'answered':
+      case 'failed':
+        break;
       default:
-      // The others end the request.
+        update satisfies never;
     }
     this.response.apply(update);
   }
