@@ -14,44 +14,44 @@ export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 
 export interface GenerationRequest {
   readonly id: RequestId;
   readonly clientId: ClientId;
-  /** See `TurnOwner`: requests of one turn wait one behind the other, and other turns of the client go in between. */
+  /** See `TurnOwner`. */
   readonly turn?: readonly string[];
-  /** At least one id, fewer than the model's context length; as many as that where `maxNewTokens` is 0. */
+  /** At least one id, and fewer than the context length; with `maxNewTokens` 0 as many as the context length. */
   readonly promptTokenIds: readonly number[];
   /**
-   * What an engine that was lost has generated of it already: it is prefilled after the prompt, not sampled again, and
-   * counts as output. Fewer than `maxNewTokens`; prompt and these together fewer than the model's context length.
+   * Tokens that a lost engine has generated. They are prefilled after the prompt and count as output. Fewer than
+   * `maxNewTokens`, and with the prompt fewer than the context length.
    */
   readonly resumedTokenIds?: readonly number[];
   /**
-   * Tokens to generate at most; the context length may end a sequence earlier. Integer >= 0: with 0 the prompt is computed
+   * The most tokens to generate; the context length may end a sequence earlier. Integer >= 0: with 0 the prompt is computed
    * and nothing is sampled.
    */
   readonly maxNewTokens: number;
   /**
-   * No end token and none of `stopTokenIds` is sampled before there are so many output tokens. Integer from 0 to `maxNewTokens`;
-   * 0 where left out.
+   * No end token and none of `stopTokenIds` is sampled before there are this many output tokens. Integer from 0 to
+   * `maxNewTokens`; 0 if left out.
    */
   readonly minNewTokens?: number;
-  /** The model's end tokens are tokens like any other. */
+  /** Whether the model's end tokens are tokens like any other. */
   readonly ignoresEndTokens?: boolean;
   /** Tokens that end the sequence with `stop`, besides the model's end tokens. */
   readonly stopTokenIds?: readonly number[];
-  /** One of `stopTokenIds` is the last token of the output; otherwise it's no part of it, like an end token. */
+  /** Whether a stop token is the last token of the output; otherwise it is no part of it, like an end token. */
   readonly keepsStopToken?: boolean;
   /** Logprobs of each prompt token and of this many of the likeliest, 0 to 20; undefined = the prompt is not scored. */
   readonly numPromptLogprobs?: number | undefined;
   /**
-   * Called once with each token of the output that is sampled, in order: true ends the sequence after it with `stop`.
-   * A throw fails this sequence alone, with `StopConditionError`.
+   * Called after each step with the new output token, before the next step is scheduled: true ends the sequence after it
+   * with `stop`. A throw fails only this sequence, with `StopConditionError`.
    */
   readonly stopsAfter?: (tokenId: number) => boolean;
-  /** Which waiting request starts first: lower before higher, in turn among equals. Integer from -100 to 100; 0 where left out. */
+  /** Lower starts first; equals take turns. Integer from -100 to 100; 0 if left out. */
   readonly priority?: number;
   readonly sampling: SamplingParams;
 }
 
-/** `stop`: the end token, or the request stopped after a token; `length`: `maxNewTokens` or the context is used up. */
+/** `stop`: an end token, a stop token or `stopsAfter`; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 const SAMPLING_CHECKS: Validators<SamplingParams> = {

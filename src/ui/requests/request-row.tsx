@@ -81,7 +81,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
       </span>
       {!isUpstream && (
         <Button
-          look="quiet"
+          variant="quiet"
           disabled={!hasTrace}
           aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
           onClick={() => slotSettings.setState({ tracedId: id })}
@@ -90,7 +90,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
         </Button>
       )}
       {clientId === undefined && isActive(status) && (
-        <Button look="quiet" aria-label={`Cancel request ${ordinal}`} onClick={cancel}>
+        <Button variant="quiet" aria-label={`Cancel request ${ordinal}`} onClick={cancel}>
           Cancel
         </Button>
       )}

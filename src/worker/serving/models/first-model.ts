@@ -15,7 +15,7 @@ import { toWireError } from '../../protocol/wire-errors.ts';
 import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
-import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { RemovableField } from '../status-board.ts';
 
 export interface ModelOptions {
@@ -23,7 +23,7 @@ export interface ModelOptions {
   readonly modelUrl: string;
   readonly backend: BackendChoice;
   readonly past: WorkerPast;
-  readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
+  readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
 }
