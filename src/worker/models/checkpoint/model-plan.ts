@@ -1,10 +1,8 @@
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
+import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { BYTES_PER_VALUE, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
-
-/** `auto` takes the best that the device offers and that fits. */
-export type DtypeChoice = 'auto' | Dtype;
+import { BYTES_PER_VALUE, layOut, type PackedLayout } from './packed-weights.ts';
 
 /** Limits of the device, in bytes. */
 export type DeviceLimits =
