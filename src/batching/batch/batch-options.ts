@@ -73,12 +73,6 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Of a call that comes through a queue in front of the batcher. */
-export interface QueuedCallOptions extends CallOptions {
-  /** When it arrived, on the batcher's clock, where a queue in front has held it back. Finite; default: now. */
-  readonly arrivedAtMs?: number;
-}
-
 /** Options after validation: every default filled in, the two functions still optional. */
 export interface ResolvedBatchOptions<Item> {
   readonly maxBatchSize: number;

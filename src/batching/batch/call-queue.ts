@@ -4,11 +4,12 @@ type Reject = (error: unknown) => void;
 
 /** Calls that have left the queue together: the same index in every list is the same call. */
 export interface TakenCalls<Item, To> {
-  readonly items: readonly Item[];
+  readonly items: Item[];
   readonly tos: (To | undefined)[];
-  readonly rejects: readonly Reject[];
+  readonly rejects: Reject[];
   /** Sparse. */
-  readonly handles: readonly CancelHandle[];
+  readonly handles: CancelHandle[];
+  oldestArrivalMs: number;
 }
 
 /** Enough to make a list per attribute cheap, few enough to make a queue of one call cheap: 16 kB. */
@@ -38,6 +39,16 @@ class Chunk<Item, To> {
     this.previous = previous;
   }
 
+  moveTo(taken: TakenCalls<Item, To>, index: number, slot: number): void {
+    taken.items[index] = known(this.items[slot]);
+    taken.tos[index] = this.tos[slot];
+    taken.rejects[index] = known(this.rejects[slot]);
+    const handle = this.handles[slot];
+    if (handle) taken.handles[index] = handle;
+    taken.oldestArrivalMs = Math.min(taken.oldestArrivalMs, known(this.arrivalsMs[slot]));
+    this.leave(slot);
+  }
+
   /** Forgets all that a call holds: its neighbours may wait for long. */
   leave(slot: number): void {
     this.items[slot] = undefined;
@@ -65,8 +76,8 @@ export class CallQueue<Item, To> {
   #end = 0;
   #length = 0;
 
-  /** The order of the first call. */
-  get head(): number | undefined {
+  /** The order of the call that has waited longest. */
+  get oldest(): number | undefined {
     return this.#length > 0 ? this.#head : undefined;
   }
 
@@ -105,8 +116,9 @@ export class CallQueue<Item, To> {
     return this.#chunks.get(Math.floor(order / CHUNK_SIZE))?.tos[order % CHUNK_SIZE] !== undefined;
   }
 
-  /** The order of the first call that waits behind `order`, where one waits. */
-  after(order: number): number | undefined {
+  /** The order of the call that leaves after this one, or of the first one. */
+  after(order: number | undefined): number | undefined {
+    if (order === undefined) return this.oldest;
     return firstFrom(this.#chunkOf(order), (order % CHUNK_SIZE) + 1);
   }
 
@@ -129,37 +141,42 @@ export class CallQueue<Item, To> {
     const reject = known(chunk.rejects[slot]);
     const handle = chunk.handles[slot];
     chunk.leave(slot);
-    this.#length--;
-    if (order === this.#head) this.#head = firstFrom(chunk, slot) ?? this.#end;
-    if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+    this.#hasLeft(chunk, order);
     handle?.close();
     return reject;
   }
 
-  /** Takes the first `count` calls out. */
+  /** Takes the first `count` calls out; so many wait. */
   take(count: number): TakenCalls<Item, To> {
-    const items = createSlots<Item>(count);
-    const tos = createSlots<To | undefined>(count);
-    const rejects = createSlots<Reject>(count);
-    const handles: CancelHandle[] = [];
+    const taken = createTaken<Item, To>(count);
     for (let index = 0; index < count;) {
       const chunk = this.#chunkOf(this.#head);
       let slot = this.#head % CHUNK_SIZE;
       for (; slot < CHUNK_SIZE && index < count; slot++) {
-        if (chunk.tos[slot] === undefined) continue;
-        items[index] = known(chunk.items[slot]);
-        tos[index] = chunk.tos[slot];
-        rejects[index] = known(chunk.rejects[slot]);
-        const handle = chunk.handles[slot];
-        if (handle) handles[index] = handle;
-        chunk.leave(slot);
-        index++;
+        if (chunk.tos[slot] !== undefined) chunk.moveTo(taken, index++, slot);
       }
       this.#head = firstFrom(chunk, slot) ?? this.#end;
       if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
     }
     this.#length -= count;
-    return { items, tos, rejects, handles };
+    return taken;
+  }
+
+  /** Takes these calls out, in this order. */
+  protected takeEach(orders: readonly number[]): TakenCalls<Item, To> {
+    const taken = createTaken<Item, To>(orders.length);
+    for (const [index, order] of orders.entries()) {
+      const chunk = this.#chunkOf(order);
+      chunk.moveTo(taken, index, order % CHUNK_SIZE);
+      this.#hasLeft(chunk, order);
+    }
+    return taken;
+  }
+
+  #hasLeft(chunk: Chunk<Item, To>, order: number): void {
+    this.#length--;
+    if (order === this.#head) this.#head = firstFrom(chunk, order % CHUNK_SIZE) ?? this.#end;
+    if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
   }
 
   #addChunk(firstOrder: number): Chunk<Item, To> {
@@ -195,6 +212,16 @@ function firstFrom<Item, To>(from: Chunk<Item, To>, slot: number): number | unde
     firstSlot = 0;
   }
   return undefined;
+}
+
+function createTaken<Item, To>(count: number): TakenCalls<Item, To> {
+  return {
+    items: createSlots(count),
+    tos: createSlots(count),
+    rejects: createSlots(count),
+    handles: [],
+    oldestArrivalMs: Infinity,
+  };
 }
 
 function createSlots<Value>(length: number): Value[] {

@@ -1,12 +1,14 @@
 import {
-  batchBehindQueue,
+  batch,
+  type Batched,
   type BatchContext,
   type BatchEvent,
-  type QueuedBatched,
+  type BatchOptions,
+  type Resolve,
 } from '../../batching/batch.ts';
+import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
-import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
-import { RequestQueue } from '../../batching/generation/request-queue.ts';
+import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol/protocol.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
@@ -37,17 +39,16 @@ export interface BatchedSubmission {
   readonly options: unknown;
 }
 
-/** An input on its way, with what is measured of it. */
+/** An input on its way. */
 interface Arrival {
   readonly id: RequestId;
   readonly clientId: ClientId;
   readonly turn: readonly string[];
   readonly input: unknown;
   readonly arrivedAtMs: number;
-  readonly controller: AbortController;
 }
 
-/** With fewer items than the knob allows, after a fault that one of them may have caused. */
+/** Batches of fewer items than the knob allows, after a fault that one of the items may have caused. */
 const NUM_CAUTIOUS_BATCHES = 64;
 
 /** A request has no options of its own: its deployment's knobs are turned by `configure`. */
@@ -59,22 +60,14 @@ const KNOBS: Validators<BatchKnobs> = {
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
 
-/**
- * A deployment in service: requests by id in front, `batch` behind. In between the clients take turns: `batch` is handed
- * no more than its next batch can hold, and what is held back goes on round-robin.
- */
+/** A deployment in service: `batch`, with requests known by id and clients that take turns. */
 export class BatchedDeployment {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
   readonly #listener: BatchedDeploymentListener;
-  readonly #call: QueuedBatched<Arrival, unknown>;
-  readonly #maxQueuedRequests: number;
-  readonly #maxRows: number;
-  /** All that waits, whether held back or handed to `batch`: what the limit of the queue is about. */
-  readonly #waiting = new RequestQueue<Arrival>();
-  /** Of these, what is held back. */
-  readonly #held = new RequestQueue<Arrival>();
-  readonly #active = new Map<RequestId, Arrival>();
+  readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
+  readonly #call: Batched<Arrival, unknown>;
+  readonly #active = new Map<RequestId, AbortController>();
   /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
   #answers: Answer[] = [];
   #numBatches = 0;
@@ -86,25 +79,16 @@ export class BatchedDeployment {
     listener: BatchedDeploymentListener,
     maxRows = Infinity,
   ) {
-    const { batchSizeFn, maxQueuedRequests = Infinity, ...options } = deployment.batchOptions ?? {};
+    const { onBatch, ...options } = deployment.batchOptions ?? {};
     this.#deployment = deployment;
     this.#clock = clock;
     this.#listener = listener;
-    this.#maxQueuedRequests = maxQueuedRequests;
-    this.#maxRows = maxRows;
-    this.#call = batchBehindQueue<Arrival, unknown>(
-      (arrivals, context) => {
-        const nowMs = clock.now();
-        for (const { id, arrivedAtMs } of arrivals) {
-          listener.onQueueWait(nowMs - arrivedAtMs);
-          this.#waiting.remove(id);
-        }
-        this.#handOver();
-        return this.#handle(arrivals, context);
-      },
+    this.#call = batch<Arrival, unknown>(
+      (arrivals, context) => this.#handle(arrivals, context),
       {
         ...options,
-        ...(batchSizeFn && { batchSizeFn: (arrivals) => batchSizeFn(arrivals.map(({ input }) => input)) }),
+        maxQueuedRequests: Infinity, // each client has a share of it: see #admit
+        ...this.#measureOf(options, maxRows),
         clock,
         onBatch: (event) => {
           const answers = this.#answers;
@@ -112,14 +96,15 @@ export class BatchedDeployment {
           this.#numBatches += 1;
           listener.onBatch(event, answers);
           // Last: a throw in the deployment's own sink must not keep answers back. Returned: its promise may reject.
-          return options.onBatch?.(event);
+          return onBatch?.(event);
         },
       },
+      this.#queue,
     );
   }
 
   get queueLength(): number {
-    return this.#waiting.length;
+    return this.#queue.length;
   }
 
   get knobs(): BatchKnobs {
@@ -137,7 +122,7 @@ export class BatchedDeployment {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
       this.#admit(arrivals);
-      this.#handOver(arrivals);
+      for (const arrival of arrivals) void this.#run(arrival);
     } catch (error) {
       for (const { requestId } of submissions) this.#listener.onFailed(requestId, error);
     }
@@ -145,9 +130,7 @@ export class BatchedDeployment {
 
   /** Does nothing where the request has ended already. */
   cancel(requestId: RequestId): void {
-    const held = this.#held.remove(requestId);
-    if (held) this.#fail(held, RequestCancelledError.because(undefined));
-    else this.#active.get(requestId)?.controller.abort();
+    this.#active.get(requestId)?.abort();
   }
 
   /** @throws InvalidOptionError, UnknownOptionError; then no knob is turned. */
@@ -156,11 +139,12 @@ export class BatchedDeployment {
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
     if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
-    this.#handOver();
     return this.knobs;
   }
 
   async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {
+    const nowMs = this.#clock.now();
+    for (const { arrivedAtMs } of arrivals) this.#listener.onQueueWait(nowMs - arrivedAtMs);
     const inputs = arrivals.map(({ input }) => input);
     try {
       return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
@@ -181,54 +165,48 @@ export class BatchedDeployment {
       turn,
       input: this.#deployment.checkInput(input),
       arrivedAtMs: this.#clock.now(),
-      controller: new AbortController(),
     };
   }
 
+  /** Beyond `maxRows` nothing fits a cautious batch. */
+  #measureOf(
+    { batchSizeFn }: BatchOptions<unknown>,
+    maxRows: number,
+  ): Pick<BatchOptions<Arrival>, 'batchSizeFn'> {
+    if (!batchSizeFn && maxRows === Infinity) return {};
+    return {
+      batchSizeFn: (arrivals) => {
+        if (arrivals.length > maxRows && this.#numBatches < NUM_CAUTIOUS_BATCHES) return Infinity;
+        return batchSizeFn ? batchSizeFn(arrivals.map(({ input }) => input)) : arrivals.length;
+      },
+    };
+  }
+
+  /** All, or none with BackPressureError. */
   #admit(arrivals: readonly Arrival[]): void {
+    const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
     const [first] = arrivals;
     if (!first) return;
-    if (arrivals.length > this.#maxQueuedRequests)
-      throw InvalidOptionError.ofCrowd(arrivals.length, this.#maxQueuedRequests);
-    const limit = this.#waiting.limitFor(first, this.#maxQueuedRequests, arrivals.length);
-    if (limit) {
-      const { numMissing, ...details } = limit;
-      const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
-      throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
-    }
-    for (const arrival of arrivals) {
-      this.#waiting.add(arrival);
-      this.#held.add(arrival);
-    }
+    if (arrivals.length > maxQueuedRequests)
+      throw InvalidOptionError.ofCrowd(arrivals.length, maxQueuedRequests);
+    const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);
+    if (!limit) return;
+    const { numMissing, ...details } = limit;
+    const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
+    throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
   }
 
-  /** Enough to fill the next batch, and no more: whoever comes later still gets its turn in the one after it. */
-  #handOver(arriving: readonly Arrival[] = []): void {
-    const maxRows = this.#numBatches < NUM_CAUTIOUS_BATCHES ? this.#maxRows : Infinity;
-    while (this.#call.queueLength < Math.min(this.#call.maxBatchSize, maxRows)) {
-      const arrival = this.#held.take();
-      if (!arrival) return;
-      this.#active.set(arrival.id, arrival);
-      void this.#run(arrival, !arriving.includes(arrival));
-    }
-  }
-
-  async #run(arrival: Arrival, wasHeld: boolean): Promise<void> {
-    const { id: requestId, arrivedAtMs, controller } = arrival;
+  async #run(arrival: Arrival): Promise<void> {
+    const { id: requestId } = arrival;
+    const controller = new AbortController();
+    this.#active.set(requestId, controller);
     try {
-      const { signal } = controller;
-      const result = await this.#call(arrival, wasHeld ? { signal, arrivedAtMs } : { signal });
+      const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
     } catch (error) {
-      this.#fail(arrival, error);
+      this.#listener.onFailed(requestId, error);
     } finally {
       this.#active.delete(requestId);
-      this.#handOver();
     }
-  }
-
-  #fail({ id }: Arrival, error: unknown): void {
-    this.#waiting.remove(id);
-    this.#listener.onFailed(id, error);
   }
 }
