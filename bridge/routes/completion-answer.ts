@@ -1,5 +1,9 @@
+import { createHash } from 'node:crypto';
+
+import type { ServedModel } from '../../src/worker/protocol/protocol.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { modelReplaced, type AnsweringModel } from './answering-models.ts';
+import { HttpError } from '../http/http-error.ts';
+import { VERSION } from '../version.ts';
 import type { CompletionRequest } from './completion-request.ts';
 import { modelNotFound } from './service.ts';
 
@@ -11,7 +15,7 @@ interface Head {
   readonly system_fingerprint: string;
 }
 
-/** What an answer, or all chunks of a stream, begin with: it names the model that has made the first token. */
+/** The fields that an answer, or every chunk of a stream, begins with: they name the model that generated the first token. */
 export class CompletionAnswer {
   readonly #exchange: Exchange;
   readonly #asked: CompletionRequest;
@@ -28,19 +32,18 @@ export class CompletionAnswer {
     return this.#head;
   }
 
-  /** @throws HttpError where it was another one that was asked, or that has made what came before. */
-  isBy(answering: AnsweringModel | undefined): void {
-    if (answering === undefined) throw new Error('A worker that has made a token has a model.');
-    const { id: model, fingerprint } = answering;
-    if (this.#head && this.#head.model !== model) throw modelReplaced();
-    if (this.#asked.model !== undefined && this.#asked.model !== model)
-      throw modelNotFound(this.#asked.model, model);
+  /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
+  setModel(model: ServedModel | undefined): void {
+    if (!model) throw new Error('A request has a token before a model has started it.');
+    if (this.#head && this.#head.model !== model.id) throw modelReplaced();
+    if (this.#asked.model !== undefined && this.#asked.model !== model.id)
+      throw modelNotFound(this.#asked.model, model.id);
     this.#head ??= {
       id: `cmpl-${this.#exchange.requestId}`,
       object: 'text_completion',
       created: Math.floor(this.#createdAtMs / 1000),
-      model,
-      system_fingerprint: fingerprint,
+      model: model.id,
+      system_fingerprint: fingerprintOf(model),
     };
   }
 
@@ -49,4 +52,17 @@ export class CompletionAnswer {
     if (this.#exchange.hasContent) throw modelReplaced();
     this.#head = undefined;
   }
+}
+
+/** The same for the same model, backend, precision and version of Tabserve. */
+function fingerprintOf({ id, backend, precision }: ServedModel): string {
+  const parts = JSON.stringify([id, precision, backend, VERSION]);
+  return `fp_${createHash('sha256').update(parts).digest('hex').slice(0, 12)}`;
+}
+
+/** A text that began with one model cannot go on with another. */
+export function modelReplaced(): HttpError {
+  return new HttpError(503, 'Another model took over in the middle of the answer: ask again.', {
+    code: 'MODEL_REPLACED',
+  });
 }

@@ -1,6 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/protocol.ts';
-import { modelReplaced } from './answering-models.ts';
+import { modelReplaced } from './completion-answer.ts';
 
 /** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */
 export interface CompletionLogprobs {

@@ -6,11 +6,12 @@ import { Serve } from '../../src/worker/client/client.ts';
 import {
   PROTOCOL_VERSION,
   type RequestId,
+  type ServedModel,
   type Unsigned,
   type WorkerMessage,
 } from '../../src/worker/protocol/protocol.ts';
 import type { LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
-import { createWorkerStatus, workerId } from '../../src/worker/test-support.ts';
+import { createServedModel, createWorkerStatus, workerId } from '../../src/worker/test-support.ts';
 import { Exchange } from '../http/exchange.ts';
 import { createModel } from '../test-support.ts';
 import { completionsRoute } from './completions.ts';
@@ -84,8 +85,16 @@ function sendToken(requestId: RequestId, text: string): void {
   say({ type: 'updates', updates: [{ type: 'chunk', requestId, index: 0, text, tokenIds: [7], logprobs }] });
 }
 
+/** The model starts the request. */
+function start(requestId: RequestId, given: string | ServedModel = 'A'): void {
+  const model = typeof given === 'string' ? createServedModel(given) : given;
+  const update = { type: 'started', requestId, queueWaitMs: 0, model } as const;
+  say({ type: 'updates', updates: [update] });
+}
+
 function restart(requestId: RequestId): void {
-  say({ type: 'updates', updates: [{ type: 'restarted', requestId }] });
+  const update = { type: 'restarted', requestId, model: createServedModel('B') } as const;
+  say({ type: 'updates', updates: [update] });
 }
 
 function accept(requestId: RequestId): void {
@@ -104,7 +113,9 @@ function chunk(requestId: RequestId, text: string): void {
   say({ type: 'updates', updates: [{ type: 'chunk', requestId, index: 0, text, tokenIds: [7] }] });
 }
 
-function finish(requestId: RequestId): void {
+/** The model answers the request, which it has started. */
+function finish(requestId: RequestId, model: string | ServedModel = 'A'): void {
+  start(requestId, model);
   const choice = {
     text: 'Once!',
     generatedText: '!',
@@ -130,7 +141,7 @@ describe('a completion that is asked for while the model is about to be replaced
     const answer = ask({});
     const [id] = await submitted(1);
     serveModel('B');
-    if (id) finish(id);
+    if (id) finish(id, 'B');
     expect(await (await answer).json()).toMatchObject({ model: 'B' });
   });
 
@@ -138,7 +149,7 @@ describe('a completion that is asked for while the model is about to be replaced
     const answer = ask({ model: 'A' });
     const [id] = await submitted(1);
     serveModel('B');
-    if (id) finish(id);
+    if (id) finish(id, 'B');
     const refused = await answer;
     expect([refused.status, await refused.json()]).toMatchObject([
       404,
@@ -159,7 +170,7 @@ describe('a completion that is asked for while the model is about to be replaced
     const [first, second] = await submitted(2);
     if (first) finish(first);
     serveModel('B');
-    if (second) finish(second);
+    if (second) finish(second, 'B');
     const refused = await answer;
     expect([refused.status, await refused.json()]).toMatchObject([
       503,
@@ -170,7 +181,9 @@ describe('a completion that is asked for while the model is about to be replaced
   it('has the tokens of the model that wrote them, or none', async () => {
     const answer = ask({ stream: true, logprobs: 0 });
     const [id] = await submitted(1);
-    if (id) sendToken(id, '!');
+    if (!id) return;
+    start(id);
+    sendToken(id, '!');
     await vi.waitFor(() => expect(posted.at(-1)).toMatchObject({ type: 'token-texts' }));
     serveModel('B');
     const call = posted.at(-1);
@@ -190,12 +203,14 @@ describe('a stream that another model begins anew', () => {
     const answer = ask({ stream: true, echo: true });
     const [id] = await submitted(1);
     if (!id) return;
+    start(id);
     echo(id, 'Once');
     restart(id);
     serveModel('B');
+    start(id, 'B');
     echo(id, 'Once');
     chunk(id, '!');
-    finish(id);
+    finish(id, 'B');
     const text = await (await answer).text();
     const events = [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]): unknown => JSON.parse(data ?? ''));
     expect(events).toMatchObject([
@@ -208,6 +223,7 @@ describe('a stream that another model begins anew', () => {
     const answer = ask({ stream: true });
     const [id] = await submitted(1);
     if (!id) return;
+    start(id);
     chunk(id, '!');
     const response = await answer;
     restart(id);
@@ -298,6 +314,7 @@ describe('a stream that tells what it has used so far', () => {
     });
     const [requestId] = await submitted(1);
     if (!requestId) return;
+    start(requestId);
     const part = { type: 'chunk', requestId } as const;
     say({
       type: 'updates',
@@ -318,14 +335,10 @@ describe('a stream that tells what it has used so far', () => {
 
 /** Of an answer by this model. */
 async function fingerprintWith(id: string, precision: 'fp16' | 'fp32'): Promise<string> {
-  const status = readyWith(id);
-  if (!status.backend) throw new Error('A worker that is ready has a backend.');
-  const served = { ...status, backend: { ...status.backend, precision } };
-  say({ type: 'status', status: served });
   const numBefore = submittedIds().length;
   const answer = ask({});
   const requestId = (await submitted(numBefore + 1)).at(-1);
-  if (requestId) finish(requestId);
+  if (requestId) finish(requestId, { id, backend: 'wasm', precision });
   const { system_fingerprint: fingerprint } = Object(await (await answer).json());
   return String(fingerprint);
 }
@@ -346,6 +359,7 @@ it('sends an echo with the logprobs of the prompt as soon as they are there', as
   const answer = ask({ stream: true, echo: true, logprobs: 1, max_tokens: 0 });
   const [requestId] = await submitted(1);
   if (!requestId) return;
+  start(requestId);
   const promptLogprobs = [
     { tokenId: 1, logprob: null, top: [] },
     { tokenId: 2, logprob: -3, top: [{ tokenId: 4, logprob: -0.5 }] },

@@ -8,7 +8,6 @@ import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Route } from '../http/router.ts';
-import { AnsweringModels } from './answering-models.ts';
 import { CompletionAnswer } from './completion-answer.ts';
 import {
   TokenTexts,
@@ -42,12 +41,10 @@ export function completionsRoute(serve: Serve): Route {
 
 class Completions {
   readonly #serve: Serve;
-  readonly #models: AnsweringModels;
   readonly #tokenTexts: TokenTexts;
 
   constructor(serve: Serve) {
     this.#serve = serve;
-    this.#models = new AnsweringModels(serve);
     this.#tokenTexts = new TokenTexts(serve);
   }
 
@@ -69,7 +66,7 @@ class Completions {
   async #complete(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
     const results = await this.#ask(exchange, asked, async (response) => {
       const result = await response.result();
-      answer.isBy(this.#models.of(response.requestId));
+      answer.setModel(response.model);
       return result;
     });
     const choices = results.flatMap((result) => result.choices);
@@ -102,16 +99,7 @@ class Completions {
     asked: CompletionRequest,
     take: (response: GenerationResponse, index: number) => Promise<Result>,
   ): Promise<Result[]> {
-    let responses: readonly GenerationResponse[] = [];
-    try {
-      return await allOrNone(exchange.signal, (signal) => {
-        responses = this.#submit(exchange, asked, signal);
-        for (const { requestId } of responses) this.#models.watch(requestId);
-        return responses.map(take);
-      });
-    } finally {
-      for (const { requestId } of responses) this.#models.forget(requestId);
-    }
+    return allOrNone(exchange.signal, (signal) => this.#submit(exchange, asked, signal).map(take));
   }
 
   #submit(
@@ -131,7 +119,6 @@ class Completions {
     answer: CompletionAnswer,
     send: (choice: Choice, usage: Usage) => void,
   ): Promise<GenerationResult> {
-    let numRestarts = 0;
     let offsets: number[] = [];
     let echoed: Choice[] = [];
     const counts = new TokenCounts(asked.options.echo ?? false);
@@ -141,32 +128,31 @@ class Completions {
       const usage = counts.add(chunk);
       if (isRestart) {
         answer.beginAnew();
-        numRestarts += 1;
         [offsets, echoed] = [[], []];
         continue;
       }
       const scored = scoredTokensOf(chunk, asked.options);
       if (text === '' && !scored && !finishReason) continue;
-      const model = this.#models.ofRun(response.requestId, numRestarts);
+      const { model } = response;
       const choice = {
         index: firstIndex + index,
         text,
         logprobs: null,
         finish_reason: finishReason ?? null,
       };
-      // What the prompt has cost, and which model has taken it, is known with the first token, or with its logprobs.
+      // The prompt's length is known with the first token, or with its logprobs. Before a restart a chunk is void.
       if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
       }
-      answer.isBy(model);
+      answer.setModel(model);
       const described = scored && (await this.#tokenTexts.describe(scored, model.id, offsets[index] ?? 0));
       offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
       for (const prompt of echoed.splice(0)) send(prompt, counts.ofPrompt);
       send({ ...choice, logprobs: described ?? null }, usage);
     }
     const result = await response.result();
-    answer.isBy(this.#models.of(response.requestId));
+    answer.setModel(response.model);
     return result;
   }
 

@@ -5,6 +5,7 @@ import type {
   HostMessage,
   KnobSettings,
   OverrideId,
+  ServedModel,
   TabRole,
   Unsigned,
   WorkerId,
@@ -14,7 +15,7 @@ import type {
 } from './protocol/protocol.ts';
 import { NO_PAST } from './protocol/ladder.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
-import type { ServeWorkerHost } from './serving/serve-worker.ts';
+import type { ServeWorkerHost } from './serving/host-reports.ts';
 import type { Locks } from './client/links/client-registry.ts';
 import type { LinkListener } from './client/links/link.ts';
 import type { WorkerPort } from './client/links/worker-host.ts';
@@ -37,6 +38,10 @@ export function createKnobs(overrides: Partial<KnobSettings> = {}): KnobSettings
 
 export function createWorkerStatus(overrides: Partial<WorkerStatus> = {}): WorkerStatus {
   return { state: 'loading', knobs: createKnobs(), numTabs: 1, ...overrides };
+}
+
+export function createServedModel(id = 'model'): ServedModel {
+  return { id, backend: 'wasm', precision: 'fp32' };
 }
 
 interface LockRequest {

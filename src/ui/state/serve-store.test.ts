@@ -14,6 +14,7 @@ import { applyEvents, clearAnswers, clearFinished, createServeStore } from './se
 import type { ServeStore } from './serve-store.ts';
 
 const STATUS = createStatus({ state: 'loading' });
+const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 
 function id(name: string): RequestId {
@@ -189,7 +190,7 @@ describe('requests', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'waiting', prompt: 'a:', ordinal: 1 });
-    receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4 }]);
+    receive(store, [{ type: 'started', requestId: id('a'), queueWaitMs: 4, model }]);
     expect(rowOf(store, 'a')).toMatchObject({ status: 'running', queueWaitMs: 4 });
     receive(store, [{ type: 'echo', requestId: id('a'), index: 0, text: 'a:' }, chunk('a', ' x', 48)]);
     expect(rowOf(store, 'a')).toMatchObject({ generatedTexts: [' x'], ttftMs: 48, numOutputTokens: 1 });
@@ -252,7 +253,7 @@ describe('requests', () => {
 describe('a resubmitted request', () => {
   it('waits again, with the text and the speed that it has', () => {
     const { store } = createStore();
-    receive(store, [submitted('a'), { type: 'started', requestId: id('a'), queueWaitMs: 4 }], 0);
+    receive(store, [submitted('a'), { type: 'started', requestId: id('a'), queueWaitMs: 4, model }], 0);
     receive(store, [chunk('a', ' x', 48), chunk('a', ' y')], 10);
     receive(store, [{ type: 'resubmitted', requestId: id('a') }]);
     expect(rowOf(store, 'a')).toMatchObject({

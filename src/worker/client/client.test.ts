@@ -17,17 +17,9 @@ import {
   type TabRole,
   type Unsigned,
   type WorkerMessage,
-  type WorkerStatus,
 } from '../protocol/protocol.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import type { Link, LinkListener, Outgoing } from './links/link.ts';
-import {
-  createKnobs,
-  createScriptedModel,
-  createWorkerStatus,
-  overrideId,
-  workerId,
-} from '../test-support.ts';
+import { createKnobs, createServedModel, createWorkerStatus, overrideId, workerId } from '../test-support.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
@@ -121,12 +113,6 @@ class ScriptedLink implements Link {
   }
 }
 
-/** Of a worker with this model. */
-function createModelStatus(id: string): Partial<WorkerStatus> {
-  const { modelInfo, backendInfo } = createScriptedModel(new ScriptedBackend());
-  return { state: 'warming-up', model: { ...modelInfo, id }, backend: backendInfo };
-}
-
 /** A tab that no worker has welcomed yet. */
 function createServe(isolationReason?: string) {
   const link = new ScriptedLink(isolationReason);
@@ -196,10 +182,11 @@ function createBatch(batchIndex: number): BatchRecord {
   };
 }
 
-const started = (id: RequestId, queueWaitMs = 2): RequestUpdate => ({
+const started = (id: RequestId, queueWaitMs = 2, model = createServedModel()): RequestUpdate => ({
   type: 'started',
   requestId: id,
   queueWaitMs,
+  model,
 });
 
 const chunk = (id: RequestId, text: string, tokenIds = [1], ttftMs?: number): RequestUpdate => ({
@@ -792,21 +779,20 @@ describe('a new worker', () => {
   it('gets the tokens with their model’s name, though one was lost in between that had none, or another', () => {
     const { link, generator } = createServed();
     const { requestId: id } = generator.remote('Hi');
-    const [first, second] = ['first', 'second'].map((name) => createModelStatus(name));
-    link.status(first ?? {});
-    link.update(started(id, 2), chunk(id, 'a', [3]));
+    const [first, second] = [createServedModel('first'), createServedModel('second')];
+    link.update(started(id, 2, first), chunk(id, 'a', [3]));
     for (const worker of ['B', 'C']) {
       link.welcome(worker);
       expect(link.submissions().at(-1)?.resumption).toMatchObject({
-        modelId: 'first',
+        model: first,
         choices: [{ tokenIds: [3] }],
       });
-      link.status(second ?? {}, worker);
     }
-    link.updateFrom('C', { type: 'restarted', requestId: id }, chunk(id, 'b', [4]));
+    const restarted = { type: 'restarted', requestId: id, model: second } as const;
+    link.updateFrom('C', restarted, started(id, 3, second), chunk(id, 'b', [4]));
     link.welcome('D');
     expect(link.submissions().at(-1)?.resumption).toMatchObject({
-      modelId: 'second',
+      model: second,
       choices: [{ tokenIds: [4] }],
     });
   });
@@ -924,7 +910,7 @@ describe('a new worker', () => {
     expect(link.types).toEqual(['token-texts']);
     await expect(loaded).rejects.toMatchObject({
       code: 'LOAD_ABANDONED',
-      message: expect.stringMatching(/2 workers were lost while owner\/huge .* smaller model/),
+      message: expect.stringMatching(/owner\/huge: 2 workers were lost .* smaller model/),
     });
     link.say({ type: 'call-answered', callId: 2, result: ['x'] }, 'C');
     expect(await texts).toEqual(['x']);

@@ -5,6 +5,7 @@ import type {
   PromptTokenLogprobs,
   RequestId,
   RequestUpdate,
+  ServedModel,
   TokenLogprobs,
 } from '../protocol/protocol.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
@@ -46,6 +47,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   readonly #cancel: (reason: unknown) => void;
   readonly #chunks: GenerationChunk[] = [];
   readonly #accepted = Promise.withResolvers<void>();
+  #model: ServedModel | undefined;
   /** Resolved and replaced with every update, for iterations that have read everything. */
   #nextUpdate = Promise.withResolvers<void>();
 
@@ -56,6 +58,11 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
     this.#cancel = cancel;
     // Few callers ask: nobody must meet an unhandled rejection.
     this.#accepted.promise.catch(() => {});
+  }
+
+  /** The model that answers; undefined until it starts the request, and from a restart until the next model does. */
+  get model(): ServedModel | undefined {
+    return this.#model;
   }
 
   /** The whole continuation; the same outcome on every call. */
@@ -101,7 +108,9 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
         ...(finishReason && { finishReason }),
       });
     }
+    if (update.type === 'started') this.#model = update.model;
     if (update.type === 'restarted') {
+      this.#model = undefined;
       this.#chunks.push({ index: 0, text: '', tokenIds: [], isRestart: true });
     }
     if (update.type === 'echo') {

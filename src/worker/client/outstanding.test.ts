@@ -2,8 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { requestId } from '../../batching/generation/test-support.ts';
 import { OutstandingRequest } from './outstanding.ts';
 import type { RequestUpdate } from '../protocol/protocol.ts';
+import { createServedModel } from '../test-support.ts';
 
 const ID = requestId('r');
+const MODEL = createServedModel();
 
 function createRequest(input: unknown = 'Hi', options: object = { seed: 7 }) {
   const applied: string[] = [];
@@ -12,7 +14,12 @@ function createRequest(input: unknown = 'Hi', options: object = { seed: 7 }) {
   return { request: new OutstandingRequest(submission, response, 1000), applied };
 }
 
-const started = (queueWaitMs: number): RequestUpdate => ({ type: 'started', requestId: ID, queueWaitMs });
+const started = (queueWaitMs: number): RequestUpdate => ({
+  type: 'started',
+  requestId: ID,
+  queueWaitMs,
+  model: MODEL,
+});
 
 const chunk = (tokenIds: number[], ttftMs?: number, index = 0): RequestUpdate => ({
   type: 'chunk',
@@ -83,6 +90,7 @@ describe('OutstandingRequest', () => {
     request.apply(started(5));
     expect(request.takeMessage(1080)).toHaveProperty('resumption', {
       choices: [],
+      model: MODEL,
       queueWaitMs: 5,
       isAccepted: true,
     });
@@ -92,7 +100,7 @@ describe('OutstandingRequest', () => {
     const { request } = createRequest();
     request.takeMessage(1000);
     request.apply({ type: 'accepted', requestId: ID });
-    request.apply({ type: 'restarted', requestId: ID });
+    request.apply({ type: 'restarted', requestId: ID, model: MODEL });
     expect(request.takeMessage(1070)).toHaveProperty('resumption', { choices: [], isAccepted: true });
   });
 

@@ -5,6 +5,7 @@ import type {
   RequestUpdate,
   ResumedChoice,
   Resumption,
+  ServedModel,
   SubmittedRequest,
   TokenLogprobs,
   TurnSigns,
@@ -44,8 +45,7 @@ export class OutstandingRequest {
   #choices: ReceivedChoice[] = [];
   #queueWaitMs: number | undefined;
   #ttftMs: number | undefined;
-  /** Whose tokens these are. A worker that is lost before it has made any may have had another one. */
-  #modelId: string | undefined;
+  #model: ServedModel | undefined;
   #isSent = false;
   #isAccepted = false;
 
@@ -88,13 +88,14 @@ export class OutstandingRequest {
     );
   }
 
-  /** @param modelId What the worker serves that has sent the update. */
-  apply(update: RequestUpdate, modelId?: string): void {
+  apply(update: RequestUpdate): void {
     if (update.type === 'restarted') this.#forget();
-    else if (update.type !== 'accepted') this.#modelId = modelId ?? this.#modelId;
     // What has started was accepted, by whatever worker said so.
     if (update.type === 'accepted' || update.type === 'started') this.#isAccepted = true;
-    if (update.type === 'started') this.#queueWaitMs ??= update.queueWaitMs;
+    if (update.type === 'started') {
+      this.#queueWaitMs ??= update.queueWaitMs;
+      this.#model = update.model;
+    }
     if (update.type === 'echo') this.#receiveEcho(update);
     if (update.type === 'chunk') this.#receive(update);
     this.response.apply(update);
@@ -110,7 +111,7 @@ export class OutstandingRequest {
     }
     const resumption: Resumption = {
       choices: this.#choices.map(resumedChoiceOf),
-      ...(this.#modelId !== undefined && { modelId: this.#modelId }),
+      ...(this.#model && { model: this.#model }),
       ...(this.#queueWaitMs !== undefined && { queueWaitMs: this.#queueWaitMs }),
       ...(this.#ttftMs !== undefined && { ttftMs: this.#ttftMs }),
       ...(this.#isAccepted && { isAccepted: true }),
@@ -122,7 +123,7 @@ export class OutstandingRequest {
     this.#choices = [];
     this.#queueWaitMs = undefined;
     this.#ttftMs = undefined;
-    this.#modelId = undefined;
+    this.#model = undefined;
   }
 
   #receive({ index, tokenIds, logprobs = [], ttftMs, finishReason }: ChunkUpdate): void {

@@ -24,6 +24,7 @@ import {
   recovery,
   requestId,
   rung,
+  servedModel,
   tokenIds,
   version,
 } from './wire-schema.ts';
@@ -42,7 +43,7 @@ const resumption: v.GenericSchema<unknown, Resumption> = v.object({
     v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= MAX_CHOICES),
     v.array(resumedChoice),
   ),
-  modelId: v.exactOptional(v.string()),
+  model: v.exactOptional(servedModel),
   queueWaitMs: v.exactOptional(duration),
   ttftMs: v.exactOptional(duration),
   isAccepted: v.exactOptional(v.literal(true)),

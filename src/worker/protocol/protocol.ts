@@ -16,7 +16,7 @@ export type { DtypeChoice } from '../models/checkpoint/model-plan.ts';
 export type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** Continuations of one request at most. */
 export const MAX_CHOICES = 16;
@@ -185,11 +185,16 @@ export type RequestUpdate =
     }
   /** Its prompt and options are good, and the queue had a place: it waits for its turn. The text generator alone says so. */
   | { readonly type: 'accepted'; readonly requestId: RequestId }
-  | { readonly type: 'started'; readonly requestId: RequestId; readonly queueWaitMs: number }
+  | {
+      readonly type: 'started';
+      readonly requestId: RequestId;
+      readonly queueWaitMs: number;
+      readonly model: ServedModel;
+    }
   /** Its worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId }
-  /** Another model serves, or an upstream, which cannot go on in the middle: it begins anew, and what came of it is void. */
-  | { readonly type: 'restarted'; readonly requestId: RequestId }
+  /** `model` begins it anew, because another one had begun it or an upstream cannot resume it: what came of it is void. */
+  | { readonly type: 'restarted'; readonly requestId: RequestId; readonly model: ServedModel }
   /**
    * The prompt, once for each continuation and before its first chunk: when the request starts, or with the prompt's logprobs
    * once they are there.
@@ -381,6 +386,13 @@ export interface StepBatch {
   readonly outcome: 'ok' | 'error';
 }
 
+/** The model that answers a request, and how it runs: all of it may change a sampled text. */
+export interface ServedModel {
+  readonly id: string;
+  readonly backend: BackendInfo['name'];
+  readonly precision: BackendInfo['precision'];
+}
+
 export type WorkerState = 'loading' | 'warming-up' | 'ready' | 'failed';
 
 export type ServeState = WorkerState | 'closed';
@@ -544,8 +556,8 @@ export interface ResumedChoice {
 
 /** How far a lost worker had come with a request. Durations in ms. */
 export interface Resumption {
-  /** The model that it was at; one that is another begins anew. */
-  readonly modelId?: string;
+  /** The model that started it; another one begins it anew. */
+  readonly model?: ServedModel;
   /** In order of their index; those after the last one that its tab has heard of are left out. */
   readonly choices: readonly ResumedChoice[];
   /** As the lost worker measured them, where it came so far. */

@@ -11,6 +11,7 @@ import type {
   Recovery,
   RequestId,
   Rung,
+  ServedModel,
   PromptTokenLogprobs,
   TokenLogprobs,
 } from './protocol.ts';
@@ -97,6 +98,12 @@ export const rung: v.GenericSchema<unknown, Rung> = v.picklist([
   'wasm-threads',
   'wasm',
 ]);
+
+export const servedModel: v.GenericSchema<unknown, ServedModel> = v.object({
+  id: v.string(),
+  backend: v.picklist(['webgpu', 'wasm', 'upstream']),
+  precision: v.picklist(['fp16', 'fp32', 'q8', 'q4', 'unknown']),
+});
 
 const faultEntries = {
   kind: v.picklist([

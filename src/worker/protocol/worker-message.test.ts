@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './protocol.ts';
-import { createKnobs, hasShapeOf, mutate } from '../test-support.ts';
+import { createKnobs, createServedModel, hasShapeOf, mutate } from '../test-support.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from './worker-message.ts';
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
@@ -9,7 +9,7 @@ const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 const ERROR = { code: 'BACK_PRESSURE', message: 'full', details: { '*': 5.5 } };
 const BARE_ERROR = { code: 'CLOSED', message: 'over' };
 
-const STARTED = { type: 'started', requestId: 'r', queueWaitMs: 1.5 };
+const STARTED = { type: 'started', requestId: 'r', queueWaitMs: 1.5, model: createServedModel() };
 const LOGPROBS = [{ tokenId: 3, logprob: -0.5, top: [{ tokenId: 7, logprob: -0.25 }] }];
 const CHUNK = {
   type: 'chunk',

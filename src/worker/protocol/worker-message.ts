@@ -33,6 +33,7 @@ import {
   recovery,
   requestId,
   rung,
+  servedModel,
   tokenIds,
   version,
 } from './wire-schema.ts';
@@ -62,7 +63,7 @@ const generationResult: v.GenericSchema<unknown, GenerationResult> = v.object({
 
 const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type', [
   v.object({ type: v.literal('accepted'), requestId }),
-  v.object({ type: v.literal('started'), requestId, queueWaitMs: duration }),
+  v.object({ type: v.literal('started'), requestId, queueWaitMs: duration, model: servedModel }),
   v.object({
     type: v.literal('echo'),
     requestId,
@@ -81,7 +82,7 @@ const requestUpdate: v.GenericSchema<unknown, RequestUpdate> = v.variant('type',
     numPromptTokens: v.exactOptional(count),
     finishReason: v.exactOptional(finishReason),
   }),
-  v.object({ type: v.literal('restarted'), requestId }),
+  v.object({ type: v.literal('restarted'), requestId, model: servedModel }),
   v.object({ type: v.literal('finished'), requestId, result: generationResult }),
   v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
   v.object({ type: v.literal('failed'), requestId, error: wireError }),

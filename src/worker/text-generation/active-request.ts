@@ -5,13 +5,20 @@ import type {
   StartedEvent,
   TokenEvent,
 } from '../../batching/generation/events.ts';
-import type { GenerationResult, RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
+import type {
+  GenerationResult,
+  RequestId,
+  RequestUpdate,
+  Resumption,
+  ServedModel,
+} from '../protocol/protocol.ts';
 import type { Continuation } from './continuation.ts';
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
 
 export interface ActiveRequestOptions {
   readonly requestId: RequestId;
+  readonly model: ServedModel;
   readonly prompt: string;
   readonly numPromptTokens: number;
   readonly echo: boolean;
@@ -62,11 +69,11 @@ export class ActiveRequest {
   start({ queueWaitMs }: StartedEvent): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    const { requestId, prompt, echo, scoresPrompt, resumption, continuations } = this.#options;
+    const { requestId, model, prompt, echo, scoresPrompt, resumption, continuations } = this.#options;
     // A tab that a lost worker had told of the start has its echo, too.
     const echoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined ? continuations : [];
     return [
-      { type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs(queueWaitMs) },
+      { type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs(queueWaitMs), model },
       ...echoed.map(({ index }) => ({ type: 'echo', requestId, index, text: prompt }) as const),
     ];
   }

@@ -5,8 +5,8 @@ import { createGenerationMetrics } from '../../batching/metrics/generation-metri
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { RequestUpdate } from '../protocol/protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { StatsReporter } from '../serving/stats-reporter.ts';
-import { createScriptedModel } from '../test-support.ts';
+import { StatsReporter } from '../logs/stats-reporter.ts';
+import { createScriptedModel, createServedModel } from '../test-support.ts';
 import { TextGeneratorDeployment } from './text-generator-deployment.ts';
 
 function createModel(id: string) {
@@ -81,6 +81,10 @@ describe('a text generator whose model changes', () => {
     expect(later.types()).not.toContain('restarted');
     const started = updates.filter(({ type }) => type === 'started').map((update) => update.requestId);
     expect(started).toEqual(['running', 'running', 'later']);
+    const models = updates.flatMap((update) =>
+      'model' in update ? `${update.type} ${update.model.id}` : [],
+    );
+    expect(models).toEqual(['started old', 'restarted new', 'started new', 'started new']);
   });
 
   it('changes while nobody waits', async () => {
@@ -126,7 +130,7 @@ describe('a text generator whose model changes', () => {
       prompt: 'ab',
       options: { maxNewTokens: 2 },
       elapsedMs: 0,
-      resumption: { modelId: 'another', choices: [{ tokenIds: [9999] }] },
+      resumption: { model: createServedModel('another'), choices: [{ tokenIds: [9999] }] },
     });
     await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
     expect(updates.map(({ type }) => type)).toEqual([

@@ -3,11 +3,11 @@ import { RequestCancelledError, RequestTimeoutError } from '../../batching/error
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
-import type { RequestId, RequestUpdate, WhenBusy, WireError } from '../protocol/protocol.ts';
-import type { StatsReporter } from '../serving/stats-reporter.ts';
+import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
+import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
-import { servedModelId } from '../protocol/served-model-id.ts';
+import { isSameModel, servedModel } from '../protocol/served-model.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardListener } from './model-guard.ts';
 import type { PromptGenerator } from './prompt-generator.ts';
@@ -50,7 +50,7 @@ export class TextGeneratorDeployment {
   readonly #deadlines = new Deadlines(systemClock);
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
-  #modelId: string | undefined;
+  #served: ServedModel | undefined;
 
   constructor(
     stats: StatsReporter,
@@ -99,19 +99,19 @@ export class TextGeneratorDeployment {
         },
         this.#care.maxRows,
       );
-    return this.use(servedModelId(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+    return this.use(servedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
   /** As `useModel`, whatever continues the prompts. */
   async use(
-    modelId: string,
+    served: ServedModel,
     create: CreateGenerator,
     whenBusy: WhenBusy = 'finish',
     signal?: AbortSignal,
   ): Promise<void> {
-    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, whenBusy, signal);
+    if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, served, whenBusy, signal);
     const generator = create(this.#policy, this.#onUpdates);
-    this.#modelId = modelId;
+    this.#served = served;
     this.#endLoading({ type: 'ready', generator });
   }
 
@@ -161,6 +161,7 @@ export class TextGeneratorDeployment {
 
   async #endOld(
     generator: PromptGenerator,
+    next: ServedModel,
     whenBusy: WhenBusy,
     signal: AbortSignal | undefined,
   ): Promise<void> {
@@ -176,12 +177,12 @@ export class TextGeneratorDeployment {
       }
     }
     const dropped = generator.dropAll();
-    this.#beginAnew();
+    this.#beginAnew(next);
     await dropped;
   }
 
   /** All that the old model had waits for the new one, before what has come since. */
-  #beginAnew(): void {
+  #beginAnew(next: ServedModel): void {
     const anew = [...this.#started.values()];
     if (anew.length === 0) return;
     const since = [...this.#early.values()];
@@ -190,7 +191,7 @@ export class TextGeneratorDeployment {
     for (const submission of [...anew, ...since]) {
       this.#early.set(submission.requestId, begunAnew(submission));
     }
-    this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId })));
+    this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId, model: next })));
   }
 
   #fail(requestId: RequestId, error: Error): void {
@@ -251,8 +252,8 @@ export class TextGeneratorDeployment {
   /** The tokens of another model mean nothing to this one. */
   #forModel(submission: Submission): Submission {
     const { requestId, resumption } = submission;
-    if (resumption?.modelId === undefined || resumption.modelId === this.#modelId) return submission;
-    this.#onUpdates([{ type: 'restarted', requestId }]);
+    if (!resumption?.model || !this.#served || isSameModel(resumption.model, this.#served)) return submission;
+    this.#onUpdates([{ type: 'restarted', requestId, model: this.#served }]);
     return begunAnew(submission);
   }
 

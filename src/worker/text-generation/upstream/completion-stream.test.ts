@@ -3,11 +3,13 @@ import { requestId } from '../../../batching/generation/test-support.ts';
 import { CompletionStream, type CompletionStreamOptions } from './completion-stream.ts';
 
 const ID = requestId('r');
+const MODEL = { id: 'gpt2', backend: 'upstream', precision: 'unknown' } as const;
 
 function createStream(overrides: Partial<CompletionStreamOptions> = {}): CompletionStream {
   return new CompletionStream({
     url: 'http://gpu:8000',
     requestId: ID,
+    model: MODEL,
     prompt: 'Once',
     n: 1,
     seed: 7,
@@ -30,7 +32,9 @@ const withUsage = (data: string, usage: object): string => JSON.stringify({ ...J
 describe('the answer of an upstream', () => {
   it('becomes a start, chunks and a result, timed from the submission', () => {
     const stream = createStream();
-    expect(stream.start(120).updates).toEqual([{ type: 'started', requestId: ID, queueWaitMs: 30 }]);
+    expect(stream.start(120).updates).toEqual([
+      { type: 'started', requestId: ID, queueWaitMs: 30, model: MODEL },
+    ]);
     expect(stream.push(chunk(' upon', { token_ids: [5] }), 150).updates).toEqual([
       { type: 'chunk', requestId: ID, index: 0, text: ' upon', tokenIds: [5], ttftMs: 60 },
     ]);

@@ -9,6 +9,7 @@ import type {
   RequestId,
   RequestUpdate,
   PromptTokenLogprobs,
+  ServedModel,
   TokenLogprobs,
 } from '../../protocol/protocol.ts';
 import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
@@ -17,6 +18,7 @@ export interface CompletionStreamOptions {
   /** Of the upstream, for messages. */
   readonly url: string;
   readonly requestId: RequestId;
+  readonly model: ServedModel;
   readonly prompt: string;
   readonly n: number;
   readonly seed: number;
@@ -112,14 +114,14 @@ export class CompletionStream {
 
   /** The upstream has taken the request. */
   start(nowMs: number): Received {
-    const { requestId, prompt, echo, n, promptLogprobs } = this.#options;
+    const { requestId, model, prompt, echo, n, promptLogprobs } = this.#options;
     const queueWaitMs = this.#sinceSubmission(nowMs);
     this.#queueWaitMs = queueWaitMs;
     const isEchoNow = echo && promptLogprobs === undefined;
     const indices = Array.from({ length: isEchoNow ? n : 0 }, (_, index) => index);
     return {
       updates: [
-        { type: 'started', requestId, queueWaitMs },
+        { type: 'started', requestId, queueWaitMs, model },
         ...indices.map((index) => ({ type: 'echo', requestId, index, text: prompt }) as const),
       ],
       measured: [{ type: 'started', queueWaitMs, numPrefillTokens: 0, numReusedTokens: 0 }],

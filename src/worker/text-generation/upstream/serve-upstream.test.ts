@@ -25,8 +25,8 @@ async function start(...answers: readonly (string | Error)[]) {
       cancel() {},
     },
     deployment: {
-      async use(modelId) {
-        events.push(`uses ${modelId}`);
+      async use({ id, backend }) {
+        events.push(`uses ${backend}:${id}`);
       },
       fail: ({ code }) => events.push(`fails with ${code}`),
     },

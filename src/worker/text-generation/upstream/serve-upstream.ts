@@ -1,8 +1,8 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextGeneratorDeployment } from '../text-generator-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
-import { servedModelId } from '../../protocol/served-model-id.ts';
-import type { StatsReporter } from '../../serving/stats-reporter.ts';
+import { servedModel } from '../../protocol/served-model.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
@@ -45,7 +45,7 @@ export async function serveUpstream({
     const model = readUpstreamModel(upstream, await lane.fetchModels());
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(servedModelId(modelInfo, backendInfo), (policy, onUpdates) => {
+    await deployment.use(servedModel(modelInfo, backendInfo), (policy, onUpdates) => {
       const listener = {
         onUpdates,
         onMeasured: stats.recordMeasured.bind(stats),

@@ -7,6 +7,7 @@ import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
 import type { PromptGenerator } from '../prompt-generator.ts';
 import type { Accepted, Submission } from '../text-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
+import { servedModel } from '../../protocol/served-model.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { completionBody, isEchoed } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
@@ -81,10 +82,12 @@ export class UpstreamGenerator implements PromptGenerator {
   ): Accepted {
     const { lane, model, clock, listener } = this.#options;
     const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
+    const served = servedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
       url: model.backendInfo.adapter,
       requestId,
+      model: served,
       prompt,
       n,
       echo,
@@ -100,7 +103,7 @@ export class UpstreamGenerator implements PromptGenerator {
     this.#streams.set(requestId, stream);
     // No server goes on in the middle of a text that it has sampled: the same seed begins it anew.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
-    if (hasBegun) listener.onUpdates([{ type: 'restarted', requestId }]);
+    if (hasBegun) listener.onUpdates([{ type: 'restarted', requestId, model: served }]);
     lane.ask(requestId, completionBody(prompt, resolved, model), {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),

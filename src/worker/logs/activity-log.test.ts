@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../batching/fake-clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/protocol.ts';
+import { createServedModel } from '../test-support.ts';
 import { ActivityLog } from './activity-log.ts';
 
 const [A, B] = [requestId('a'), requestId('b')];
@@ -21,7 +22,12 @@ function createLog() {
   return { clock, sent, log, submit };
 }
 
-const started = (id = A): RequestUpdate => ({ type: 'started', requestId: id, queueWaitMs: 1 });
+const started = (id = A): RequestUpdate => ({
+  type: 'started',
+  requestId: id,
+  queueWaitMs: 1,
+  model: createServedModel(),
+});
 
 const chunk = (tokenIds: number[], id = A): RequestUpdate => ({
   type: 'chunk',
