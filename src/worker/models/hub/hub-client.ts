@@ -39,17 +39,16 @@ export class HubClient {
     this.#retryOptions = retryOptions;
   }
 
-  /** As `fetch` for a request of the hub's API; every answer is a good one, with its body whole. */
-  readonly fetch: typeof fetch = (input, init) => {
-    const url = String(input instanceof Request ? input.url : input);
+  /** Asks the hub's API. Every answer is a good one, with its body whole. */
+  fetch(url: string): Promise<Response> {
     const ask = (): Promise<Response> =>
       this.#withinLimit(this.#retryOptions.signal, async (signal) => {
-        const response = await this.#send(url, { ...init, signal });
+        const response = await this.#send(url, { signal });
         const body = await this.#read(() => response.arrayBuffer());
         return new Response(body, response);
       });
     return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
-  };
+  }
 
   /**
    * Begins to fetch a part of a file; nothing is tried again.
