@@ -16,7 +16,8 @@ import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
 import { ModelFileCorruptError } from '../protocol/errors/model.ts';
 import { LoadCancelledError, ModelStartError } from '../protocol/errors/hub.ts';
 import { localFiles } from '../models/hub/local-files.ts';
-import { ModelStore, type ModelFolder } from '../models/store/model-store.ts';
+import type { ModelFolder } from '../models/store/model-folder.ts';
+import { ModelStore } from '../models/store/model-store.ts';
 import type {
   BackendChoice,
   Detokenization,

@@ -3,20 +3,20 @@ import * as v from 'valibot';
 import { ModelNotFoundError } from '../../protocol/errors/hub.ts';
 import type { HubClient } from './hub-client.ts';
 
-/** What the hub says of a file: how long it is, and which digest its bytes have. */
+/** A file's size and digest, as the hub lists them. */
 export interface HubFile {
   readonly path: string;
   readonly size: number;
   readonly digest: FileDigest;
 }
 
-/** Large files are named by the SHA-256 of their bytes, the others by their git blob id. Hexadecimal. */
+/** Hexadecimal: the SHA-256 of a large file, the git blob id of any other. */
 export interface FileDigest {
   readonly algorithm: 'sha256' | 'git-blob';
   readonly hex: string;
 }
 
-/** A model as it was at one commit, which does not change any more. */
+/** A model at one commit. */
 export interface HubSnapshot {
   readonly commit: string;
   readonly files: ReadonlyMap<string, HubFile>;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
-import { ModelStore, type ModelTexts } from './model-store.ts';
+import type { ModelTexts } from './model-folder.ts';
+import { ModelStore } from './model-store.ts';
 import type * as StoredDigest from './stored-digest.ts';
 import { MemoryFolder } from './test-support.ts';
 
@@ -78,7 +79,7 @@ describe('the model that this browser was told to serve', () => {
     for (let count = 0; count < 5; count++) await start();
     for (let count = 0; count < 2; count++) {
       await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
-      await expect(start()).rejects.toThrow('starts with a/b were broken off');
+      await expect(start()).rejects.toThrow('start a/b: its last starts broke off');
     }
     await store.serve(MODEL_URL, key);
     expect(await start()).toBe(key);
