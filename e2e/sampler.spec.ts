@@ -1,4 +1,5 @@
-import { GREEDY, type SamplingParams } from '../src/batching/generation/request.ts';
+import type { SamplingParams } from '../src/batching/generation/options.ts';
+import { GREEDY } from '../src/batching/generation/request.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 

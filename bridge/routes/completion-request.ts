@@ -1,7 +1,11 @@
 import * as v from 'valibot';
 
-import type { GenerationOptions } from '../../src/worker/protocol/protocol.ts';
-import { HTTP_OPTION_NAMES } from '../../src/worker/text-generation/http-option-names.ts';
+import {
+  httpNameOf,
+  OPTION_NAMES,
+  optionOf,
+  type GenerationOptions,
+} from '../../src/batching/generation/options.ts';
 import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields } from './deployments.ts';
@@ -60,13 +64,18 @@ const OWN_FIELDS = v.object({
   metadata: v.optional(v.record(v.string(), v.unknown())),
   n: v.optional(v.number()),
   best_of: v.optional(v.number()),
-  echo: v.optional(v.boolean()),
+});
+
+/** The generator's options by their names in this API. */
+const HTTP_NAMES = OPTION_NAMES.flatMap((name) => {
+  const httpName = httpNameOf(optionOf(name));
+  return httpName === undefined ? [] : [[name, httpName] as const];
 });
 
 const FIELDS = [
   ...new Set([
     'prompt',
-    ...Object.values(HTTP_OPTION_NAMES),
+    ...HTTP_NAMES.map(([, httpName]) => httpName),
     ...Object.keys(OWN_FIELDS.entries),
     ...Object.keys(NEUTRAL_VALUES),
   ]),
@@ -104,7 +113,7 @@ export function inOpenAiNames(error: unknown): unknown {
     return HttpError.invalid('prompt', error.message, 'context_length_exceeded');
   // `logitBias[262]` is told of a single token.
   const [start, ours] = (error.code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(error.message)) || [];
-  const theirs = Object.entries(HTTP_OPTION_NAMES).find(([name]) => name === ours)?.[1];
+  const theirs = HTTP_NAMES.find(([name]) => name === ours)?.[1];
   if (start === undefined || theirs === undefined) return error;
   return HttpError.invalid(theirs, `Expected \`${theirs}${error.message.slice(start.length)}`);
 }
@@ -165,9 +174,10 @@ function checkBestOf({ best_of: bestOf, n = 1 }: v.InferOutput<typeof OWN_FIELDS
 
 function readOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
   const named = Object.fromEntries(
-    Object.entries(HTTP_OPTION_NAMES).flatMap(([ours, theirs]) =>
-      given[theirs] === undefined ? [] : [[ours, given[theirs]]],
-    ),
+    HTTP_NAMES.filter(([, theirs]) => given[theirs] !== undefined).map(([ours, theirs]) => [
+      ours,
+      given[theirs],
+    ]),
   );
   // vLLM's other way to say all.
   return named['topK'] === -1 ? { ...named, topK: 0 } : named;

@@ -1,33 +1,14 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { GenerationOptions } from '../../src/worker/protocol/protocol.ts';
+import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
+import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
 import { HttpError } from '../http/http-error.ts';
-import { parseNumber, readQuery } from '../http/query.ts';
+import { readQuery } from '../http/query.ts';
 import { readInput, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 
-const NUMBERS = [
-  'maxNewTokens',
-  'temperature',
-  'topK',
-  'topP',
-  'minP',
-  'repetitionPenalty',
-  'presencePenalty',
-  'frequencyPenalty',
-  'logprobs',
-  'promptLogprobs',
-  'minTokens',
-  'n',
-  'priority',
-  'timeoutMs',
-  'seed',
-] as const satisfies readonly (keyof GenerationOptions)[];
-
-const FLAGS = [
-  'echo',
-  'ignoreEos',
-  'includeStopStrInOutput',
-] as const satisfies readonly (keyof GenerationOptions)[];
+/** `stop` may come several times. */
+const LISTS = OPTION_NAMES.filter((name) => optionOf(name).type === 'strings');
+const SINGLES = OPTION_NAMES.filter((name) => !LISTS.includes(name));
 
 /**
  * `/?text=…`, as the tutorials ask, by GET or POST. A POST may send the fields in its body instead. The answer is the text, or the
@@ -54,58 +35,30 @@ export function generateRoute(serve: Serve): Route {
 }
 
 function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
-  const { text = jsonText, ...given } = readQuery(
-    params,
-    ['text', ...NUMBERS, ...FLAGS, 'logitBias', 'stopTokenIds'],
-    ['stop'],
-  );
+  const { text = jsonText, ...given } = readQuery(params, ['text', ...SINGLES], LISTS);
   if (typeof text !== 'string') {
     const got = text === undefined ? 'nothing' : `\`${JSON.stringify(text).slice(0, 100)}\``;
     throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
   }
   // The worker checks JSON values: they already have a type.
-  return { text, options: { ...jsonOptions, ...readOptions(given, params.getAll('stop')) } };
+  return { text, options: { ...jsonOptions, ...readOptions(given), ...readLists(params) } };
 }
 
 /** Gives the texts of a query or a form the types that the options have. */
-function readOptions(
-  { logitBias, stopTokenIds, ...given }: Readonly<Record<string, string | undefined>>,
-  stop: readonly string[],
-): Readonly<Record<string, unknown>> {
-  return {
-    ...Object.fromEntries(
-      NUMBERS.filter((name) => given[name] !== undefined).map((name) => [
-        name,
-        parseNumber(name, given[name]),
-      ]),
-    ),
-    ...Object.fromEntries(
-      FLAGS.flatMap((name) => {
-        const value = given[name];
-        return value === undefined ? [] : [[name, parseBoolean(name, value)]];
-      }),
-    ),
-    ...(stop.length > 0 && { stop }),
-    ...(stopTokenIds !== undefined && {
-      stopTokenIds: stopTokenIds.split(',').map((id) => parseNumber('stopTokenIds', id)),
-    }),
-    ...(logitBias !== undefined && { logitBias: parseBias('logitBias', logitBias) }),
-  };
-}
-
-function parseBoolean(name: string, text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw HttpError.invalid(name, `Expected \`${name}\` to be true or false, got \`${text}\`.`);
-}
-
-/** `262:-100,13:5`: token ids and what is added to their logits. */
-function parseBias(name: string, text: string): Readonly<Record<string, number>> {
-  const entries = text.split(',').map((entry) => /^(\d+):(-?[\d.]+)$/.exec(entry));
+function readOptions(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    entries.map((match) => {
-      const [, tokenId, bias] = match ?? [];
-      if (tokenId !== undefined) return [tokenId, parseNumber(name, bias)];
-      throw HttpError.invalid(name, `Expected \`${name}\` to be like 262:-100,13:5, got \`${text}\`.`);
+    SINGLES.flatMap((name) => {
+      const text = given[name];
+      if (text === undefined) return [];
+      const option = optionOf(name);
+      const value = optionFromText(option, text);
+      if (value !== undefined) return [[name, value]];
+      throw HttpError.invalid(name, `Expected \`${name}\` to be ${expectedText(option)}, got \`${text}\`.`);
     }),
   );
+}
+
+function readLists(params: URLSearchParams): Readonly<Record<string, readonly string[]>> {
+  const lists = LISTS.map((name) => [name, params.getAll(name)] as const);
+  return Object.fromEntries(lists.filter(([, texts]) => texts.length > 0));
 }

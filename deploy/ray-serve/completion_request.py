@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import math
 import random
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 MAX_PROMPTS = 64
-MAX_CHOICES = 16
-MAX_LOGPROBS = 20
-MAX_STOP_STRINGS = 16
 MAX_SEED = 2**32 - 1
+
+OPTIONS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("options.json").read_text())
+"""Tabserve's generation options by their names in `/v1/completions`; `npm run bench:readme` writes the file."""
 
 Prompt = str | list[int]
 
@@ -40,21 +42,21 @@ class InvalidRequest(Exception):
 
 @dataclass(frozen=True)
 class Sampling:
-    """One continuation of one prompt. Names and meanings are vLLM's; the defaults are Tabserve's."""
+    """One continuation of one prompt: the options that are computed here. An option without a field is refused."""
 
-    max_tokens: int = 64
-    temperature: float = 0.0
-    top_p: float = 1.0
-    top_k: int = 0
-    min_p: float = 0.0
-    repetition_penalty: float = 1.0
-    presence_penalty: float = 0.0
-    frequency_penalty: float = 0.0
+    max_tokens: int = OPTIONS["max_tokens"]["default"]
+    temperature: float = OPTIONS["temperature"]["default"]
+    top_p: float = OPTIONS["top_p"]["default"]
+    top_k: int = OPTIONS["top_k"]["default"]
+    min_p: float = OPTIONS["min_p"]["default"]
+    repetition_penalty: float = OPTIONS["repetition_penalty"]["default"]
+    presence_penalty: float = OPTIONS["presence_penalty"]["default"]
+    frequency_penalty: float = OPTIONS["frequency_penalty"]["default"]
     logit_bias: Mapping[int, float] = field(default_factory=dict)
     logprobs: int | None = None
     stop: tuple[str, ...] = ()
     seed: int = 0
-    priority: int = 0
+    priority: int = OPTIONS["priority"]["default"]
 
 
 @dataclass(frozen=True)
@@ -92,14 +94,26 @@ class CompletionRequest:
         return replace(self.sampling, seed=(self.sampling.seed + choice) % (MAX_SEED + 1))
 
 
-def _number(low: float, high: float, *, is_integer: bool = False, above: bool = False) -> Callable[[str, Any], Any]:
+Check = Callable[[str, Any], Any]
+
+
+def _check(option: Mapping[str, Any]) -> Check:
+    if option["type"] in ("integer", "number"):
+        return _number(option)
+    return {"boolean": _boolean, "strings": _stop(option), "logit-bias": _logit_bias(option)}[option["type"]]
+
+
+def _number(option: Mapping[str, Any]) -> Check:
+    is_integer = option["type"] == "integer"
+    is_open = "above" in option
+    low, high = option.get("above", option.get("from", -math.inf)), option.get("to", math.inf)
     kind = "an integer" if is_integer else "a number"
-    bounds = f"{'above' if above else 'from'} {low}" + ("" if math.isinf(high) else f" to {high}")
+    bounds = f"{'above' if is_open else 'from'} {low}" + ("" if math.isinf(high) else f" to {high}")
 
     def check(name: str, value: Any) -> Any:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
         is_kind = is_number and (not is_integer or value == int(value))
-        if is_kind and (low < value if above else low <= value) and value <= high:
+        if is_kind and (low < value if is_open else low <= value) and value <= high:
             return int(value) if is_integer else float(value)
         raise InvalidRequest.of(name, f"{kind} {bounds}", value)
 
@@ -112,34 +126,33 @@ def _boolean(name: str, value: Any) -> bool:
     raise InvalidRequest.of(name, "true or false", value)
 
 
-def _stop(name: str, value: Any) -> tuple[str, ...]:
-    given = [value] if isinstance(value, str) else value
-    if isinstance(given, list) and len(given) <= MAX_STOP_STRINGS and all(isinstance(s, str) and s for s in given):
-        return tuple(given)
-    raise InvalidRequest.of(name, f"a text, or a list of at most {MAX_STOP_STRINGS}", value)
+def _stop(option: Mapping[str, Any]) -> Check:
+    most = option.get("maxItems")
+
+    def check(name: str, value: Any) -> tuple[str, ...]:
+        given = [value] if isinstance(value, str) else value
+        if isinstance(given, list) and len(given) <= most and all(isinstance(s, str) and s for s in given):
+            return tuple(given)
+        raise InvalidRequest.of(name, f"a text, or a list of at most {most}", value)
+
+    return check
 
 
-def _logit_bias(name: str, value: Any) -> dict[int, float]:
-    if isinstance(value, dict) and all(str(key).isdigit() for key in value):
-        check = _number(-100, 100)
-        return {int(key): check(name, bias) for key, bias in value.items()}
-    raise InvalidRequest.of(name, "an object of token ids and biases", value)
+def _logit_bias(option: Mapping[str, Any]) -> Check:
+    def check(name: str, value: Any) -> dict[int, float]:
+        if isinstance(value, dict) and all(str(key).isdigit() for key in value):
+            check_bias = _number({**option, "type": "number"})
+            return {int(key): check_bias(name, bias) for key, bias in value.items()}
+        raise InvalidRequest.of(name, "an object of token ids and biases", value)
+
+    return check
 
 
-SAMPLING_OPTIONS: dict[str, Callable[[str, Any], Any]] = {
-    "max_tokens": _number(1, math.inf, is_integer=True),
-    "temperature": _number(0, math.inf),
-    "top_p": _number(0, 1, above=True),
-    "top_k": _number(0, math.inf, is_integer=True),
-    "min_p": _number(0, 1),
-    "repetition_penalty": _number(0.01, 100),
-    "presence_penalty": _number(-2, 2),
-    "frequency_penalty": _number(-2, 2),
-    "logit_bias": _logit_bias,
-    "logprobs": _number(0, MAX_LOGPROBS, is_integer=True),
-    "stop": _stop,
-    "seed": _number(0, MAX_SEED, is_integer=True),
-    "priority": _number(-100, 100, is_integer=True),
+NARROWER = {"max_tokens": {"from": 1}, "seed": {"from": 0, "to": MAX_SEED}}
+"""What the models here need beyond Tabserve's own bounds."""
+
+SAMPLING_OPTIONS: dict[str, Check] = {
+    sampled.name: _check({**OPTIONS[sampled.name], **NARROWER.get(sampled.name, {})}) for sampled in fields(Sampling)
 }
 
 OWN_OPTIONS = (
@@ -155,17 +168,11 @@ OWN_OPTIONS = (
 )
 
 QUERY_NAMES = {
-    "maxNewTokens": "max_tokens",
-    "temperature": "temperature",
-    "topK": "top_k",
-    "topP": "top_p",
-    "minP": "min_p",
-    "repetitionPenalty": "repetition_penalty",
-    "presencePenalty": "presence_penalty",
-    "frequencyPenalty": "frequency_penalty",
-    "priority": "priority",
-    "seed": "seed",
+    OPTIONS[name]["name"]: name
+    for name in SAMPLING_OPTIONS
+    if OPTIONS[name]["type"] in ("integer", "number") and name != "logprobs"
 }
+"""The numbers that `GET /` takes, by Tabserve's names: it answers with text alone."""
 
 DEFAULT_MAX_TOKENS = 16
 """OpenAI's, of `/v1/completions` alone."""
@@ -188,7 +195,7 @@ def parse_completion(body: Any) -> CompletionRequest:
     return CompletionRequest(
         model=given.get("model"),
         prompts=_prompts(given.get("prompt")),
-        n=_number(1, MAX_CHOICES, is_integer=True)("n", given.get("n", 1)),
+        n=_check(OPTIONS["n"])("n", given.get("n", 1)),
         sampling=parse_sampling({"max_tokens": DEFAULT_MAX_TOKENS, **given}),
         echo=echo,
         is_stream=is_stream,

@@ -7,7 +7,7 @@ from typing import Any, AsyncGenerator
 
 from ray import serve
 
-from completion_request import Chunk, InvalidRequest, Prompt, Sampling, TokenLogprobs
+from completion_request import SAMPLING_OPTIONS, Chunk, InvalidRequest, Prompt, Sampling, TokenLogprobs
 
 
 @serve.deployment
@@ -45,21 +45,10 @@ class VllmGenerator:
 def sampling_params(sampling: Sampling) -> Any:
     from vllm.sampling_params import RequestOutputKind, SamplingParams
 
-    return SamplingParams(
-        max_tokens=sampling.max_tokens,
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        top_k=sampling.top_k,
-        min_p=sampling.min_p,
-        repetition_penalty=sampling.repetition_penalty,
-        presence_penalty=sampling.presence_penalty,
-        frequency_penalty=sampling.frequency_penalty,
-        logit_bias=dict(sampling.logit_bias) or None,
-        logprobs=sampling.logprobs,
-        stop=list(sampling.stop),
-        seed=sampling.seed,
-        output_kind=RequestOutputKind.DELTA,
-    )
+    # The engine takes the priority beside these.
+    options = {name: getattr(sampling, name) for name in SAMPLING_OPTIONS if name != "priority"}
+    options |= {"logit_bias": dict(sampling.logit_bias) or None, "stop": list(sampling.stop)}
+    return SamplingParams(**options, output_kind=RequestOutputKind.DELTA)
 
 
 def to_chunk(output: Any, num_logprobs: int | None) -> Chunk:

@@ -1,6 +1,6 @@
 import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
-import type { SamplingParams } from '../../src/batching/generation/request.ts';
+import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';

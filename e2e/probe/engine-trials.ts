@@ -2,13 +2,9 @@ import { systemClock } from '../../src/batching/clock.ts';
 import { Engine } from '../../src/batching/generation/engine.ts';
 import type { FinishedEvent, StepEvent } from '../../src/batching/generation/events.ts';
 import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
+import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
-import {
-  GREEDY,
-  type GenerationRequest,
-  type RequestId,
-  type SamplingParams,
-} from '../../src/batching/generation/request.ts';
+import { GREEDY, type GenerationRequest, type RequestId } from '../../src/batching/generation/request.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
 import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';

@@ -1,5 +1,5 @@
 import type { TokenBan, TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
-import type { SamplingParams } from '../../src/batching/generation/request.ts';
+import type { SamplingParams } from '../../src/batching/generation/options.ts';
 
 /** Random numbers for tests alone: the same from the same seed. */
 export type Random = () => number;
@@ -68,7 +68,7 @@ function randomParams(vocabSize: number, random: Random): SamplingParams {
     presencePenalty: oneOf(random, 0, 0, 4 * random() - 2),
     frequencyPenalty: oneOf(random, 0, 0, 4 * random() - 2),
     logitBias: oneOf(random, {}, {}, randomBias(vocabSize, random)),
-    numLogprobs: oneOf(random, undefined, undefined, undefined, 0, 5, 20),
+    logprobs: oneOf(random, undefined, undefined, undefined, 0, 5, 20),
     seed: pick(2 ** 32, random),
   };
 }

@@ -52,7 +52,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     },
     onStep: () => {},
     onEnded: () => {},
-    onFault: () => {},
+    onRuntimeLost: () => {},
   });
 
   function runOut(requestId: RequestId): void {

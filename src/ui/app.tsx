@@ -1,4 +1,4 @@
-import { Activity, useMemo } from 'react';
+import { Activity, lazy, Suspense, useMemo } from 'react';
 
 import type { Serve } from '../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../worker/protocol/protocol.ts';
@@ -13,11 +13,10 @@ import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { StateFacts } from './header/state-facts.tsx';
-import { LazyModelsPanel } from './models/lazy-models-panel.tsx';
 import { PolicyPanel } from './policy/policy-panel.tsx';
 import { PanelBoundary } from './panel-boundary.tsx';
 import { Stage } from './stage/stage.tsx';
-import { ServeContext, useServeView } from './state/serve-context.ts';
+import { ServeContext, useIsUpstream, useServeView } from './state/serve-context.ts';
 import type { ServeStore } from './state/serve-store.ts';
 import { TabList, TabPanel } from './tab-list.tsx';
 
@@ -69,11 +68,25 @@ function Deployments() {
   );
 }
 
+const ModelsPanel = lazy(async () => ({ default: (await import('./models/models-panel.tsx')).ModelsPanel }));
+
+/** Loaded after the page. With an upstream there is no model to choose. */
+function Models() {
+  const isUpstream = useIsUpstream();
+  return (
+    !isUpstream && (
+      <Suspense>
+        <ModelsPanel />
+      </Suspense>
+    )
+  );
+}
+
 const RAIL = [
   ['Playground', ComposePanel],
   ['Batching policy', PolicyPanel],
   ['Generation options', OptionsPanel],
-  ['Models', LazyModelsPanel],
+  ['Models', Models],
 ] as const;
 
 function TextGeneratorView() {

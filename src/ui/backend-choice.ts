@@ -8,7 +8,6 @@ type ParsedBackend =
   | { readonly backend: BackendChoice; readonly error?: never }
   | { readonly backend?: never; readonly error: WireError };
 
-/** Reads `?backend=` of the page's address. */
 export function parseBackendChoice(search: string): ParsedBackend {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
   if (isBackendChoice(text)) return { backend: text };

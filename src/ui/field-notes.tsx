@@ -1,10 +1,8 @@
 import type { ReactNode } from 'react';
 
 interface FieldNotesProps {
-  /** The field's own. */
   readonly id: string;
   readonly error: string | undefined;
-  /** The hint. */
   readonly children: ReactNode;
 }
 

@@ -7,6 +7,7 @@ import type { Serve } from '../worker/client/client.ts';
 import type { WireError } from '../worker/protocol/protocol.ts';
 import './styles/tokens.css';
 import './styles/base.css';
+import './styles/parts.css';
 import { App } from './app.tsx';
 import type { Composer } from './compose/composer.ts';
 import { createComposer } from './compose/create-composer.ts';

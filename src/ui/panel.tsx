@@ -4,7 +4,6 @@ import type { ReactNode } from 'react';
 interface PanelProps {
   readonly title: string;
   readonly className?: string | undefined;
-  /** Stands beside the title. */
   readonly head?: ReactNode;
   readonly children: ReactNode;
 }

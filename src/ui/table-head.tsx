@@ -1,4 +1,3 @@
-/** One row of column titles. */
 export function TableHead({ titles }: { readonly titles: readonly string[] }) {
   return (
     <thead>

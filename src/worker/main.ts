@@ -1,8 +1,6 @@
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
-import { faultOf } from './runtime/fault-of.ts';
-import type { ServeWorkerHost } from './serving/host-reports.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import {
   isForeignHello,
@@ -12,14 +10,14 @@ import {
 } from './protocol/client-message.ts';
 import { ClientRegistry } from './client/links/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
-import { ChannelOutbox, PortOutbox } from './serving/outbox.ts';
+import { ChannelOutbox, PortOutbox, type Outbox } from './serving/outbox.ts';
 import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol/protocol.ts';
 
-/** Undefined until the worker before this one is gone. */
+/** Undefined while an earlier worker still serves. */
 let serving: ServeWorker | undefined;
 
-// The runtime starts its threads here.
+// onnxruntime-web starts its threads from here.
 allowOwnScripts();
 self.addEventListener('message', onInit);
 
@@ -31,7 +29,7 @@ function onInit({ data }: MessageEvent<unknown>): void {
 }
 
 async function serve(init: WorkerInit): Promise<void> {
-  // Not in the product: the tests' build alone can cause what may go wrong below.
+  // Only the build for tests injects faults.
   if (import.meta.env.MODE === 'faults') await (await import('./serving/inject-faults.ts')).injectFaults();
   if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
   answerPings();
@@ -40,7 +38,7 @@ async function serve(init: WorkerInit): Promise<void> {
   else serveOneTab(init);
 }
 
-/** Whoever made this worker queues for the lock: when it is free, the worker is gone. Without locks there is none. */
+/** The tab that made this worker waits for the lock: once it is granted, the worker is gone. */
 function holdLifeLock({ lifeLock }: WorkerInit): void {
   if (lifeLock === undefined) {
     tellHost({ type: 'alive' });
@@ -52,14 +50,12 @@ function holdLifeLock({ lifeLock }: WorkerInit): void {
   });
 }
 
-/** Over the channels of the site. The lock is held to the worker's end: two never serve at the same time. */
+/** Over the channels of the site. The lock is held until the worker ends, so no two workers serve at the same time. */
 function serveAllTabs(init: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
     const channels = new ChannelOutbox(shared);
-    const outbox = new BridgedOutbox(channels);
-    const worker = new ServeWorker(deployments, outbox, hostOf(init));
-    answerFor(worker);
+    const worker = startWorker(init, channels);
     const clients = new ClientRegistry(navigator.locks, {
       onJoined(clientId) {
         channels.open(clientId);
@@ -80,50 +76,42 @@ function serveAllTabs(init: WorkerInit): void {
         worker.announce();
       }
     });
-    void serveBridge(init, worker, outbox);
-    void worker.start(init.modelUrl, init.backend, init.upstream);
     return new Promise<never>(() => {});
   });
 }
 
 function serveOneTab(init: WorkerInit): void {
-  const outbox = new BridgedOutbox(new PortOutbox(self));
-  const worker = new ServeWorker(deployments, outbox, hostOf(init));
-  answerFor(worker);
+  const worker = startWorker(init, new PortOutbox(self));
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);
     if (message) worker.receive(message);
   });
-  void serveBridge(init, worker, outbox);
-  void worker.start(init.modelUrl, init.backend, init.upstream);
 }
 
-function hostOf({ past }: WorkerInit): ServeWorkerHost {
-  return { past, tell: tellHost };
+function startWorker(init: WorkerInit, tabs: Outbox): ServeWorker {
+  const outbox = new BridgedOutbox(tabs);
+  const worker = new ServeWorker(deployments, outbox, { past: init.past, tell: tellHost });
+  serving = worker;
+  // The host hears of an uncaught error by itself, but not of a rejection.
+  self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
+  void serveBridge(init, worker, outbox);
+  void worker.start(init.modelUrl, init.backend, init.upstream);
+  return worker;
 }
 
 function tellHost(message: Unsigned<HostMessage>): void {
   self.postMessage({ version: PROTOCOL_VERSION, ...message });
 }
 
-/** Also while it waits for the worker before it to be gone: who waits does not hang. */
+/** Also while an earlier worker still serves: waiting for its end is not hanging. */
 function answerPings(): void {
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: serving?.patienceMs ?? 0 });
   });
 }
 
-/** From now on it answers for this worker. */
-function answerFor(worker: ServeWorker): void {
-  serving = worker;
-  // An uncaught error reaches the host by itself.
-  self.addEventListener('unhandledrejection', ({ reason }) =>
-    worker.fail({ ...faultOf(reason), kind: 'worker-error' }, []),
-  );
-}
-
-/** Its code comes by itself: pages of other servers never ask for it. */
+/** The code is imported on demand: pages of other servers never need it. */
 async function serveBridge(
   { bridgeUrl }: WorkerInit,
   worker: ServeWorker,
@@ -134,6 +122,6 @@ async function serveBridge(
     const { keepBridged } = await import('./serving/bridge/bridge-connection.ts');
     await keepBridged(bridgeUrl, worker, outbox);
   } catch {
-    // The tabs are served all the same; what asks the bridge is answered that no tab is open.
+    // The tabs are served without it. The bridge answers that no tab is open.
   }
 }

@@ -11,6 +11,7 @@ import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY } from './request.ts';
+import { RuntimeLostError } from './runtime-lost-error.ts';
 import {
   createKvCacheLimits,
   createPolicy,
@@ -38,6 +39,15 @@ function nextTokens(
   const history = [...promptTokenIds];
   while (history.length < promptTokenIds.length + count) history.push(nextTokenWithoutEnd(history));
   return history.slice(promptTokenIds.length);
+}
+
+/** A device that is lost in the n-th run. */
+function loseAt(runIndex: number): () => void {
+  let numRuns = 0;
+  return () => {
+    numRuns += 1;
+    if (numRuns === runIndex) throw new RuntimeLostError(new Error('device lost'), [requestId('a')]);
+  };
 }
 
 describe('the loop', () => {
@@ -797,6 +807,29 @@ describe('a failing model run', () => {
     await settle();
     expect(listener.of('failed')[0]?.error.message).toContain(message);
   });
+});
+
+describe('a runtime that is lost', () => {
+  it.each([false, true])(
+    'stops the engine, which ends no request but those that are aborted: isPipelined %s',
+    async (isPipelined) => {
+      const { engine, submit, listener, steps } = createEngine({
+        runner: { isPipelined, onRun: loseAt(3) },
+        policy: { maxBatchSize: 1 },
+      });
+      submit('a', { maxNewTokens: 9 });
+      submit('b');
+      await settle();
+      const numSteps = steps().length;
+      submit('c');
+      await settle();
+      expect(listener.log.at(-1)).toBe('runtime lost under a');
+      expect([engine.numRunning, engine.numWaiting, steps().length]).toEqual([1, 2, numSteps]);
+      engine.abort(requestId('a'));
+      expect(listener.log.at(-1)).toBe('a failed RequestCancelledError');
+      await expect(engine.close()).rejects.toBeInstanceOf(RuntimeLostError);
+    },
+  );
 });
 
 describe('a listener that throws', () => {

@@ -11,6 +11,7 @@ import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
+import { RuntimeLostError } from './runtime-lost-error.ts';
 import { requestEventsOf } from './request-events.ts';
 import { Scheduler, type Progress } from './scheduler.ts';
 
@@ -39,7 +40,7 @@ export class Engine {
   readonly #listener: EngineListener;
   readonly #contextLength: number;
   readonly #scheduler: Scheduler;
-  /** Set while the loop runs or is about to; it never rejects. */
+  /** Set while the loop runs or is about to. It rejects with `RuntimeLostError`, and stays: nothing runs after that. */
   #loop: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
   /** Undefined after an idle spell. */
@@ -155,7 +156,7 @@ export class Engine {
     return this.policy;
   }
 
-  /** Ends every request with `ClosedError`; resolves when the step in flight has ended. */
+  /** Ends every request with `ClosedError`; resolves when the step in flight has ended. @throws RuntimeLostError. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const ids = this.#scheduler.abortAll();
@@ -184,7 +185,12 @@ export class Engine {
   #wake(): void {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
-    this.#loop ??= Promise.resolve().then(() => this.#runUntilIdle());
+    if (this.#loop) return;
+    this.#loop = Promise.resolve().then(() => this.#runUntilIdle());
+    this.#loop.catch((error: unknown) => {
+      if (!(error instanceof RuntimeLostError)) throw error;
+      this.#emit(() => this.#listener.onRuntimeLost?.(error));
+    });
   }
 
   async #runUntilIdle(): Promise<void> {
@@ -217,8 +223,11 @@ export class Engine {
   #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
     const { reason } = this.#scheduler;
-    const { launched, output } = startSafely(this.#runner, step);
-    return { step, scheduledAtMs, reason, queueLength, launched, output: this.#settled(step, output) };
+    const { launched, output: running } = startSafely(this.#runner, step);
+    const output = this.#settled(step, running);
+    // When the runtime is lost, the loop does not wait for the step behind.
+    output.catch(() => {});
+    return { step, scheduledAtMs, reason, queueLength, launched, output };
   }
 
   async #complete({
@@ -264,13 +273,14 @@ export class Engine {
     }
   }
 
-  /** Never rejects: a run that fails is an output in which every row failed. */
+  /** A run that fails is an output in which every row failed. @throws RuntimeLostError. */
   async #settled(step: Step, running: Promise<StepOutput>): Promise<StepOutput> {
     const calledAtMs = this.#clock.now();
     try {
       const output = await running;
       return { ...output, tokenIds: checkedTokenIds(step, output) };
     } catch (cause) {
+      if (cause instanceof RuntimeLostError) throw cause;
       const tokenIds = step.rows.map(() => modelRunError(cause));
       return { tokenIds, runMs: this.#clock.now() - calledAtMs, readbackMs: 0 };
     }

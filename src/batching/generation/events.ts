@@ -1,6 +1,7 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
+import type { RuntimeLostError } from './runtime-lost-error.ts';
 
 /** On the engine's clock, ms, from the moment it received the request; what a lost engine had generated is not in it. */
 export interface RequestTimings {
@@ -116,4 +117,6 @@ export interface EngineListener {
   onStep(event: StepEvent): void;
   /** Requests that end outside a step: aborted, failed from outside, or cut off by `close`. */
   onEnded(events: readonly FailedEvent[]): void;
+  /** The engine has stopped. Its requests are not ended by this, and can still be aborted. */
+  onRuntimeLost?(error: RuntimeLostError): void;
 }

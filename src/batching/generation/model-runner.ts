@@ -2,7 +2,8 @@ import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
-import type { RequestId, SamplingParams } from './request.ts';
+import type { SamplingParams } from './options.ts';
+import type { RequestId } from './request.ts';
 
 /** One row of a step: the tokens that one sequence feeds in. */
 export interface StepRow {
@@ -100,8 +101,8 @@ export interface StartedStep {
   /** Resolves when a step behind this one may be started; never rejects. */
   readonly launched: Promise<void>;
   /**
-   * A rejection means that the step had no effect on any token: every row of it is failed by the engine. Where it never
-   * settles nothing runs any more, and nobody is told: the requests are somebody else's to go on with.
+   * A rejection means that the step had no effect on any token: the engine fails every row of it. After `RuntimeLostError` it
+   * stops instead, and leaves all requests as they are.
    */
   readonly output: Promise<StepOutput>;
 }

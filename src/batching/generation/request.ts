@@ -1,5 +1,5 @@
-import { logitBiasWithin, type LogitBias } from '../sampling/logit-bias.ts';
-import { finiteIn, integerIn, optional, parseOptions, type Validators } from './validate.ts';
+import { MAX_SEED, OPTION_CHECKS, OPTION_DEFAULTS, pickSampling, type SamplingParams } from './options.ts';
+import { integerIn, optional, parseOptions, type Validators } from './validate.ts';
 
 /** Identity of one request, made by the client that submits it; unique over all tabs. */
 export type RequestId = string & { readonly __brand: 'RequestId' };
@@ -7,46 +7,8 @@ export type RequestId = string & { readonly __brand: 'RequestId' };
 /** Identity of one client (a tab, the bridge, an HTTP client behind the bridge): clients take turns. */
 export type ClientId = string & { readonly __brand: 'ClientId' };
 
-/** How the next token is chosen. All fields are required here: defaults belong to the caller's side. */
-export interface SamplingParams {
-  /** 0 = greedy; otherwise logits are divided by it. Finite, >= 0. */
-  readonly temperature: number;
-  /** Keep the k most likely tokens; 0 = all. Integer >= 0. */
-  readonly topK: number;
-  /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
-  readonly topP: number;
-  /** Keep tokens at least this fraction as likely as the likeliest; 0 = all. In [0, 1]. */
-  readonly minP: number;
-  /**
-   * Logits of tokens that prompt or output hold are divided by it where positive, else multiplied; 1 = off.
-   * From 0.01 to 100.
-   */
-  readonly repetitionPenalty: number;
-  /** Subtracted from the logits of tokens that the output holds; 0 = off. In [-2, 2]. */
-  readonly presencePenalty: number;
-  /** Subtracted from a token's logit once for each time that the output holds it; 0 = off. In [-2, 2]. */
-  readonly frequencyPenalty: number;
-  /** Added to the logits of single tokens, by id; empty = off. */
-  readonly logitBias: LogitBias;
-  /** Logprobs of each output token and of this many of the likeliest, 0 to 20; undefined = none at all. */
-  readonly numLogprobs: number | undefined;
-  /** Randomness is `uniform(seed, position)`. Unsigned 32-bit integer. */
-  readonly seed: number;
-}
-
-/** The likeliest token each time, and nothing that changes which one that is. */
-export const GREEDY: SamplingParams = {
-  temperature: 0,
-  topK: 0,
-  topP: 1,
-  minP: 0,
-  repetitionPenalty: 1,
-  presencePenalty: 0,
-  frequencyPenalty: 0,
-  logitBias: {},
-  numLogprobs: undefined,
-  seed: 0,
-};
+/** Always the likeliest token: nothing changes which one that is. */
+export const GREEDY: SamplingParams = { ...pickSampling(OPTION_DEFAULTS), seed: 0 };
 
 /** One prompt to be continued. */
 export interface GenerationRequest {
@@ -92,29 +54,10 @@ export interface GenerationRequest {
 /** `stop`: the end token, or the request stopped after a token; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
-/** Alternatives that can be had with each token. */
-export const MAX_LOGPROBS = 20;
-
-const NUM_LOGPROBS = integerIn({ from: 0, to: MAX_LOGPROBS });
-
-/** A class of its own for each value: few enough to keep the queue fast. */
-export const PRIORITY_VALIDATOR = integerIn({ from: -100, to: 100 });
-
-/**
- * What each sampling parameter may be; options that come from outside are checked with the same table, and biases
- * against the vocabulary besides.
- */
-export const SAMPLING_VALIDATORS: Validators<SamplingParams> = {
-  temperature: finiteIn({ from: 0 }),
-  topK: integerIn({ from: 0 }),
-  topP: finiteIn({ above: 0, to: 1 }),
-  minP: finiteIn({ from: 0, to: 1 }),
-  repetitionPenalty: finiteIn({ from: 0.01, to: 100 }),
-  presencePenalty: finiteIn({ from: -2, to: 2 }),
-  frequencyPenalty: finiteIn({ from: -2, to: 2 }),
-  logitBias: logitBiasWithin(Infinity),
-  numLogprobs: optional(NUM_LOGPROBS),
-  seed: integerIn({ from: 0, to: 2 ** 32 - 1 }),
+const SAMPLING_CHECKS: Validators<SamplingParams> = {
+  ...pickSampling(OPTION_CHECKS),
+  logprobs: optional(OPTION_CHECKS.logprobs),
+  seed: integerIn({ from: 0, to: MAX_SEED }),
 };
 
 /** Throws `InvalidOptionError` for a request that can never run to its end. */
@@ -126,9 +69,9 @@ export function checkRequest(request: GenerationRequest, contextLength: number):
   integerIn({ from: 1, to: maxPrompt })('promptTokenIds.length', promptTokenIds.length);
   integerIn({ from: 0, to: maxNewTokens })('minNewTokens', minNewTokens);
   for (const tokenId of stopTokenIds) integerIn({ from: 0 })('stopTokenIds', tokenId);
-  optional(NUM_LOGPROBS)('numPromptLogprobs', request.numPromptLogprobs);
+  optional(OPTION_CHECKS.promptLogprobs)('numPromptLogprobs', request.numPromptLogprobs);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: Math.max(0, maxResumed) })('resumedTokenIds.length', resumedTokenIds.length);
-  PRIORITY_VALIDATOR('priority', priority);
-  parseOptions('sampling', SAMPLING_VALIDATORS, request.sampling);
+  OPTION_CHECKS.priority('priority', priority);
+  parseOptions('sampling', SAMPLING_CHECKS, request.sampling);
 }

@@ -1,17 +1,13 @@
+import type { RuntimeLostError } from './runtime-lost-error.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
 import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
+import type { SamplingParams } from './options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import {
-  GREEDY,
-  type ClientId,
-  type GenerationRequest,
-  type RequestId,
-  type SamplingParams,
-} from './request.ts';
+import { GREEDY, type ClientId, type GenerationRequest, type RequestId } from './request.ts';
 import { Scheduler, type SchedulerOptions } from './scheduler.ts';
 
 /** Builders and a scripted device for the tests of this folder; production code never imports this file. */
@@ -380,6 +376,10 @@ export class RecordingListener implements EngineListener {
 
   onEnded(events: readonly RequestEvent[]): void {
     this.#record(events);
+  }
+
+  onRuntimeLost({ requestIds }: RuntimeLostError): void {
+    this.log.push(`runtime lost under ${requestIds.join()}`);
   }
 
   of<Type extends RequestEvent['type']>(type: Type): Extract<RequestEvent, { type: Type }>[] {

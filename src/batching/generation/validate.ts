@@ -1,7 +1,11 @@
 import { InvalidOptionError, UnknownOptionError } from '../errors.ts';
 
 /** Returns the value, now typed, or throws `InvalidOptionError` naming the option. */
-export type Validate<Value> = (option: string, value: unknown) => Value;
+export interface Validate<Value> {
+  (option: string, value: unknown): Value;
+  /** As in "Expected `x` to be …". */
+  readonly expected: string;
+}
 
 /** One validator per option: the table is also the list of options that exist. */
 export type Validators<Options> = { readonly [Option in keyof Options]-?: Validate<Options[Option]> };
@@ -11,6 +15,25 @@ export interface Range {
   readonly from?: number;
   readonly above?: number;
   readonly to?: number;
+}
+
+export interface ListBounds {
+  readonly maxItems: number;
+}
+
+/** Lengths are in UTF-16 code units, as JavaScript counts. */
+export interface StringBounds extends ListBounds {
+  readonly maxLength: number;
+}
+
+/** @param read Returns the typed value, or throws what `refuse` makes of the part that is wrong. */
+export function validator<Value>(
+  expected: string,
+  read: (value: unknown, refuse: (got: unknown) => InvalidOptionError, option: string) => Value,
+): Validate<Value> {
+  const validate = (option: string, value: unknown): Value =>
+    read(value, (got) => InvalidOptionError.of(option, expected, got), option);
+  return Object.assign(validate, { expected });
 }
 
 export function integerIn(range: Range): Validate<number> {
@@ -31,22 +54,49 @@ export function finiteIn(range: Range): Validate<number> {
   );
 }
 
-export const isBoolean: Validate<boolean> = (option, value) => {
+export const isBoolean = validator('true or false', (value, refuse) => {
   if (typeof value === 'boolean') return value;
-  throw InvalidOptionError.of(option, 'true or false', value);
-};
+  throw refuse(value);
+});
 
 export function oneOf<const Value extends string>(...values: readonly Value[]): Validate<Value> {
-  return (option, value) => {
+  return validator(`one of ${values.join(', ')}`, (value, refuse) => {
     const match = values.find((candidate) => candidate === value);
-    if (match === undefined) throw InvalidOptionError.of(option, `one of ${values.join(', ')}`, value);
+    if (match === undefined) throw refuse(value);
     return match;
-  };
+  });
+}
+
+export function stringsIn({ maxItems, maxLength }: StringBounds): Validate<string | readonly string[]> {
+  const expected = `a string of 1 to ${maxLength} characters, or a list of at most ${maxItems} of them`;
+  return validator(expected, (value, refuse) => {
+    const check = (entry: unknown): string => {
+      if (typeof entry !== 'string') throw refuse(entry);
+      if (entry === '') throw refuse('an empty string');
+      if (entry.length > maxLength) throw refuse(`${entry.length} characters`);
+      // Half a surrogate pair would match inside a character and leave the other half behind.
+      if (!entry.isWellFormed()) throw refuse('half a character');
+      return entry;
+    };
+    if (!Array.isArray(value)) return check(value);
+    if (value.length > maxItems) throw refuse(`${value.length} strings`);
+    return value.map(check);
+  });
+}
+
+export function tokenIdsIn({ maxItems, ...range }: ListBounds & Range): Validate<readonly number[]> {
+  const isTokenId = integerIn({ from: 0, ...range });
+  return validator(`a list of at most ${maxItems} token ids`, (value, refuse, option) => {
+    if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
+    return value.map((tokenId, index) => isTokenId(`${option}[${index}]`, tokenId));
+  });
 }
 
 /** Undefined passes too. */
 export function optional<Value>(validate: Validate<Value>): Validate<Value | undefined> {
-  return (option, value) => (value === undefined ? undefined : validate(option, value));
+  return validator(validate.expected, (value, _, option) =>
+    value === undefined ? undefined : validate(option, value),
+  );
 }
 
 /**
@@ -72,10 +122,10 @@ export function parseOptions<Options extends object>(
 }
 
 function numberThat(expected: string, holds: (value: number) => boolean): Validate<number> {
-  return (option, value) => {
+  return validator(expected, (value, refuse) => {
     if (typeof value === 'number' && holds(value)) return value;
-    throw InvalidOptionError.of(option, expected, value);
-  };
+    throw refuse(value);
+  });
 }
 
 function isIn({ from = -Infinity, above = -Infinity, to = Infinity }: Range, value: number): boolean {

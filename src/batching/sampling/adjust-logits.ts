@@ -1,4 +1,4 @@
-import type { SamplingParams } from '../generation/request.ts';
+import type { SamplingParams } from '../generation/options.ts';
 import { at } from './top-k.ts';
 
 /** Tokens of a sequence's prompt and output -> how often each occurs in the output. */
@@ -34,7 +34,11 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
     const id = Number(key);
     logits[id] = at(logits, id) + Math.fround(bias);
   }
-  const { repetition, repetitionInverse, frequency, presence } = penaltiesOf(params);
+  const repetition = Math.fround(params.repetitionPenalty);
+  // An inverse spares a division, which GPUs round each in its own way.
+  const repetitionInverse = Math.fround(1 / params.repetitionPenalty);
+  const presence = Math.fround(params.presencePenalty);
+  const frequency = Math.fround(params.frequencyPenalty);
   for (const [id, numOutputs] of tokenCounts) {
     logits[id] = at(logits, id) * (at(logits, id) > 0 ? repetitionInverse : repetition);
     if (numOutputs === 0) continue;
@@ -46,19 +50,4 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
 /** In place: as if the model thought these tokens impossible. */
 export function banTokens(logits: Float32Array, { tokenIds }: TokenBan): void {
   for (const id of tokenIds) logits[id] = -Infinity;
-}
-
-/** The penalties of a request as f32; an inverse spares a division, which GPUs round each in its own way. */
-export function penaltiesOf({ repetitionPenalty, presencePenalty, frequencyPenalty }: SamplingParams): {
-  readonly repetition: number;
-  readonly repetitionInverse: number;
-  readonly presence: number;
-  readonly frequency: number;
-} {
-  return {
-    repetition: Math.fround(repetitionPenalty),
-    repetitionInverse: Math.fround(1 / repetitionPenalty),
-    presence: Math.fround(presencePenalty),
-    frequency: Math.fround(frequencyPenalty),
-  };
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { TokenCounts } from './adjust-logits.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from '../generation/request.ts';
+import type { SamplingParams } from '../generation/options.ts';
 import { createSampler, type SampledToken } from './sampling.ts';
 import { GREEDY } from '../generation/request.ts';
 
@@ -181,11 +181,11 @@ describe('sampling', () => {
       topK: 4,
       presencePenalty: 2,
       logitBias: { 1: 9 },
-      numLogprobs: 3,
+      logprobs: 3,
     };
     for (let position = 0; position < 20; position += 1)
       used(LOGITS, { params: before, position, tokenCounts });
-    const params = { ...SAMPLED, topP: 0.9, numLogprobs: 1 };
+    const params = { ...SAMPLED, topP: 0.9, logprobs: 1 };
     for (let position = 0; position < 50; position += 1) {
       expect(used(LOGITS, { params, position, tokenCounts })).toEqual(
         sampleOne(LOGITS, params, position, tokenCounts),
@@ -210,7 +210,7 @@ describe('sampling', () => {
       presencePenalty: fc.double({ min: -2, max: 2, noNaN: true }),
       frequencyPenalty: fc.double({ min: -2, max: 2, noNaN: true }),
       logitBias: fc.constantFrom({}, { 0: 3, 1: -100 }),
-      numLogprobs: fc.constant(undefined),
+      logprobs: fc.constant(undefined),
       seed: fc.nat(),
     });
     const tokenCounts = new Map([
@@ -327,15 +327,15 @@ describe('logprobs', () => {
   });
 
   it('give the likeliest in order, and the sampled token', () => {
-    expect(sampleOne(logits, { ...GREEDY, numLogprobs: 3 }).logprobs).toEqual({
+    expect(sampleOne(logits, { ...GREEDY, logprobs: 3 }).logprobs).toEqual({
       ...entryOf(1),
       top: [entryOf(1), entryOf(3), entryOf(2)],
     });
   });
 
   it('give the sampled token alone for 0, and every token where more are asked for than there are', () => {
-    expect(sampleOne(logits, { ...GREEDY, numLogprobs: 0 }).logprobs).toEqual({ ...entryOf(1), top: [] });
-    expect(sampleOne(logits, { ...GREEDY, numLogprobs: 20 }).logprobs?.top).toHaveLength(4);
+    expect(sampleOne(logits, { ...GREEDY, logprobs: 0 }).logprobs).toEqual({ ...entryOf(1), top: [] });
+    expect(sampleOne(logits, { ...GREEDY, logprobs: 20 }).logprobs?.top).toHaveLength(4);
   });
 
   it("are the model's own, whatever else is asked for", () => {
@@ -345,7 +345,7 @@ describe('logprobs', () => {
       topK: 1,
       logitBias: { 0: 100 },
       repetitionPenalty: 3,
-      numLogprobs: 2,
+      logprobs: 2,
     };
     expect(sampleOne(logits, params, 0, new Map([[1, 2]])).logprobs).toEqual({
       ...entryOf(0),
@@ -355,7 +355,7 @@ describe('logprobs', () => {
 
   it('sum to 1 over the vocabulary', () => {
     const row = Float32Array.from({ length: 50_257 }, (_, id) => 12 * uniform(5, id) - 40);
-    const { tokenId, logprobs } = sampleOne(row, { ...GREEDY, numLogprobs: 0 });
+    const { tokenId, logprobs } = sampleOne(row, { ...GREEDY, logprobs: 0 });
     const odds = row.reduce((sum, logit) => sum + Math.exp(logit - (row[tokenId] ?? 0)), 0);
     expect(odds * Math.exp(logprobs?.logprob ?? 0)).toBeCloseTo(1, 5);
   });
@@ -382,7 +382,7 @@ describe('a ban', () => {
   });
 
   it('does not show in logprobs, which are those of the raw logits', () => {
-    const params = { ...GREEDY, numLogprobs: 2 };
+    const params = { ...GREEDY, logprobs: 2 };
     const { logprobs } = sample(LOGITS, { params, position: 0, tokenCounts: NO_COUNTS, ban });
     expect(logprobs?.top.map(({ tokenId }) => tokenId)).toEqual([2, 5]);
   });

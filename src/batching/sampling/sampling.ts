@@ -1,7 +1,7 @@
 import { adjustLogits, banTokens, isAdjusting, type TokenBan, type TokenCounts } from './adjust-logits.ts';
 import { checkLogits, logprobsOf, noFiniteLogit, type TokenLogprobs } from './logprobs.ts';
 import { uniform } from './random.ts';
-import type { SamplingParams } from '../generation/request.ts';
+import type { SamplingParams } from '../generation/options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';
 
@@ -71,7 +71,7 @@ export function createSampler(vocabSize: number): SampleToken {
     const fault = checkLogits(logits);
     if (fault) throw fault;
     const tokenId = chooseToken(logits, context);
-    const { numLogprobs } = context.params;
+    const numLogprobs = context.params.logprobs;
     const logprobs =
       numLogprobs === undefined ? undefined : logprobsOf(logits, tokenId, numLogprobs, scratch);
     return { tokenId, logprobs };

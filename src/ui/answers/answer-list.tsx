@@ -1,11 +1,14 @@
+import { memo } from 'react';
+
 import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { Button } from '../button.tsx';
-import { formatCount } from '../format.ts';
+import { describeHouse } from '../deployments/house-features.ts';
+import { ErrorLine } from '../error-line.tsx';
+import { formatCount, formatEuros, formatJson, formatMs } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
-import { AnswerRow } from './answer-row.tsx';
 import { ScrollBox } from '../scroll-box.tsx';
 
 const NO_IDS: readonly RequestId[] = [];
@@ -33,7 +36,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
         </output>
       </div>
       <ScrollBox label="List of answers">
-        <ol className="answer-list" aria-labelledby="answers-title">
+        <ol aria-labelledby="answers-title">
           {ids.map((id) => (
             <AnswerRow key={id} deployment={deployment} id={id} />
           ))}
@@ -63,4 +66,47 @@ function countWaiting({ answerLogs }: ServeView, deployment: string): number {
 function describeCounts(numSettled: number, numWaiting: number): string {
   const settled = `${formatCount(numSettled)} settled`;
   return numWaiting === 0 ? settled : `${settled}, ${formatCount(numWaiting)} waiting`;
+}
+
+/** A longer input gets a line of its own. */
+const MAX_SHORT_INPUT = 16;
+
+interface AnswerRowProps {
+  readonly deployment: string;
+  readonly id: RequestId;
+}
+
+/** Selects its own request, so that an answer renders one row. */
+const AnswerRow = memo(function AnswerRow({ deployment, id }: AnswerRowProps) {
+  const answer = useServeView((view) => view.answerLogs.get(deployment)?.answers.get(id));
+  if (!answer) return null;
+  const { ordinal, status, input, result, clientLatencyMs, error } = answer;
+  const inputText = describeInput(deployment, input);
+  return (
+    <li className="answer" data-request-id={id} data-status={status}>
+      <span className="answer-ordinal">#{ordinal}</span>
+      <span className="answer-input" data-long={inputText.length > MAX_SHORT_INPUT}>
+        {inputText}
+      </span>
+      <span className="answer-result" data-testid="answer-result">
+        {status === 'answered' ? describeResult(deployment, result) : status}
+      </span>
+      <span className="answer-latency">{clientLatencyMs !== undefined && formatMs(clientLatencyMs)}</span>
+      {error && <ErrorLine error={error} />}
+    </li>
+  );
+});
+
+function describeInput(deployment: string, input: unknown): string {
+  return deployment === 'house-price' && isNumberList(input) ? describeHouse(input) : formatJson(input);
+}
+
+function describeResult(deployment: string, result: unknown): string {
+  return deployment === 'house-price' && typeof result === 'number'
+    ? formatEuros(result)
+    : formatJson(result);
+}
+
+function isNumberList(input: unknown): input is readonly number[] {
+  return Array.isArray(input) && input.every((value) => typeof value === 'number');
 }

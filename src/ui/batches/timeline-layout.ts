@@ -22,7 +22,6 @@ export interface TimelineLayout {
 /** A pause this long separates two spells. */
 const PAUSE_MS = 500;
 
-/** On this tab's clock. */
 interface Interval {
   readonly batch: BatchView;
   readonly arrivedAtMs: number;
@@ -75,7 +74,6 @@ function placeBatches(batches: readonly BatchView[]): readonly Interval[] {
   return intervals;
 }
 
-/** `members` in order of arrival. */
 function createSpell(members: readonly Interval[]): TimelineSpell {
   const startedAtMs = members[0]?.arrivedAtMs ?? 0;
   const rows = members.map(({ batch, arrivedAtMs }) => {

@@ -3,7 +3,7 @@ import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
+import type { OptionName, RequestId, WireError } from '../../worker/protocol/protocol.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
@@ -11,7 +11,7 @@ import type { ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText } from './document-text.ts';
 import type { DocumentText } from './document-text.ts';
 import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
-import type { GenerationErrors, GenerationField, GenerationTexts } from './generation-fields.ts';
+import type { GenerationErrors, GenerationTexts } from './generation-fields.ts';
 
 /** The request whose continuation stands at the end of the document. */
 export interface FollowedRequest {
@@ -127,8 +127,7 @@ export class Composer {
       document: writtenText(prompt),
       followed: undefined,
       error: undefined,
-      // An entry of an older history lacks the options that came later.
-      ...(texts && { texts: { ...EMPTY_GENERATION_TEXTS, ...texts }, optionErrors: {} }),
+      ...(texts && { texts, optionErrors: {} }),
     });
   }
 
@@ -140,10 +139,10 @@ export class Composer {
   }
 
   /** A value half typed is no mistake: it is judged when its field is left. */
-  changeOption(field: GenerationField, text: string): void {
+  changeOption(name: OptionName, text: string): void {
     this.store.setState(({ texts, optionErrors, error }) => ({
-      texts: { ...texts, [field]: text },
-      optionErrors: { ...optionErrors, [field]: undefined },
+      texts: { ...texts, [name]: text },
+      optionErrors: { ...optionErrors, [name]: undefined },
       error: withOtherOptions(error),
     }));
   }

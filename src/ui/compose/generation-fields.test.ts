@@ -57,7 +57,9 @@ describe('generation options', () => {
   it('refuses a stop string that is too long, naming its length', () => {
     const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, stop: 'x'.repeat(257) });
     expect(options).toEqual({});
-    expect(errors).toEqual({ stop: 'Expected stop to be at most 256 characters, got 257.' });
+    expect(errors).toEqual({
+      stop: 'Expected stop to be a text of 1 to 256 characters, got 257 characters.',
+    });
   });
 
   it.each([
@@ -74,7 +76,7 @@ describe('generation options', () => {
     ['timeoutMs', ['0', '-1', 'Infinity', 'soon']],
     ['seed', ['-1', '4294967296', '0.5']],
     ['logprobs', ['-1', '21', '2.5', 'all']],
-    ['echo', ['yes', 'false']],
+    ['echo', ['yes', '1']],
   ] as const)('refuses what is out of range for %s, naming it', (field, wrongTexts) => {
     for (const text of wrongTexts) {
       const { options, errors } = parseGeneration({ ...EMPTY_GENERATION_TEXTS, [field]: text });

@@ -13,7 +13,6 @@ interface DeploymentViewProps {
   readonly isShown: boolean;
 }
 
-/** A deployment that is batched by request. */
 export function DeploymentView({ name, isShown }: DeploymentViewProps) {
   return (
     <TabPanel id={name} className="workspace">

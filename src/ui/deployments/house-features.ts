@@ -1,20 +1,11 @@
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
 import { parseNumber } from '../format.ts';
 
-interface HouseFeature {
-  readonly name: string;
-  readonly label: string;
-  readonly unit: string;
-  readonly min: number;
-  readonly max: number;
-  readonly step: number;
-  readonly default: number;
-}
+type HouseFeature = (typeof features)[number];
 
 /** In the order of the model's columns. */
 export const HOUSE_FEATURES: readonly HouseFeature[] = features;
 
-/** The typed texts by the feature's name. */
 type HouseTexts = Readonly<Record<string, string>>;
 
 export type HouseErrors = Readonly<Record<string, string>>;
@@ -52,7 +43,6 @@ export function describeRange({ min, max, step }: HouseFeature): string {
   return step === 1 ? `from ${min} to ${max}` : `from ${min} to ${max} by ${step}`;
 }
 
-/** The values with their units, in the order of the form. */
 export function describeHouse(house: House): string {
   return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
 }

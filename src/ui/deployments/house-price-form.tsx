@@ -22,7 +22,6 @@ export function HousePriceForm() {
     setErrors(found ?? {});
     if (!house) return;
     const handle = serve.getHandle('house-price');
-    // Each request's row shows its answer or error.
     for (const variation of varyHouse(house, numHouses)) void handle.remote(variation);
   };
 

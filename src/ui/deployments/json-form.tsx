@@ -22,24 +22,26 @@ export function JsonForm({ deployment }: { readonly deployment: string }) {
 
   return (
     <QueryForm title="Input" className="json-form" onSend={send} counts={[9]}>
-      <label htmlFor={id}>Input as JSON</label>
-      <textarea
-        id={id}
-        name="input"
-        rows={4}
-        spellCheck={false}
-        aria-describedby={describedBy(id, refusal)}
-        aria-invalid={refusal !== undefined}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          setRefusal(undefined);
-        }}
-      />
-      <FieldNotes id={id} error={refusal}>
-        A number, a “text” in quotes, a list or an object, as <code>checkInput</code> of {deployment} takes
-        it.
-      </FieldNotes>
+      <div className="field">
+        <label htmlFor={id}>Input as JSON</label>
+        <textarea
+          id={id}
+          name="input"
+          rows={4}
+          spellCheck={false}
+          aria-describedby={describedBy(id, refusal)}
+          aria-invalid={refusal !== undefined}
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setRefusal(undefined);
+          }}
+        />
+        <FieldNotes id={id} error={refusal}>
+          A number, a “text” in quotes, a list or an object, as <code>checkInput</code> of {deployment} takes
+          it.
+        </FieldNotes>
+      </div>
     </QueryForm>
   );
 }

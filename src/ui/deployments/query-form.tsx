@@ -6,14 +6,11 @@ import { Panel } from '../panel.tsx';
 interface QueryFormProps {
   readonly title: string;
   readonly className?: string;
-  /** The fields. */
   readonly children: ReactNode;
   readonly onSend: (numQueries: number) => void;
   /** One button for each of these numbers of queries. */
   readonly counts: readonly number[];
-  /** Further buttons. */
   readonly actions?: ReactNode;
-  /** Explains the buttons. */
   readonly hint?: string;
 }
 

@@ -25,12 +25,10 @@ export function listDeployments(served: readonly string[]): readonly string[] {
   return [...own, ...[...names].toSorted()];
 }
 
-/** Reads `?deployment=` of the page's address. */
 export function readSelected(search: string): string {
   return new URLSearchParams(search).get(PARAMETER) ?? TEXT_GENERATOR;
 }
 
-/** The address with this choice. */
 export function withSelected(href: string, deployment: string): string {
   const url = new URL(href);
   if (deployment === TEXT_GENERATOR) url.searchParams.delete(PARAMETER);

@@ -1,7 +1,6 @@
 import { useServeView } from '../state/serve-context.ts';
 import './deployment-view.css';
 
-/** For an address that names an unknown deployment. */
 export function UnknownDeployment({ name }: { readonly name: string }) {
   const hasAnswered = useServeView(
     ({ status }) => status.deployments.length > 0 || status.state !== 'loading',

@@ -3,7 +3,6 @@ import type { ReactNode } from 'react';
 import { ThemeSwitch } from '../theme/theme-switch.tsx';
 import './site-header.css';
 
-/** The brand, with the state of the page below it. */
 export function SiteHeader({ children }: { readonly children?: ReactNode }) {
   return (
     <header className="site-header">

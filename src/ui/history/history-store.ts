@@ -4,7 +4,6 @@ import type { UseStore } from 'idb-keyval';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { FinishReason, WireError } from '../../worker/protocol/protocol.ts';
 
-/** A finished request that was sent from the page. */
 export interface HistoryEntry {
   /** Sorts by time. */
   readonly key: string;
@@ -12,7 +11,6 @@ export interface HistoryEntry {
   readonly finishedAt: string;
   readonly model: string;
   readonly prompt: string;
-  /** The options as typed. */
   readonly texts: GenerationTexts;
   readonly generatedTexts: readonly string[];
   readonly finishReason?: FinishReason;
@@ -21,7 +19,6 @@ export interface HistoryEntry {
   readonly numOutputTokens: number;
 }
 
-/** More drop the oldest. */
 const MAX_ENTRIES = 200;
 
 let opened: UseStore | undefined;
@@ -36,7 +33,6 @@ export function historyFailure(): WireError | undefined {
   return failure;
 }
 
-/** Replaces an entry of the same key. */
 export async function addToHistory(entry: HistoryEntry): Promise<void> {
   await withDatabase(
     async (database) => {

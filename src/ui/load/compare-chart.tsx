@@ -1,6 +1,6 @@
 import './compare-chart.css';
 import { measuresOf } from './compare-measures.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 interface CompareChartProps {
   readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];

@@ -1,36 +1,19 @@
 import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import type { Trial } from './trial.ts';
-import type { LoadSummary } from './summarize.ts';
+import type { LoadSummary, Trial } from './summarize.ts';
 
-interface Measure {
-  readonly title: string;
-  readonly color: '--series-decode' | '--good' | '--series-e2e';
-  readonly bars: readonly Bar[];
-}
-
-interface Bar {
-  readonly label: string;
-  readonly text: string;
-  /** To the value of the first run. */
-  readonly ratio: string;
-  /** Of the longest bar, 0 to 1. */
-  readonly share: number;
-}
-
-export function measuresOf(
-  trials: readonly Pick<Trial, 'label' | 'summary'>[],
-  latencyLimitMs: number,
-): readonly Measure[] {
+export function measuresOf(trials: readonly Pick<Trial, 'label' | 'summary'>[], latencyLimitMs: number) {
   const bars = (
     valueOf: (summary: LoadSummary) => number | undefined,
     format: (value: number | undefined) => string,
-  ): readonly Bar[] => {
+  ) => {
     const values = trials.map(({ summary }) => valueOf(summary));
     const longest = Math.max(...values.map((value) => value ?? 0));
     return trials.map(({ label }, index) => ({
       label,
       text: format(values[index]),
+      /** To the value of the first run. */
       ratio: formatRatio(values[index], values[0]),
+      /** Of the longest bar, 0 to 1. */
       share: longest > 0 ? (values[index] ?? 0) / longest : 0,
     }));
   };

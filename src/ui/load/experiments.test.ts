@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { sweepKnobs } from './experiments.ts';
 import { PolicyHold } from './policy-hold.ts';
 import { createFakeServe } from './test-support.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 describe('the search for knobs', () => {
   const options = {

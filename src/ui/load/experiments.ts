@@ -8,7 +8,7 @@ import type { Trace } from './scenario.ts';
 import { isMeasurable, rank } from './suggest-knobs.ts';
 import type { Ranking, Suggestion } from './suggest-knobs.ts';
 import { summarize } from './summarize.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
@@ -17,7 +17,6 @@ export interface ExperimentOptions {
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   readonly onProgress: (label: string, progress: LoadProgress) => void;
-  /** After each run, in order. */
   readonly onTrial: (trial: Trial) => void;
 }
 
@@ -28,19 +27,13 @@ interface Plan {
   readonly rate?: number;
 }
 
-/** One run under the current policy. */
-export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<readonly Trial[]> {
+export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
   return runAll(serve, [{ label: 'run', trace, knobs: {} }], options);
 }
 
 const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
 
-/** The same trace under each policy. */
-export function comparePolicies(
-  serve: Serve,
-  trace: Trace,
-  options: ExperimentOptions,
-): Promise<readonly Trial[]> {
+export function comparePolicies(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
   const plans = POLICIES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
   return runAll(serve, plans, options);
 }
@@ -48,12 +41,11 @@ export function comparePolicies(
 /** Multiples of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
-/** The same load at rates around its own. */
 export function sweepRates(
   serve: Serve,
   { baseRate, traceAt }: RateSweep,
   options: ExperimentOptions,
-): Promise<readonly Trial[]> {
+): Promise<void> {
   const plans = RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
     return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: traceAt(factor), knobs: {} };
@@ -133,8 +125,7 @@ async function runAll(
   serve: Serve,
   plans: readonly Plan[],
   { signal, hold, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
-): Promise<readonly Trial[]> {
-  const trials: Trial[] = [];
+): Promise<void> {
   for (const { label, trace, knobs, rate } of plans) {
     if (signal.aborted) break;
     const policy = await hold.apply(knobs);
@@ -145,8 +136,6 @@ async function runAll(
     hold.throwIfLost();
     const summary = summarize(run, latencyLimitMs);
     const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
-    trials.push(trial);
     onTrial(trial);
   }
-  return trials;
 }

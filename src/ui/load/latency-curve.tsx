@@ -6,7 +6,7 @@ import { formatMs, formatNumber } from '../format.ts';
 import { observeSize } from '../observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 interface LatencyCurveProps {
   readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
@@ -84,7 +84,6 @@ function line(label: string, dash: number[]): uPlot.Series {
   };
 }
 
-/** Sorted by throughput, so that the curve goes from left to right. */
 function dataOf(trials: readonly Pick<Trial, 'summary'>[], latencyLimitMs: number): uPlot.AlignedData {
   const sorted = trials.toSorted((a, b) => a.summary.tokensPerSecond - b.summary.tokensPerSecond);
   return [

@@ -10,56 +10,45 @@ export type Mode = (typeof MODES)[number];
 export const ARRIVALS = ['poisson', 'closed-loop', 'burst', 'ramp', 'replay'] as const;
 type ArrivalsType = (typeof ARRIVALS)[number];
 
-export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
+const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
 
-/** The fields that hold a number, as typed. */
-export const NUMBER_FIELDS = [
-  'rate',
-  'numUsers',
-  'burstSize',
-  'everySeconds',
-  'fromRate',
-  'toRate',
-  'durationSeconds',
-  'promptMin',
-  'promptMax',
-  'outputMin',
-  'outputMax',
-  'seed',
-  'latencyLimitMs',
-] as const;
+const textField = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
+
+/** The fields that hold a number, as typed, with their defaults. */
+const numbersSchema = v.object({
+  rate: textField('8'),
+  // Empty: twice the max batch size in force.
+  numUsers: textField(''),
+  burstSize: textField('8'),
+  everySeconds: textField('2'),
+  fromRate: textField('1'),
+  toRate: textField('16'),
+  durationSeconds: textField('5'),
+  promptMin: textField('3'),
+  promptMax: textField('12'),
+  outputMin: textField('8'),
+  outputMax: textField('64'),
+  seed: textField('1'),
+  latencyLimitMs: textField('2000'),
+});
+
+const formSchema = v.object({
+  mode: v.optional(v.picklist(MODES), 'compare'),
+  // Batching helps most where requests wait.
+  arrivals: v.optional(v.picklist(ARRIVALS), 'closed-loop'),
+  promptLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
+  outputLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
+  ...numbersSchema.entries,
+});
+
+export type LoadForm = Readonly<v.InferOutput<typeof formSchema>>;
+
+export const NUMBER_FIELDS = v.keyof(numbersSchema).options;
 export type NumberFieldName = (typeof NUMBER_FIELDS)[number];
-
-export type LoadForm = Readonly<Record<NumberFieldName, string>> & {
-  readonly mode: Mode;
-  readonly arrivals: ArrivalsType;
-  readonly promptLengths: Lengths['type'];
-  readonly outputLengths: Lengths['type'];
-};
 
 export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
 
-export const DEFAULT_LOAD_FORM: LoadForm = {
-  mode: 'compare',
-  // Batching helps most where requests wait.
-  arrivals: 'closed-loop',
-  rate: '8',
-  // Twice the max batch size in force.
-  numUsers: '',
-  burstSize: '8',
-  everySeconds: '2',
-  fromRate: '1',
-  toRate: '16',
-  durationSeconds: '5',
-  promptLengths: 'uniform',
-  promptMin: '3',
-  promptMax: '12',
-  outputLengths: 'uniform',
-  outputMin: '8',
-  outputMax: '64',
-  seed: '1',
-  latencyLimitMs: '2000',
-};
+export const DEFAULT_LOAD_FORM: LoadForm = v.parse(formSchema, {});
 
 interface NumberRule {
   readonly label: string;
@@ -135,15 +124,8 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
   },
 };
 
-export interface ParsedLoad {
-  readonly errors: LoadErrors;
-  /** Meaningless where `errors` has any. */
-  readonly scenario: Scenario;
-  readonly latencyLimitMs: number;
-}
-
 /** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
-export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad {
+export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
   const form = withUsers(typed, maxBatchSize);
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
   for (const name of NUMBER_FIELDS) {
@@ -174,8 +156,9 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
   if (numExpected > MAX_REQUESTS && Object.keys(errors).length === 0) {
     errors.durationSeconds = `Expected at most ${MAX_REQUESTS} requests, got about ${Math.round(numExpected)}: shorten it or lower the rate.`;
   }
+  // With errors, the rest is meaningless.
   return {
-    errors,
+    errors: errors satisfies LoadErrors,
     latencyLimitMs: numbers('latencyLimitMs'),
     scenario: {
       arrivals,
@@ -183,7 +166,7 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
       seed: numbers('seed'),
       promptWords: lengths(form.promptLengths, 'promptMin', 'promptMax'),
       outputTokens: lengths(form.outputLengths, 'outputMin', 'outputMax'),
-    },
+    } satisfies Scenario,
   };
 }
 
@@ -205,7 +188,6 @@ const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
   'outputMax',
 ]);
 
-/** Whether the form uses this field. */
 function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
   const { arrivals } = NUMBER_RULES[name];
   if (arrivals !== undefined) return arrivals === form.arrivals;
@@ -247,18 +229,10 @@ function meanRateOf(arrivals: Arrivals): number {
   }
 }
 
-const formSchema = v.object({
-  ...v.entriesFromList(NUMBER_FIELDS, v.exactOptional(v.pipe(v.string(), v.maxLength(40)))),
-  mode: v.exactOptional(v.picklist(MODES)),
-  arrivals: v.exactOptional(v.picklist(ARRIVALS)),
-  promptLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
-  outputLengths: v.exactOptional(v.picklist(LENGTH_TYPES)),
-});
-
 /** The form that a link describes, with defaults for the rest. A malformed link gives the defaults. */
 export function readLoadForm(json: string | undefined): LoadForm {
   const result = v.safeParse(v.pipe(v.string(), v.parseJson(), formSchema), json ?? '{}');
-  return result.success ? { ...DEFAULT_LOAD_FORM, ...result.output } : DEFAULT_LOAD_FORM;
+  return result.success ? result.output : DEFAULT_LOAD_FORM;
 }
 
 /** The inverse of `readLoadForm`, without the fields at their defaults. */

@@ -11,8 +11,8 @@ import { useServe } from '../state/serve-context.ts';
 import { useAttempt } from '../use-attempt.ts';
 import { CompareChart } from './compare-chart.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
-import { exportLoad } from './export-load.ts';
 import { LatencyCurve } from './latency-curve.tsx';
+import { exportLoad } from './load-session.ts';
 import type { LoadResults } from './load-session.ts';
 import { combineRounds, isMeasurable } from './suggest-knobs.ts';
 import type { Candidate } from './suggest-knobs.ts';
@@ -128,7 +128,6 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
   );
 }
 
-/** Several short texts in one narrow cell. */
 function Lines({ texts }: { readonly texts: readonly string[] }) {
   return texts.map((text, index) => <div key={index}>{text}</div>);
 }
@@ -176,14 +175,8 @@ function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
   );
 }
 
-function describeFinished({
-  numFinished,
-  numSent,
-  numRejected,
-  numFailed,
-  numCancelled,
-  durationMs,
-}: LoadSummary): string[] {
+function describeFinished(summary: LoadSummary): string[] {
+  const { numFinished, numSent, numRejected, numFailed, numCancelled, durationMs } = summary;
   return [
     `${formatCount(numFinished)} of ${formatCount(numSent)}`,
     ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),

@@ -1,8 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { exportLoad } from './export-load.ts';
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
-import { LoadSession } from './load-session.ts';
+import { exportLoad, LoadSession } from './load-session.ts';
 import type { Trace } from './scenario.ts';
 import { createFakeServe } from './test-support.ts';
 import { parseTraceFile } from './trace-file.ts';

@@ -2,19 +2,20 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
-import type { WireError } from '../../worker/protocol/protocol.ts';
+import type { ServeStatus, WireError } from '../../worker/protocol/protocol.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';
 import type { ExperimentOptions } from './experiments.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 import { parseLoadForm } from './load-form.ts';
-import type { LoadErrors, LoadForm, Mode, ParsedLoad } from './load-form.ts';
+import type { LoadErrors, LoadForm, Mode } from './load-form.ts';
 import { PolicyHold } from './policy-hold.ts';
 import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
+import { describeSuggestion } from './suggestion-text.ts';
 import { parseTraceFile } from './trace-file.ts';
 
 interface LoadedTrace {
@@ -22,7 +23,6 @@ interface LoadedTrace {
   readonly trace: Trace;
 }
 
-/** The results of the last experiment, or of the current one so far. */
 export interface LoadResults {
   readonly mode: Mode;
   /** Undefined for a replay. */
@@ -136,7 +136,7 @@ export class LoadSession {
     }
   }
 
-  #parse(form: LoadForm): ParsedLoad {
+  #parse(form: LoadForm) {
     return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
   }
 
@@ -146,25 +146,11 @@ export class LoadSession {
     trace: Trace,
     options: ExperimentOptions,
   ): Promise<Suggestion | undefined> {
-    switch (mode) {
-      case 'run':
-        await runOnce(this.#serve, trace, options);
-        break;
-      case 'sweep':
-        await sweepRates(
-          this.#serve,
-          scenario ? sweepScenario(scenario, trace) : sweepReplay(trace),
-          options,
-        );
-        break;
-      case 'compare':
-        await comparePolicies(this.#serve, trace, options);
-        break;
-      case 'suggest':
-        return sweepKnobs(this.#serve, trace, options);
-      default:
-        mode satisfies never;
-    }
+    const serve = this.#serve;
+    if (mode === 'suggest') return sweepKnobs(serve, trace, options);
+    if (mode === 'run') await runOnce(serve, trace, options);
+    else if (mode === 'compare') await comparePolicies(serve, trace, options);
+    else await sweepRates(serve, scenario ? sweepScenario(scenario, trace) : sweepReplay(trace), options);
     return undefined;
   }
 
@@ -188,4 +174,23 @@ export class LoadSession {
 function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined {
   if (!trace) return NO_TRACE;
   return mode === 'sweep' && rateOf(trace) === 0 ? NO_ARRIVAL_TIMES : undefined;
+}
+
+/** The file of a load test. A run without a trace sent the file's own. */
+export function exportLoad(
+  { mode, scenario, latencyLimitMs, trials, suggestion }: LoadResults,
+  { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,
+) {
+  const trace = trials[0]?.trace;
+  return {
+    mode,
+    scenario,
+    latencyLimitMs,
+    model,
+    backend,
+    policy,
+    trace,
+    ...(suggestion && { suggestion: describeSuggestion(suggestion, latencyLimitMs) }),
+    trials: trials.map(({ trace: own, ...trial }) => (own === trace ? trial : { ...trial, trace: own })),
+  };
 }

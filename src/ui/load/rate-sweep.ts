@@ -1,7 +1,6 @@
 import { createTrace } from './create-trace.ts';
 import type { Scenario, Trace } from './scenario.ts';
 
-/** One load, to be sent slower and faster. */
 export interface RateSweep {
   /** Requests per second at factor 1. */
   readonly baseRate: number;

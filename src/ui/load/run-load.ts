@@ -4,7 +4,6 @@ import type { FinishReason, GenerationResult } from '../../worker/protocol/proto
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
-/** The end of one request. */
 export type Outcome = { readonly sentMs: number } & (
   | {
       readonly status: 'finished';
@@ -12,7 +11,6 @@ export type Outcome = { readonly sentMs: number } & (
       readonly numPromptTokens: number;
       /** Without the end token, as the metrics count them. */
       readonly numOutputTokens: number;
-      /** Measured by the worker. */
       readonly timings: GenerationResult['timings'];
     }
   /** Back pressure: the queue was full. */
@@ -23,7 +21,6 @@ export type Outcome = { readonly sentMs: number } & (
 );
 
 export interface LoadRun {
-  /** In the order of sending. */
   readonly outcomes: readonly Outcome[];
   /** From the start to the end of the last request. */
   readonly durationMs: number;

@@ -2,7 +2,6 @@
 export type Arrivals =
   /** Each user sends its next request when the last one ends. */
   | { readonly type: 'closed-loop'; readonly numUsers: number }
-  /** Independent of each other. */
   | { readonly type: 'poisson'; readonly ratePerSecond: number }
   | { readonly type: 'burst'; readonly burstSize: number; readonly everySeconds: number }
   /** Poisson arrivals whose rate grows linearly. */
@@ -36,7 +35,6 @@ export interface TraceRequest {
   readonly seed: number;
 }
 
-/** All requests of a run, so that they can be sent again. */
 export interface Trace {
   readonly requests: readonly TraceRequest[];
   /** In a closed loop: users who take the requests in turn, from the first again after the last, until time is up. */

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { combineRounds, isMeasurable, rank } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 import { createTrial } from './test-support.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 interface Truth {
   readonly goodput: number;

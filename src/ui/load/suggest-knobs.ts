@@ -1,8 +1,6 @@
-import type { Trial } from './trial.ts';
-import type { LoadSummary, Percentiles } from './summarize.ts';
+import type { LoadSummary, Percentiles, Trial } from './summarize.ts';
 import { contendersOf, medianOf, withinLimit } from './tell-apart.ts';
 
-/** A setting with its rounds. */
 export interface Candidate extends Pick<Trial, 'label' | 'policy'> {
   readonly rounds: readonly Trial[];
   /** The median of each figure over the rounds; counts of requests and tokens are sums. */
@@ -18,14 +16,12 @@ export interface Ranking {
   readonly candidates: readonly Candidate[];
 }
 
-/** The result of a search for knobs. */
 export interface Suggestion {
   readonly sizes: Ranking;
   /** Waits at the best size. Left out where the sizes made no measurable difference. */
   readonly waits?: Ranking;
 }
 
-/** Puts the rounds of each setting together. */
 export function combineRounds(trials: readonly Trial[]): readonly Candidate[] {
   const byLabel = Map.groupBy(trials, ({ label }) => label);
   return [...byLabel.values()].flatMap((rounds) => {

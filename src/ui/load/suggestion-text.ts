@@ -2,14 +2,7 @@ import { formatMs, formatNumber } from '../format.ts';
 import { goodputsOf, isMeasurable, p95sOf } from './suggest-knobs.ts';
 import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
 
-export interface SuggestionText {
-  readonly title: string;
-  /** One sentence each. */
-  readonly reasons: readonly string[];
-}
-
-export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: number): SuggestionText {
-  const { sizes, waits } = suggestion;
+export function describeSuggestion({ sizes, waits }: Suggestion, latencyLimitMs: number) {
   if (!isMeasurable(sizes)) {
     return { title: 'No measurable difference', reasons: describeTie(sizes) };
   }

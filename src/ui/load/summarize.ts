@@ -1,4 +1,6 @@
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
+import type { Trace } from './scenario.ts';
 
 export interface Percentiles {
   readonly p50: number;
@@ -6,30 +8,25 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-/** The figures of a run. Latencies are in ms, of the finished requests; undefined where none finished. */
-export interface LoadSummary {
-  readonly numSent: number;
-  readonly numFinished: number;
-  readonly numRejected: number;
-  readonly numFailed: number;
-  readonly numCancelled: number;
-  readonly numPromptTokens: number;
-  readonly numOutputTokens: number;
-  readonly durationMs: number;
-  /** Output tokens. */
-  readonly tokensPerSecond: number;
-  readonly requestsPerSecond: number;
-  /** Requests that finished within the latency limit. */
-  readonly goodputPerSecond: number;
-  readonly ttftMs: Percentiles | undefined;
-  readonly tpotMs: Percentiles | undefined;
-  readonly queueWaitMs: Percentiles | undefined;
-  readonly e2eMs: Percentiles | undefined;
+export type LoadSummary = Readonly<ReturnType<typeof summarize>>;
+
+export interface Trial {
+  readonly label: string;
+  /** In force during the run. */
+  readonly policy: BatchingPolicy;
+  /** Requests per second, in a rate sweep. */
+  readonly rate?: number;
+  /** From 1, in a search for knobs. */
+  readonly round?: number;
+  readonly trace: Trace;
+  readonly run: LoadRun;
+  readonly summary: LoadSummary;
 }
 
 type Finished = Extract<Outcome, { status: 'finished' }>;
 
-export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: number): LoadSummary {
+/** Latencies are in ms, of the finished requests; undefined where none finished. */
+export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: number) {
   const finished = outcomes.filter((outcome) => outcome.status === 'finished');
   const count = (status: Outcome['status']): number =>
     outcomes.filter((outcome) => outcome.status === status).length;
@@ -47,6 +44,7 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
     durationMs,
     tokensPerSecond: perSecond(numOutputTokens),
     requestsPerSecond: perSecond(finished.length),
+    /** Requests that finished within the latency limit. */
     goodputPerSecond: perSecond(numGood),
     ttftMs: percentilesOf(finished.map(({ timings }) => timings.ttftMs)),
     // A single token has no time between tokens.

@@ -1,4 +1,3 @@
-/** Whether more or less of a measure is better. */
 type Better = 'more' | 'less';
 
 /**

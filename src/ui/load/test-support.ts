@@ -1,7 +1,7 @@
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
 import { POLICY } from '../test-support.ts';
-import type { Trial } from './trial.ts';
+import type { Trial } from './summarize.ts';
 
 /**
  * Finishes each request at once, with one token, in as long as it says; remembers what it was told. Its one override is lost

@@ -2,14 +2,20 @@ import { useId, useState } from 'react';
 import type { ChangeEvent, FormEvent } from 'react';
 
 import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
-import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker/protocol/protocol.ts';
+import type {
+  DtypeChoice,
+  ModelLoad,
+  StoredModel,
+  WhenBusy,
+  WireError,
+} from '../../worker/protocol/protocol.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Panel } from '../panel.tsx';
 import { Select } from '../select.tsx';
 import type { Choices } from '../select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { LoadProgress } from './load-progress.tsx';
+import { describeLoad } from './describe-load.ts';
 import './models-panel.css';
 import { refusalOf } from './refusal.ts';
 import { StoredModels } from './stored-models.tsx';
@@ -120,5 +126,28 @@ export function ModelsPanel() {
       )}
       <StoredModels onLoad={loadStored} />
     </Panel>
+  );
+}
+
+/** Short phases, which can't be paused. */
+const AT_ONCE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
+
+/** The progress of a load. Every tab may pause or cancel it. */
+function LoadProgress({ load }: { readonly load: ModelLoad }) {
+  const { serve } = useServe();
+  const { id, isPaused, phase, loaded, total } = load;
+  return (
+    <div className="model-load" data-testid="model-load">
+      <p>
+        <strong>{id}</strong> {describeLoad(load)}
+      </p>
+      <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
+      <div className="model-actions">
+        <Button disabled={AT_ONCE.has(phase)} onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}>
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+        <Button onClick={() => serve.steerLoad('cancel')}>Cancel</Button>
+      </div>
+    </div>
   );
 }

@@ -8,7 +8,6 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import { useAttempt } from '../use-attempt.ts';
 import { describeStored } from './describe-load.ts';
 
-/** The models on this device. */
 export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel) => void }) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);
@@ -71,11 +70,11 @@ function followStoredModels(serve: Serve, onChange: () => void): () => void {
   const look = (): void => {
     if (document.visibilityState === 'visible') onChange();
   };
-  document.addEventListener('visibilitychange', look);
-  window.addEventListener('focus', look);
+  const listening = new AbortController();
+  document.addEventListener('visibilitychange', look, { signal: listening.signal });
+  window.addEventListener('focus', look, { signal: listening.signal });
   return () => {
     unsubscribe();
-    document.removeEventListener('visibilitychange', look);
-    window.removeEventListener('focus', look);
+    listening.abort();
   };
 }

@@ -1,14 +1,18 @@
+import { useState } from 'react';
+
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import { CheckField } from '../check-field.tsx';
+import { ErrorLine } from '../error-line.tsx';
 import { Knobs } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
+import { Segments } from '../segments.tsx';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
+import { useAttempt } from '../use-attempt.ts';
 import './policy-panel.css';
-import { PolicySwitch } from './policy-switch.tsx';
-import { KNOBS } from './policy-texts.ts';
-import { PrefixCachingField } from './prefix-caching-field.tsx';
+import { explainPolicy, KNOBS, POLICY_NAMES } from './policy-texts.ts';
 
-/** Changes apply at once, to running requests too. */
 export function PolicyPanel() {
   const { serve, store } = useServe();
   const policy = useServeView((view) => basePolicyOf(view.status));
@@ -33,4 +37,49 @@ export function PolicyPanel() {
       </Knobs>
     </Panel>
   );
+}
+
+function PolicySwitch() {
+  const { shown, refusal, choose } = usePolicySetting('policy');
+  const explanation = useServeView((view) => explainPolicy(view.status, shown));
+  return (
+    <Segments
+      legend="Batching policy"
+      name="policy"
+      value={shown}
+      choices={POLICY_NAMES.map((name) => [name, name] as const)}
+      onChange={(name) => void choose(name)}
+    >
+      <p className="policy-explanation note">{explanation}</p>
+      {refusal && <ErrorLine error={refusal} />}
+    </Segments>
+  );
+}
+
+function PrefixCachingField() {
+  const { shown, refusal, choose } = usePolicySetting('prefixCaching');
+  return (
+    <CheckField
+      name="prefixCaching"
+      label="Prefix caching"
+      hint="A prompt that begins as another one does takes over its keys and values: it starts sooner, and no text changes."
+      error={refusal?.message}
+      isChecked={shown}
+      onChange={(isChecked) => void choose(isChecked)}
+    />
+  );
+}
+
+/** A setting of the policy. Until the worker answers, the choice is shown, so that the control moves at once. */
+function usePolicySetting<Name extends 'policy' | 'prefixCaching'>(name: Name) {
+  const { serve, store } = useServe();
+  const inForce = useServeView((view) => basePolicyOf(view.status)[name]);
+  const [chosen, setChosen] = useState<BatchingPolicy[Name]>();
+  const { refusal, attempt } = useAttempt();
+  const choose = async (value: BatchingPolicy[Name]): Promise<void> => {
+    setChosen(() => value);
+    await attempt(() => configurePolicy(serve, store, { [name]: value }));
+    setChosen(undefined);
+  };
+  return { shown: chosen ?? inForce, refusal, choose };
 }

@@ -1,7 +1,7 @@
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy, PolicyName, ServeStatus } from '../../worker/protocol/protocol.ts';
 import type { KnobText } from '../knob-field.tsx';
 
-export const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
+const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
   off: 'One sequence at a time; every other request waits for it to end.',
   static: 'Ray Serve’s rule: gather a batch, run it until its last member ends. Nobody joins.',
   continuous: 'Sequences join and leave between steps; a free slot is filled at once.',
@@ -43,3 +43,13 @@ export const KNOBS: readonly KnobText<Knob>[] = [
     hint: 'What keys and values of all sequences may take; others wait, and one that is too large alone is refused. Infinity = as much as the device allows.',
   },
 ];
+
+/** The effect of a choice, or why it waits. */
+export function explainPolicy(
+  { override, policy }: Pick<ServeStatus, 'override' | 'policy'>,
+  chosen: PolicyName,
+): string {
+  if (!override) return POLICY_EXPLANATIONS[chosen];
+  const test = override.isOwn ? 'A load test' : 'A load test in another tab';
+  return `${test} runs ${policy.policy}. Your settings apply when it ends.`;
+}

@@ -13,7 +13,6 @@ import { useInTurns } from './use-in-turns.ts';
 /** Rows drawn at first, and added by each “Show older”. */
 const PAGE_SIZE = 40;
 
-/** Newest first. */
 export function RequestList() {
   const { store } = useServe();
   const requestIds = useServeView((view) => view.requestIds);
@@ -46,20 +45,16 @@ export function RequestList() {
           Show older ({formatCount(numHidden)})
         </Button>
       )}
-      {requestIds.length === 0 && <EmptyList />}
+      {requestIds.length === 0 && (
+        <div className="requests-empty">
+          <p>No request yet.</p>
+          <p>
+            Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the
+            batch size grow. Requests sent while the model loads wait and start by themselves.
+          </p>
+        </div>
+      )}
     </section>
-  );
-}
-
-function EmptyList() {
-  return (
-    <div className="requests-empty">
-      <p>No request yet.</p>
-      <p>
-        Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the batch
-        size grow. Requests sent while the model loads wait and start by themselves.
-      </p>
-    </div>
   );
 }
 

@@ -53,7 +53,6 @@ export const RequestRow = memo(function RequestRow({ id }: { readonly id: Reques
   );
 });
 
-/** The parts of a request that no token changes. */
 function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;
   const { id, ordinal, clientId, status, prompt, finishReason, error, generatedTexts } = request;

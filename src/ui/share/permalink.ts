@@ -1,7 +1,6 @@
-import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
+import { GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 
-/** The state that a link restores. */
 interface Permalink {
   readonly prompt: string | undefined;
   readonly texts: GenerationTexts;
@@ -15,10 +14,9 @@ const LOAD = 'load';
 /** Reads the fragment of an address, which browsers send to no server. */
 export function readPermalink(hash: string): Permalink {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
-  const given = GENERATION_FIELD_NAMES.map((field) => [field, parameters.get(field) ?? ''] as const);
   return {
     prompt: parameters.get(PROMPT) ?? undefined,
-    texts: { ...EMPTY_GENERATION_TEXTS, ...Object.fromEntries(given) },
+    texts: Object.fromEntries(GENERATION_FIELD_NAMES.map((name) => [name, parameters.get(name) ?? ''])),
     load: parameters.get(LOAD) ?? undefined,
   };
 }
@@ -27,7 +25,7 @@ export function readPermalink(hash: string): Permalink {
 export function withPermalink(href: string, { prompt, texts, load }: Permalink): string {
   const parameters = new URLSearchParams();
   if (prompt !== undefined) parameters.set(PROMPT, prompt);
-  for (const field of GENERATION_FIELD_NAMES) if (texts[field] !== '') parameters.set(field, texts[field]);
+  for (const name of GENERATION_FIELD_NAMES) if (texts[name]) parameters.set(name, texts[name]);
   if (load !== undefined) parameters.set(LOAD, load);
   const url = new URL(href);
   url.hash = parameters.toString();

@@ -18,7 +18,6 @@ interface BarsScene {
   readonly tabColors: TabColors;
 }
 
-/** Above the lanes. */
 export const AXIS_HEIGHT = 18;
 const GAP = 3;
 const WAIT_HEIGHT = 3;

@@ -89,14 +89,15 @@ export function mountSlots(
     canvas.style.cursor = bar ? 'pointer' : '';
     onHover(bar);
   };
-  const leave = (): void => onHover(undefined);
   const select = (event: MouseEvent): void => {
     const bar = barUnder(event);
     if (bar) onSelect(bar);
   };
-  canvas.addEventListener('pointermove', hover);
-  canvas.addEventListener('pointerleave', leave);
-  canvas.addEventListener('click', select);
+  const listening = new AbortController();
+  const { signal } = listening;
+  canvas.addEventListener('pointermove', hover, { signal });
+  canvas.addEventListener('pointerleave', () => onHover(undefined), { signal });
+  canvas.addEventListener('click', select, { signal });
 
   const releases = [
     store.subscribe((view, previous) => {
@@ -125,9 +126,7 @@ export function mountSlots(
   return () => {
     cancelAnimationFrame(frame);
     motion?.cancel();
-    canvas.removeEventListener('pointermove', hover);
-    canvas.removeEventListener('pointerleave', leave);
-    canvas.removeEventListener('click', select);
+    listening.abort();
     for (const release of releases) release();
   };
 }

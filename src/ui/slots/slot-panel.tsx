@@ -5,7 +5,6 @@ import { Button } from '../button.tsx';
 import { Panel } from '../panel.tsx';
 import { Select } from '../select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import type { SlotBar } from '../state/slot-history.ts';
 import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT } from './draw-slots.ts';
 import { LANES_HEIGHT, mountSlots } from './mount-slots.ts';
@@ -35,7 +34,7 @@ export function SlotPanel() {
       onHover: (bar) => {
         readout.textContent = bar ? describeBar(bar) : '';
       },
-      onSelect: trace,
+      onSelect: ({ requestId }) => slotSettings.setState({ tracedId: requestId }),
     });
   }, [store, tabColors]);
 
@@ -82,8 +81,4 @@ export function SlotPanel() {
       )}
     </Panel>
   );
-}
-
-function trace({ requestId }: SlotBar): void {
-  slotSettings.setState({ tracedId: requestId });
 }

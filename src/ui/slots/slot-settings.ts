@@ -4,9 +4,7 @@ import type { RequestId } from '../../worker/protocol/protocol.ts';
 
 interface SlotSettings {
   readonly windowMs: number;
-  /** The request whose trace is shown. */
   readonly tracedId: RequestId | undefined;
-  /** The bars of that request. */
   readonly selectedKeys: ReadonlySet<string>;
 }
 

@@ -22,7 +22,6 @@ interface TraceDialogProps {
 /** The most rows in the dialog; the export has all. */
 const MAX_ROWS = 600;
 
-/** The batches that one request took part in, as far back as the page keeps them. */
 export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();

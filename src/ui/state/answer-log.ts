@@ -18,7 +18,6 @@ export interface AnswerView {
   readonly error?: WireError;
 }
 
-/** The requests of one deployment. */
 export interface AnswerLog {
   readonly answers: ReadonlyMap<RequestId, AnswerView>;
   /** In the order of submission. The same array until a request is submitted or dropped. */
@@ -51,7 +50,6 @@ export function updateAnswerLogs(logs: AnswerLogs, events: readonly ReceivedUpda
   return drafts.finish();
 }
 
-/** Drops the settled requests; waiting ones stay. */
 export function withoutSettled(log: AnswerLog): AnswerLog {
   const answers = new Map([...log.answers].filter(([, { status }]) => status === 'waiting'));
   return { ...log, answers, answerIds: [...answers.keys()] };

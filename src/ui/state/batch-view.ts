@@ -2,9 +2,7 @@ import type { BatchRecord, DeploymentInfo } from '../../worker/protocol/protocol
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {
-  /** When the record arrived here. */
   readonly endedAtMs: number;
-  /** No other batch of its deployment ran at the same time. */
   readonly ranAlone: boolean;
 }
 

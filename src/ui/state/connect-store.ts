@@ -43,7 +43,6 @@ export async function configurePolicy(
   store.setState(({ status }) => ({ status: withBasePolicy(status, policy) }));
 }
 
-/** As `configurePolicy`, for any other deployment. */
 export async function configureDeployment(
   serve: Serve,
   store: ServeStore,

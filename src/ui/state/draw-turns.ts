@@ -1,14 +1,7 @@
 import { onNextFrame } from './next-frame.ts';
 
-/** Drawings that wait for their turn. */
-interface DrawTurns {
-  /** A waiting drawing keeps its place. */
-  request(draw: () => void): void;
-  cancel(draw: () => void): void;
-}
-
 /** Runs a few drawings per frame, so that typing and scrolling stay smooth. */
-export function createDrawTurns(numPerFrame: number): DrawTurns {
+export function createDrawTurns(numPerFrame: number) {
   const waiting = new Set<() => void>();
 
   const takeTurns = (): void => {
@@ -19,11 +12,12 @@ export function createDrawTurns(numPerFrame: number): DrawTurns {
   };
 
   return {
-    request(draw) {
+    /** A drawing that already waits keeps its place. */
+    request(draw: () => void): void {
       waiting.add(draw);
       onNextFrame(takeTurns);
     },
-    cancel(draw) {
+    cancel(draw: () => void): void {
       waiting.delete(draw);
     },
   };

@@ -51,7 +51,11 @@ export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal
   // The worker refuses an input that is no text; its row shows the input.
   const whole = typeof input === 'string' ? input : formatJson(input);
   const prompt = whole.length > MAX_SHOWN_LENGTH ? `${whole.slice(0, MAX_SHOWN_LENGTH)}…` : whole;
-  return { id: requestId, ordinal, status: 'waiting', prompt, generatedTexts: [''], numOutputTokens: 0 };
+  return { ...waitingView(requestId, prompt), ordinal };
+}
+
+function waitingView(id: RequestId, prompt: string): RequestView {
+  return { id, status: 'waiting', prompt, generatedTexts: [''], numOutputTokens: 0 };
 }
 
 export function updateRequestView(
@@ -64,15 +68,7 @@ export function updateRequestView(
       return { ...view, status: 'waiting' };
     case 'restarted': {
       const { id, ordinal, prompt } = view;
-      const generatedTexts = [''];
-      return {
-        id,
-        ...(ordinal !== undefined && { ordinal }),
-        status: 'waiting',
-        prompt,
-        generatedTexts,
-        numOutputTokens: 0,
-      };
+      return { ...waitingView(id, prompt), ...(ordinal !== undefined && { ordinal }) };
     }
     case 'started':
       return { ...view, status: 'running', queueWaitMs: update.queueWaitMs };
@@ -94,14 +90,7 @@ export function updateRequestView(
 /** A request of another tab, with the start of its prompt. */
 export function foreignRequestView(activity: RequestActivity): RequestView {
   const { requestId, clientId, inputPreview, state, numOutputTokens } = activity;
-  return {
-    id: requestId,
-    clientId,
-    status: state,
-    prompt: inputPreview,
-    generatedTexts: [''],
-    numOutputTokens,
-  };
+  return { ...waitingView(requestId, inputPreview), clientId, status: state, numOutputTokens };
 }
 
 function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number): RequestView {

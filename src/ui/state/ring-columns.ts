@@ -19,7 +19,6 @@ export class RingColumns<Name extends string> {
     return Math.min(this.#numPushed, this.#capacity);
   }
 
-  /** Rows ever pushed. */
   get numPushed(): number {
     return this.#numPushed;
   }

@@ -38,7 +38,6 @@ export interface Figures extends Omit<ServeStats, 'steps'> {
 /** The text generator's requests, those of other tabs included. */
 interface RequestTable {
   readonly requests: ReadonlyMap<RequestId, RequestView>;
-  /** In the order of their arrival here. */
   readonly requestIds: readonly RequestId[];
   readonly numSubmitted: number;
 }
@@ -50,9 +49,7 @@ export interface ServeView extends RequestTable {
   readonly history: ChartHistory;
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
-  /** The requests to the other deployments. */
   readonly answerLogs: AnswerLogs;
-  /** The batches of the other deployments. */
   readonly batches: BatchViews;
 }
 

@@ -14,7 +14,6 @@ export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoM
   readonly owner?: BarOwner;
   readonly startedAtMs: number;
   readonly firstTokenAtMs?: number;
-  /** Left out while the stay lasts. */
   readonly endedAtMs?: number;
 }
 
@@ -46,7 +45,6 @@ const MAX_STEPS = 20_000;
 
 /** The stays in the K/V slots, with their steps. Mutable, like the charts' history. */
 export class SlotHistory {
-  /** In the order of their arrival here. */
   readonly #bars = new Map<string, SlotBar>();
   /** The key of the bar of each lasting stay, by the worker's name of the stay. */
   readonly #lasting = new Map<string, string>();
@@ -77,7 +75,6 @@ export class SlotHistory {
     return this.#bars.size;
   }
 
-  /** Sequences that hold a slot. */
   get numLive(): number {
     return this.#lasting.size;
   }

@@ -10,7 +10,6 @@ export function watchMissingParts(page: Pick<EventTarget, 'addEventListener'>): 
   });
 }
 
-/** A caught value in the shape that panels and fields show. */
 export function toWireError(caught: unknown): WireError {
   if (!(caught instanceof Error)) return { code: 'UNKNOWN', message: String(caught) };
   if (missingParts.has(caught)) {

@@ -8,7 +8,6 @@ import type { ChartSpec } from './chart-spec.ts';
 
 /** Wide enough to see single steps, narrow enough to show a minute of them. */
 const PIXELS_PER_STEP = 5;
-/** A batch of one should look small. */
 const MIN_BATCH_RANGE = 4;
 
 const COLORS = ['--series-decode', '--series-prefill', '--series-queue'] as const;

@@ -4,11 +4,10 @@ import { Button } from '../button.tsx';
 import { Panel } from '../panel.tsx';
 import { Select } from '../select.tsx';
 import { MAX_WINDOW_SECONDS } from '../state/chart-history.ts';
-import { useIsUpstream } from '../state/serve-context.ts';
+import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
 import { LiveChart } from './live-chart.tsx';
 import './charts-panel.css';
-import { MomentField } from './moment-field.tsx';
 import { TIME_CHARTS } from './time-charts.ts';
 import { watchSettings } from './watch-settings.ts';
 
@@ -18,7 +17,6 @@ const WINDOWS = [15, 60, MAX_WINDOW_SECONDS].map(
   (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
 );
 
-/** Keeps the chosen moment in view. */
 function showWindow(windowSeconds: number): void {
   watchSettings.setState(({ secondsAgo }) => ({
     windowSeconds,
@@ -54,5 +52,27 @@ export function ChartsPanel() {
         ))}
       </div>
     </Panel>
+  );
+}
+
+/** The keyboard's way to choose a moment, whose values all charts show. */
+function MomentField() {
+  const isEmpty = useServeView(({ history }) => history.samples.length === 0);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
+  return (
+    <label className="moment-field note">
+      Moment{' '}
+      <input
+        type="range"
+        min={-windowSeconds}
+        max={0}
+        step={1}
+        disabled={isEmpty}
+        value={-secondsAgo}
+        aria-valuetext={secondsAgo > 0 ? `${secondsAgo} s before the newest values` : 'the newest values'}
+        onChange={(event) => watchSettings.setState({ secondsAgo: -Number(event.target.value) })}
+      />
+    </label>
   );
 }

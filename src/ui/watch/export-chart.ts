@@ -5,7 +5,6 @@ import type { ChartSpec, LineStyle } from './chart-spec.ts';
 import { placeHead, SAMPLE_WIDTH } from './picture-head.ts';
 import type { PictureHead } from './picture-head.ts';
 
-/** Everything that is kept, also outside the window. */
 function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
   const columns = read(view);
   const rows = columns[0]?.map((_, row) => columns.map((cells) => cells[row] ?? '').join(',')) ?? [];

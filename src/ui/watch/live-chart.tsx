@@ -36,7 +36,6 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
     [spec, store],
   );
 
-  // The panel's boundary shows it.
   if (failure) throw failure;
 
   return (

@@ -79,7 +79,6 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     unsubscribeData,
     unsubscribeSettings,
     observeSize(host, () => chart.setSize(sizeOf(host))),
-    // A chart out of sight isn't drawn.
     observeVisibility(host, (isVisible) => {
       isInView = isVisible;
       if (isInView && isStale) update();

@@ -58,7 +58,6 @@ export function placeHead(
   return { texts, samples, height: y + TEXT.lineHeight };
 }
 
-/** At least one word to a line. */
 function wrap(text: string, width: number, widthOf: (text: string) => number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

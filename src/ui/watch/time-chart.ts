@@ -116,7 +116,6 @@ function isDecade(value: number): boolean {
   return Number.isInteger(Math.log10(value));
 }
 
-/** Minutes and seconds since the page was opened. */
 function formatClock(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;

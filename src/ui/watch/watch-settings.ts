@@ -10,7 +10,6 @@ interface WatchSettings {
   readonly secondsAgo: number;
 }
 
-/** Shared by all charts. */
 export const watchSettings = createStore<WatchSettings>(() => ({
   windowSeconds: 60,
   pausedAtSeconds: undefined,

@@ -35,7 +35,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
       onUpdates: (updates) => messages.push(updates),
       onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && resolve(),
       onEnded: () => {},
-      onFault: () => {},
+      onRuntimeLost: () => {},
     },
   );
   const submission = { requestId: ID, clientId: clientId('tab'), prompt: PROMPT, options, resumption };

@@ -40,7 +40,6 @@ function createDoubler(
     doubler,
     clock,
     {
-      onFault: (cause) => events.push(`fault: ${String(cause)}`),
       onFailed: (id, error) => events.push(`${names.get(id)}: ${String(error)}`),
       onBatch: (event, answers) => {
         batches.push(event);
@@ -226,7 +225,7 @@ describe('a deployment whose runtime is at an end', () => {
     const { submit, work, events } = createDoubler({}, () => WasmAbortError.because(new Error('Aborted()')));
     submit('a', 1);
     await work();
-    expect(events).toEqual(['run 1', 'fault: WasmAbortError: Aborted()']);
+    expect(events).toEqual(['run 1', 'a: RuntimeLostError: The runtime was lost.']);
   });
 
   it('runs fewer together after a fault, whatever they measure, and as many as before after a while', async () => {

@@ -8,7 +8,13 @@ import {
 } from '../../batching/batch.ts';
 import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
+<<<<<<< HEAD
 import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
+=======
+import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
+import { RequestQueue } from '../../batching/generation/request-queue.ts';
+>>>>>>> main
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol/protocol.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
@@ -23,9 +29,8 @@ export interface Answer {
 export interface BatchedDeploymentListener {
   /** Once per batch, when its handler has ended, with all that it answered. */
   onBatch(event: BatchEvent, answers: readonly Answer[]): void;
+  /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
   onFailed(requestId: RequestId, error: unknown): void;
-  /** What the handler runs on is at an end, which is not its requests' failure: they go on in the next worker. */
-  onFault(cause: unknown, requestIds: readonly RequestId[]): void;
   /** One request's wait, arrival -> cut, ms. */
   onQueueWait(queueWaitMs: number): void;
 }
@@ -151,8 +156,7 @@ export class BatchedDeployment {
     } catch (cause) {
       if (!(cause instanceof WasmAbortError)) throw cause;
       const requestIds = arrivals.map(({ id }) => id);
-      this.#listener.onFault(cause, requestIds);
-      return new Promise<never>(() => {});
+      throw new RuntimeLostError(cause, requestIds);
     }
   }
 

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { BatchContext } from '../../batching/batch.ts';
+import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import { runSplitting } from './split-batch.ts';
 
 const outOfMemory = new RangeError('Array buffer allocation failed');
@@ -59,6 +60,16 @@ describe('runSplitting', () => {
         expect.stringContaining('The input list has length 2 but the returned list has length 1'),
       ),
     ]);
+  });
+
+  it('lets the end of the runtime be the batch’s, though memory was too small first, or is blamed for it', async () => {
+    const aborted = WasmAbortError.because(new Error('Aborted(OOM)'));
+    for (const errors of [[outOfMemory, aborted], [aborted]]) {
+      const handler = vi.fn<() => Promise<never>>();
+      for (const error of errors) handler.mockRejectedValueOnce(error);
+      await expect(runSplitting(handler, [1, 2, 3, 4], createContext(4).context)).rejects.toBe(aborted);
+      expect(handler).toHaveBeenCalledTimes(errors.length);
+    }
   });
 
   it('gives each half the signals of its items', async () => {

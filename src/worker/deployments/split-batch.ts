@@ -1,5 +1,6 @@
 import type { BatchContext } from '../../batching/batch.ts';
 import { BatchSizeMismatchError } from '../../batching/errors.ts';
+import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import { isMemoryError } from '../runtime/fault-of.ts';
 
 export type BatchHandler<Item> = (
@@ -19,14 +20,14 @@ export async function runSplitting<Item>(
   try {
     return await handler(items, context);
   } catch (error) {
-    if (!isMemoryError(error) || items.length < 2) throw error;
+    if (error instanceof WasmAbortError || !isMemoryError(error) || items.length < 2) throw error;
     const middle = Math.ceil(items.length / 2);
     const first = await runPart(handler, items, context, 0, middle);
     return [...first, ...(await runPart(handler, items, context, middle, items.length))];
   }
 }
 
-/** Never rejects: what fails a part fails its members. Those of a batch that everybody has left are not run any more. */
+/** What fails a part fails its members alone, unless it has ended the runtime. Those of a batch that everybody has left are not run any more. */
 async function runPart<Item>(
   handler: BatchHandler<Item>,
   items: readonly Item[],
@@ -42,6 +43,7 @@ async function runPart<Item>(
     if (results.length !== part.length) throw BatchSizeMismatchError.of(part.length, results.length);
     return results;
   } catch (cause) {
+    if (cause instanceof WasmAbortError) throw cause;
     const error = cause instanceof Error ? cause : new Error(String(cause), { cause });
     return part.map(() => error);
   }

@@ -2,7 +2,7 @@ import type { Clock } from '../../batching/clock.ts';
 import { textOf } from '../../batching/errors.ts';
 import type { ClientId, RequestActivity, RequestId, RequestUpdate } from '../protocol/protocol.ts';
 
-/** Rows of other tabs need no more than this; between two messages the changes are collected. */
+/** Time between two messages. */
 const INTERVAL_MS = 100;
 
 const MAX_PREVIEW_LENGTH = 200;
@@ -14,7 +14,7 @@ interface Submitted {
   readonly input: unknown;
 }
 
-/** What is told of each request to the tabs that it does not belong to: all of it at most every 100 ms. */
+/** Tells all tabs about each other's requests: one message with all changes, at most every 100 ms. */
 export class ActivityLog {
   readonly #clock: Clock;
   readonly #send: (activity: readonly RequestActivity[]) => void;
@@ -83,13 +83,13 @@ function changeOf(
   }
 }
 
-/** Inputs may be of any size: whoever only looks on gets the beginning. */
+/** Inputs may be large; other tabs show only the beginning. */
 function previewOf(input: unknown): string {
   const text = typeof input === 'string' ? input : jsonOf(input);
   return text.length > MAX_PREVIEW_LENGTH ? `${text.slice(0, MAX_PREVIEW_LENGTH)}…` : text;
 }
 
-/** What can be cloned need not have a JSON form: a cycle, a bigint, undefined. */
+/** Falls back to text for values without a JSON form: a cycle, a bigint, undefined. */
 function jsonOf(input: unknown): string {
   try {
     return JSON.stringify(input) ?? textOf(input);

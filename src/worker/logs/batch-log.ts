@@ -2,7 +2,7 @@ import type { BatchRecord } from '../protocol/protocol.ts';
 
 const MAX_KEPT = 200;
 
-/** The last batches of each deployment. */
+/** Keeps the last batches of each deployment. */
 export class BatchLog {
   readonly #records = new Map<string, BatchRecord[]>();
 
@@ -13,12 +13,12 @@ export class BatchLog {
     this.#records.set(record.deployment, records);
   }
 
-  /** Of one deployment, oldest first. */
+  /** Oldest first. */
   of(deployment: string): readonly BatchRecord[] {
     return [...(this.#records.get(deployment) ?? [])];
   }
 
-  /** Of all deployments, each oldest first. */
+  /** All deployments; each oldest first. */
   get all(): readonly BatchRecord[] {
     return [...this.#records.values()].flat();
   }

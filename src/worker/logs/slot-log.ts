@@ -2,7 +2,7 @@ import type { FailedEvent, FinishedEvent, StepEvent } from '../../batching/gener
 import type { RequestId, SlotStay } from '../protocol/protocol.ts';
 import { parseSequenceId } from '../text-generation/sequence-id.ts';
 
-/** As it goes out, but with times on the worker's clock. */
+/** A `SlotStay` with times on the worker's clock. */
 interface Stay {
   readonly sequenceId: RequestId;
   readonly slot: number;
@@ -17,10 +17,10 @@ interface Stay {
   end?: NonNullable<SlotStay['end']>;
 }
 
-/** Follows which sequence is in which K/V slot, from its start to its end. */
+/** Records which sequence is in which K/V slot, and for how long. */
 export class SlotLog {
   readonly #live = new Map<RequestId, Stay>();
-  /** Since `take` was last called. */
+  /** Ended since the last `take`. */
   #ended: Stay[] = [];
 
   recordStep({ stepIndex, rows, requests, stepMs, endedAtMs }: StepEvent): void {
@@ -51,7 +51,7 @@ export class SlotLog {
     this.#end(requestId, finishReason, endedAtMs);
   }
 
-  /** All stays that last, and those that ended since the last call. */
+  /** Returns stays that still last, and stays that ended since the last call. */
   take(nowMs: number): readonly SlotStay[] {
     const stays = [...this.#ended, ...this.#live.values()];
     this.#ended = [];
@@ -67,7 +67,7 @@ export class SlotLog {
     this.#live.set(stay.sequenceId, begun);
   }
 
-  /** A row without a stay is of a sequence that ended while its step was in flight. */
+  /** Ignores a sequence that ended while its step was in flight: it has no stay any more. */
   #continue(sequenceId: RequestId, slot: number, startedAtMs: number, stepIndex: number): void {
     const stay = this.#live.get(sequenceId);
     if (!stay) return;

@@ -15,14 +15,14 @@ interface StatsSink {
   readonly send: (stats: ServeStats) => void;
 }
 
-/** Charts need no more than this; between two messages the steps are collected. */
+/** Time between two messages. */
 const INTERVAL_MS = 100;
-/** After so long without work the rate of the last work is history, and falls to 0. */
+/** The token rate falls to 0 this long after the last work. */
 const REST_MS = 2000;
 
 /**
- * Collects what the engine reports, for the metrics and as one stats message at most every 100 ms. The step after which the
- * engine is idle is told of at once, where the last message is old enough.
+ * Feeds the engine's events to the metrics, and sends them as one stats message at most every 100 ms. It does not wait
+ * for the 100 ms after the step that leaves the engine idle.
  */
 export class StatsReporter {
   readonly #clock: Clock;
@@ -91,9 +91,9 @@ export class StatsReporter {
   }
 
   /**
-   * What came from elsewhere: there are no steps to see.
+   * Records the events of an upstream, which has no steps.
    *
-   * @param busyMs What it took.
+   * @param busyMs How long the upstream took.
    */
   recordMeasured(events: readonly MeasuredEvent[], busyMs: number): void {
     this.#metrics.onEvents(events, this.#sink.gauges());
@@ -141,7 +141,7 @@ export class StatsReporter {
     this.#cancelTimer ??= this.#clock.setTimer(INTERVAL_MS, () => this.#sendNow());
   }
 
-  /** One more message after the work: it says that nothing is generated now. */
+  /** Sends one more message after the work, with a token rate of 0. */
   #restSoon(): void {
     this.#cancelRest = this.#clock.setTimer(REST_MS, () => {
       this.#cancelRest = undefined;
@@ -177,7 +177,7 @@ export class StatsReporter {
   }
 }
 
-/** Without what the step brought each request: that goes out with the updates. */
+/** Leaves out the events of requests: they are sent as updates. */
 function stepRecordOf({ requests, rows, endedAtMs, ...step }: StepEvent, nowMs: number): StepRecord {
   const waitsMs = requests.flatMap((event) => (event.type === 'started' ? [event.queueWaitMs] : []));
   const numFailed = requests.filter(({ type }) => type === 'failed').length;

@@ -2,11 +2,10 @@ import type { StepBatch, StepRecord } from '../protocol/protocol.ts';
 
 const MAX_KEPT = 200;
 
-/** The last steps of the engine, as the batches that they are. */
+/** Keeps the last steps of the engine, in the form of batches. */
 export class StepLog {
   #batches: StepBatch[] = [];
 
-  /** @param records What a stats message brings. */
   addRecords(records: readonly StepRecord[]): void {
     this.add(records.map(stepBatchOf));
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TINY_CONFIG } from './checkpoint/tiny-checkpoint.ts';
+import { TINY_CONFIG } from './gpt2/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
 
 describe('readModel', () => {

@@ -3,10 +3,10 @@ import { MAX_CHOICES, type ModelInfo } from '../protocol/protocol.ts';
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
 
-/** Ours where the model's `generation_config.json` says nothing: greedy, as the hub's own default is. */
+/** Where `generation_config.json` says nothing. */
 const DEFAULT_MAX_NEW_TOKENS = 64;
 
-/** Reads the defaults of a model's `generation_config.json`; fields of another type than expected count as absent. */
+/** Reads a parsed `generation_config.json`. A field of the wrong type counts as absent. */
 export function readGenerationDefaults(generationConfig: unknown, contextLength: number): GenerationDefaults {
   const fields = isRecord(generationConfig) ? generationConfig : {};
   const numberOr = (name: string, fallback: number): number => {

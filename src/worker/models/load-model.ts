@@ -1,4 +1,4 @@
-import { createBackend, limitsOf, type DeviceChoice, type PackedModel } from '../runtime/create-backend.ts';
+import { createBackend, limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
 import { packInMemory } from './checkpoint/convert-weights.ts';
 import { planModel } from './checkpoint/model-plan.ts';
 import { openCheckpoint } from './checkpoint/open-checkpoint.ts';
@@ -6,12 +6,12 @@ import { lazyBytes } from './checkpoint/packed-source.ts';
 import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
 import { readGenerationDefaults } from './generation-config.ts';
 import { readModel } from './families.ts';
-import type { ModelConfig } from './model-config.ts';
+import { countParameters, type ModelConfig } from './model-config.ts';
 import type { ModelFolder, ModelTexts } from './store/model-folder.ts';
 import { servedFolder } from './model-files.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/protocol.ts';
-import type { ModelBackend } from '../runtime/model-backend.ts';
+import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
 
 export interface LoadedModel {
   readonly config: ModelConfig;
@@ -26,7 +26,7 @@ export type ReportProgress = (progress: LoadProgress) => void;
 const NUM_STEPS = 2;
 
 /**
- * Fetches the model folder that comes with the page and makes it ready to run.
+ * Fetches the model folder that comes with the page and makes the model ready to run.
  *
  * @param modelUrl Absolute URL of the folder, ending in `/`.
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, ModelTooLargeError.
@@ -40,8 +40,7 @@ export async function loadEmbeddedModel(
   const checkpoint = await openCheckpoint(files);
   report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
   const plan = planModel(checkpoint, 'auto', limitsOf(device));
-  const { packed, weights } = await packInMemory(checkpoint, plan);
-  return load(embeddedId(modelUrl), checkpoint, { packed, weights }, device, report);
+  return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device, report);
 }
 
 /** The folder's name is the model's. */
@@ -50,9 +49,9 @@ export function embeddedId(modelUrl: string): string {
 }
 
 /**
- * Makes a stored model ready to run; only the tensor that is being copied to the device is in memory.
+ * Makes a stored model ready to run. Weights are read one tensor at a time.
  *
- * @throws UnsupportedDtypeError where it was stored for a device that computes in fp16, and this one does not.
+ * @throws UnsupportedDtypeError where it was stored for fp16, which this device does not offer.
  */
 export async function loadStoredModel(
   folder: ModelFolder,
@@ -90,7 +89,7 @@ async function load(
   const { config } = model;
   const modelInfo: ModelInfo = {
     id,
-    numParameters: packed.numParameters,
+    numParameters: countParameters(model.tensors),
     numLayers: config.numLayers,
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,

@@ -7,10 +7,10 @@ export type ReportBytes = (loaded: number, total: number) => void;
 const NOT_FOUND = 404;
 
 /**
- * The files of a served model folder, each fetched whole when it is opened.
+ * The files of a served model folder. Each is fetched whole when it is opened.
  *
  * @param folderUrl Absolute URL that ends in `/`.
- * @param report Called as the weights come, with bytes.
+ * @param report Called with bytes while the weights are downloaded.
  */
 export function servedFolder(folderUrl: string, report: ReportBytes): CheckpointFiles {
   return {
@@ -29,7 +29,7 @@ async function fetchFile(url: string): Promise<Response> {
   try {
     return await fetch(url);
   } catch (cause) {
-    // Offline, the browser's cache may have what a tab before this one has fetched.
+    // Offline, the browser's cache may have the file from an earlier tab.
     const cached = await fetch(url, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => undefined);
     if (cached?.ok) return cached;
     throw ModelFileMissingError.of(url, 'the server cannot be reached', cause);
@@ -37,16 +37,16 @@ async function fetchFile(url: string): Promise<Response> {
 }
 
 async function readBody(response: Response, url: string, report: ReportBytes): Promise<Uint8Array> {
-  // With a content encoding the length counts encoded bytes, so it can be exceeded; it is only shown, never trusted.
+  // The length counts encoded bytes, so the body may be longer.
   const announced = Number(response.headers.get('content-length') ?? 0);
-  const chunks: Uint8Array[] = [];
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
   let loaded = 0;
   let reported = 0;
   try {
     for await (const chunk of readChunks(response.body)) {
       chunks.push(chunk);
       loaded += chunk.byteLength;
-      // A hundred reports are as smooth as thousands.
+      // A hundred reports suffice.
       if (loaded - reported < announced / 100) continue;
       reported = loaded;
       report(loaded, Math.max(announced, loaded));
@@ -54,15 +54,5 @@ async function readBody(response: Response, url: string, report: ReportBytes): P
   } catch (cause) {
     throw ModelFileMissingError.of(url, `the connection was cut after ${loaded} bytes`, cause);
   }
-  return concatenate(chunks, loaded);
-}
-
-function concatenate(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length);
-  let position = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, position);
-    position += chunk.byteLength;
-  }
-  return bytes;
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }

@@ -1,8 +1,4 @@
-/**
- * The chunks of a body as they come. Through a reader: WebKit's streams cannot be iterated by themselves.
- *
- * @throws What the stream fails with.
- */
+/** The chunks of a body as they come. WebKit's streams have no iterator of their own. */
 export async function* readChunks(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>> {
@@ -15,7 +11,7 @@ export async function* readChunks(
       yield value;
     }
   } finally {
-    // Whoever stops reading early needs no more of it; of a body that has failed nothing can be cancelled.
+    // Ends the download where the caller stops early. A body that failed rejects the call.
     reader.cancel().catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** A part of the code, which comes by itself, did not come. */
+/** A part of the code that is loaded on demand could not be fetched. */
 export class PageOutdatedError extends Error {
   override readonly name = 'PageOutdatedError';
   readonly code = 'PAGE_OUTDATED';
@@ -11,12 +11,12 @@ export class PageOutdatedError extends Error {
   }
 }
 
-/** @throws PageOutdatedError where the code cannot be fetched; what it throws itself otherwise. */
+/** @throws PageOutdatedError if the code cannot be fetched, and whatever the code itself throws. */
 export async function importPart<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
-    // Browsers say it in words of their own, but all with this class.
+    // Browsers word a failed fetch differently, but all throw this class.
     throw cause instanceof TypeError ? PageOutdatedError.because(cause) : cause;
   }
 }

@@ -1,4 +1,4 @@
-/** Whether something that came from outside is an object with fields to look at. */
+/** Whether an unknown value is an object with fields: no array, and not null. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

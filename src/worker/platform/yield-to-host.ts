@@ -1,6 +1,6 @@
 /**
- * Resolves in a task of its own. Work that settles in microtasks alone lets no message of a tab be seen until it ends.
- * A message port is not throttled like a timer in a hidden tab.
+ * Resolves in a new task, so that messages of tabs are seen in between; microtasks alone would hold them up. Unlike a timer,
+ * a message port is not throttled in a hidden tab.
  */
 export function yieldToHost(): Promise<void> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 import type { BatchEvent } from '../../batching/batch.ts';
 import type { RequestTimings, StepEvent, StepReason } from '../../batching/generation/events.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
+import type { GenerationOptions } from '../../batching/generation/options.ts';
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { ClientId, FinishReason, RequestId } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
@@ -9,6 +10,16 @@ import type { DtypeChoice } from '../models/checkpoint/model-plan.ts';
 import type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
+export { defaultText, expectedText, optionFromText } from '../../batching/generation/option-text.ts';
+export {
+  checkOf,
+  MAX_CHOICES,
+  OPTION_NAMES,
+  optionOf,
+  type GenerationOption,
+  type GenerationOptions,
+  type OptionName,
+} from '../../batching/generation/options.ts';
 export type { BatchingPolicy, PolicyName } from '../../batching/generation/policy.ts';
 export type { LatencySummary } from '../../batching/metrics/latency-window.ts';
 export type { ClientId, FinishReason, RequestId } from '../../batching/generation/request.ts';
@@ -17,9 +28,6 @@ export type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 /** Raised with every change of a message's shape; a client of another version is told to reload. */
 export const PROTOCOL_VERSION = 6;
-
-/** Continuations of one request at most. */
-export const MAX_CHOICES = 16;
 
 /** Identity of one worker from its start to its end: a tab that takes over brings a new one. */
 export type WorkerId = string & { readonly __brand: 'WorkerId' };
@@ -60,76 +68,6 @@ export interface Recovery extends Fault {
   readonly attempt: number;
   /** A request that has ended one worker after another fails at the next one. */
   readonly isCondemning?: boolean;
-}
-
-/** Per-request options; what is left out comes from the model's `generation_config.json`. */
-export interface GenerationOptions {
-  /**
-   * Tokens to generate at most. Integer from 0 to the context length: with 0 the prompt is computed, say for its logprobs, and
-   * nothing is generated.
-   */
-  readonly maxNewTokens?: number;
-  /** 0 = greedy. Finite, >= 0. */
-  readonly temperature?: number;
-  /** Keep the k most likely tokens; 0 = all. Integer >= 0. */
-  readonly topK?: number;
-  /** Keep the smallest set of most likely tokens whose probability reaches p. In (0, 1]. */
-  readonly topP?: number;
-  /** Keep tokens at least this fraction as likely as the likeliest; 0 = all. In [0, 1]. */
-  readonly minP?: number;
-  /** Makes tokens that prompt or output hold less likely; 1 = off, below 1 more likely. From 0.01 to 100. */
-  readonly repetitionPenalty?: number;
-  /** Subtracted from the logits of tokens that the output holds; 0 = off. In [-2, 2]. */
-  readonly presencePenalty?: number;
-  /** Subtracted from a token's logit for each time that the output holds it; 0 = off. In [-2, 2]. */
-  readonly frequencyPenalty?: number;
-  /** Token id -> what is added to its logit, -100 to 100; at most 300 entries. */
-  readonly logitBias?: Readonly<Record<string, number>>;
-  /** Logprobs of each output token and of this many of the likeliest. Integer from 0 to 20; none when left out. */
-  readonly logprobs?: number;
-  /**
-   * Logprobs of each prompt token and of this many of the likeliest in its place. Integer from 0 to 20; none when left out. The
-   * prompt is then computed in whole, even where the K/V cache holds a part of it.
-   */
-  readonly promptLogprobs?: number;
-  /**
-   * The text ends before the first of these strings, wherever token borders are: a string, or a list of at most 16, each of
-   * 1 to 256 characters.
-   */
-  readonly stop?: string | readonly string[];
-  /** Tokens that end the text, besides the model's end token: at most 300 ids. The text ends before them. */
-  readonly stopTokenIds?: readonly number[];
-  /** Whether a stop string or stop token that ends the text is its last part; false when left out. */
-  readonly includeStopStrInOutput?: boolean;
-  /**
-   * Tokens to generate before the end token, a stop token or a stop string may end the text: until then the former two are not
-   * sampled. Integer from 0 to `maxNewTokens`; 0 when left out.
-   */
-  readonly minTokens?: number;
-  /** Whether the text goes on after the model's end token, which is then a token like any other, without a text. */
-  readonly ignoreEos?: boolean;
-  /**
-   * Continuations of the prompt, each with a seed of its own: the first with `seed`, the others with seeds derived from it.
-   * Integer from 1 to 16.
-   */
-  readonly n?: number;
-  /** The stream of each continuation begins with the prompt, as a chunk without tokens; the result's `text` does in any case. */
-  readonly echo?: boolean;
-  /**
-   * Which waiting request starts first, whichever tab it is from: lower before higher, in turn among equals. What runs is not
-   * interrupted; what has a high number may wait for ever. Integer from -100 to 100; 0 where left out.
-   */
-  readonly priority?: number;
-  /**
-   * The request ends with RequestTimeoutError where it has not ended so many ms after its submission, waiting or running.
-   * Finite, > 0.
-   */
-  readonly timeoutMs?: number;
-  /**
-   * Same seed, prompt and options: same text. Any integer, of which the last 32 bits count (the remainder modulo 2^32); chosen for
-   * the caller when left out.
-   */
-  readonly seed?: number;
 }
 
 /** An error as it crosses the wire: `code` is stable, the client re-creates the class that it names. */

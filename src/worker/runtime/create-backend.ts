@@ -1,25 +1,24 @@
 import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
-import type { PackedWeights } from '../models/checkpoint/packed-weights.ts';
-import type { Model } from '../models/family.ts';
 import type { BackendChoice, BackendInfo, Rung, WorkerPast } from '../protocol/protocol.ts';
 import { ladderOf, NO_PAST } from '../protocol/ladder.ts';
 import { AdapterGoneError, NoWebGpuAdapterError, RungUnavailableError } from '../protocol/errors/runtime.ts';
-import type { ModelBackend } from './model-backend.ts';
+import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';
 import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
 
-/** The rung to run on, with what it takes, and why those above it are not used; empty where there is none. */
-export type DeviceChoice = { readonly rung: Rung; readonly fallbackReason: string } & (
-  | { readonly gpu: GpuDevice }
-  | { readonly numThreads: number }
-);
+/** The rung to run on, with its device or its threads. */
+export type DeviceChoice = {
+  readonly rung: Rung;
+  /** Why no higher rung is used; empty on the highest. */
+  readonly fallbackReason: string;
+} & ({ readonly gpu: GpuDevice } | { readonly numThreads: number });
 
 /**
- * The first rung that this device has, and that no worker has had to leave.
+ * Chooses the first rung that this device offers and that no earlier worker had to leave.
  *
  * @throws NoWebGpuAdapterError where WebGPU is asked for and there is none.
- * @throws AdapterGoneError where the worker before ran on an adapter that is not there any more.
+ * @throws AdapterGoneError where the adapter of the worker before is gone.
  */
 export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
   const reasons = new Set(choice === 'wasm' ? ['Set by ?backend=wasm'] : []);
@@ -32,7 +31,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
       if (device) return { ...device, rung, fallbackReason: [...reasons].join('; ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      // It may come back, with its driver or its cable: worth another worker before the rung is left.
+      // The adapter may come back, with its driver or its cable, so another worker tries before the rung is left.
       if (past.recovery?.rung === rung && !left) throw AdapterGoneError.because(error);
       reasons.add(error instanceof NoWebGpuAdapterError ? error.reason : error.message);
       refusal = error;
@@ -41,7 +40,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
   throw refusal ?? new RungUnavailableError('There is nothing to run on.');
 }
 
-/** Undefined where the rung would be no other than the next one. */
+/** @returns `undefined` where the rung would be the same as the next one. */
 async function open(
   rung: Rung,
 ): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number } | undefined> {
@@ -63,7 +62,7 @@ async function open(
 
 const MAX_WASM_THREADS = 4;
 
-/** As many as onnxruntime-web takes by itself: one of two cores. @throws RungUnavailableError in a page that can have none. */
+/** As many as onnxruntime-web takes by default: half of the cores. @throws RungUnavailableError where threads are not allowed. */
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
     throw new RungUnavailableError('this page is not cross-origin isolated, so WASM has one thread');
@@ -74,7 +73,7 @@ function isRefusal(error: unknown): error is Error {
   return error instanceof NoWebGpuAdapterError || error instanceof RungUnavailableError;
 }
 
-/** What a plan for a model has to know of the device. */
+/** The limits of a device that a plan for a model respects. */
 export function limitsOf(device: DeviceChoice): DeviceLimits {
   const memoryBytes = memoryOfMachine();
   if (!('gpu' in device)) return { kind: 'wasm', memoryBytes };
@@ -83,7 +82,7 @@ export function limitsOf(device: DeviceChoice): DeviceLimits {
   return { kind: 'webgpu', hasShaderF16, maxBufferSize, maxStorageBufferBindingSize, memoryBytes };
 }
 
-/** In Chromium alone, as a power of two of GiB, 8 at most in most versions: then it says nothing of larger machines. */
+/** Only Chromium tells, as a power of two of GiB. Most versions stop at 8, which may then stand for more. */
 function memoryOfMachine(): number | undefined {
   const gibibytes = 'deviceMemory' in navigator ? Number(navigator.deviceMemory) : NaN;
   return gibibytes < 8 ? gibibytes * 2 ** 30 : undefined;
@@ -92,13 +91,6 @@ function memoryOfMachine(): number | undefined {
 export interface CreatedBackend {
   readonly backend: ModelBackend;
   readonly backendInfo: BackendInfo;
-}
-
-export interface PackedModel {
-  readonly model: Model;
-  readonly packed: PackedWeights;
-  /** The packed file, or what reads it (`lazyBytes`). */
-  readonly weights: Uint8Array;
 }
 
 /** Makes packed weights ready to run. `weights` is not read any more when it resolves. */

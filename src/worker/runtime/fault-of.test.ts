@@ -8,7 +8,8 @@ import {
   StepHangError,
   WasmAbortError,
 } from '../protocol/errors/runtime.ts';
-import { faultOf, isFault } from './fault-of.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
+import { faultOf, faultOfWorker, isFault } from './fault-of.ts';
 
 class FakeOutOfMemoryError {
   readonly message = 'no room';
@@ -39,6 +40,17 @@ describe('faultOf', () => {
     const error = GpuError.of(new FakeOutOfMemoryError());
     expect(faultOf(error)).toEqual({ kind: 'out-of-memory', message: 'WebGPU error: no room' });
     vi.unstubAllGlobals();
+  });
+});
+
+describe('faultOfWorker', () => {
+  it('is that of what has ended the runtime, or of an error that nobody has caught', () => {
+    const cause = DeviceLostError.because('unplugged');
+    expect(faultOfWorker(new RuntimeLostError(cause))).toEqual({
+      kind: 'device-lost',
+      message: cause.message,
+    });
+    expect(faultOfWorker(cause)).toEqual({ kind: 'worker-error', message: cause.message });
   });
 });
 

@@ -1,3 +1,4 @@
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { textOf } from '../../batching/errors.ts';
 import type { Fault, FaultKind } from '../protocol/protocol.ts';
 import {
@@ -8,28 +9,34 @@ import {
   WasmAbortError,
 } from '../protocol/errors/runtime.ts';
 
-/** What has ended the worker, from what was thrown. */
+/** The fault behind an error that ends the worker. An error that nobody has wrapped as `RuntimeLostError` came unexpected. */
+export function faultOfWorker(error: unknown): Fault {
+  return error instanceof RuntimeLostError
+    ? faultOf(error.cause)
+    : { ...faultOf(error), kind: 'worker-error' };
+}
+
 export function faultOf(cause: unknown): Fault {
   return { kind: kindOf(cause), message: messageOf(cause) };
 }
 
 /**
- * Whether what was thrown while a model was made ready speaks of what it runs on. Errors with a code of our own speak of the
- * model, the request or the choice: a fresh worker would say the same.
+ * Whether an error while a model was made ready comes from the runtime, so that another worker may do better. Our own errors
+ * with a code concern the model, the request or the choice, and would come again.
  */
 export function isFault(cause: unknown): boolean {
   const isOwn = cause instanceof Error && 'code' in cause && typeof cause.code === 'string';
   return !isOwn || kindOf(cause) !== 'run-failed';
 }
 
-/** Whether less at a time may go through: of JavaScript's own heap, the WASM heap, or the GPU. */
+/** Whether memory ran out: JavaScript's heap, the WASM heap or the GPU's. Fewer rows at a time may fit. */
 export function isMemoryError(cause: unknown): boolean {
   if (cause instanceof GpuError) return cause.isMemory;
   return cause instanceof Error && MEMORY_WORDS.test(cause.message);
 }
 
 /**
- * As Chromium, Firefox and WebKit word a failed allocation, Emscripten the end of its heap, and C++ its `bad_alloc`.
+ * The wording of a failed allocation in Chromium, Firefox and WebKit, of the end of Emscripten's heap, and of C++'s `bad_alloc`.
  */
 const MEMORY_WORDS =
   /out of memory|allocation failed|bad_alloc|\boom\b|invalid (?:typed )?array (?:buffer )?length|cannot enlarge memory/i;
@@ -43,7 +50,7 @@ function kindOf(cause: unknown): FaultKind {
   return isWasmAbort(cause) ? 'wasm-abort' : 'run-failed';
 }
 
-/** After one, nothing runs in this instance of the runtime any more. */
+/** Whether the WASM runtime has aborted: nothing runs in this instance any more. */
 export function isWasmAbort(cause: unknown): cause is Error {
   if (cause instanceof WebAssembly.RuntimeError || cause instanceof WasmAbortError) return true;
   return cause instanceof Error && /\bAborted\(/.test(cause.message);

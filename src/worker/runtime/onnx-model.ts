@@ -6,17 +6,14 @@ import { ortInUse, ortMutex } from './ort.ts';
 /** A small ONNX model with one float32 input and one float32 output, on the CPU. */
 export interface OnnxModel {
   /**
-   * Runs one batch; the mutex of onnxruntime-web keeps it apart from every other run in the worker.
+   * Runs one batch, never at the same time as another run in the worker.
    *
-   * @throws WasmAbortError where that was the last run of the worker's runtime.
+   * @throws WasmAbortError where the runtime aborted: nothing runs in this worker any more.
    */
   run(inputName: string, values: Float32Array, dims: readonly number[]): Promise<Float32Array>;
 }
 
-/**
- * A loader that fetches the model once, with its first call, and again after a call that failed.
- * It shares the build of onnxruntime-web that the text generator runs on, where there is one.
- */
+/** Returns a loader that fetches the model with its first call, and again after a call that failed. */
 export function loadOnnxModel(url: string): () => Promise<OnnxModel> {
   let loading: Promise<OnnxModel> | undefined;
   return async () => {

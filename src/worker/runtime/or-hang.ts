@@ -2,10 +2,9 @@ import { systemClock, type Clock } from '../../batching/clock.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 
 /**
- * What the work comes to. A turn of the worker in which nothing else can happen is not counted, and neither is the time that a
- * machine sleeps.
+ * Awaits the work with a timeout. Time in which the worker is blocked or the machine sleeps does not count.
  *
- * @throws StepHangError where it has come to no end within so many ms; it may still go on then.
+ * @throws StepHangError after `patienceMs`; the work may still go on then.
  */
 export async function orHang<Result>(
   work: Promise<Result>,

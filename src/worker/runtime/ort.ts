@@ -5,25 +5,21 @@ import { createMutex } from './mutex.ts';
 export type OrtModule = typeof Ort;
 
 /**
- * Every create, run and release goes through this: overlapping calls hang the asyncify build of onnxruntime-web and
- * abort the JSPI build, whatever sessions they are on.
+ * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, hang the asyncify
+ * build of onnxruntime-web and abort the JSPI build.
  */
 export const ortMutex = createMutex();
 
 let loaded: Promise<OrtModule> | undefined;
 let hasThreads = true;
 
-/**
- * Where threads have failed, no session has any. A build takes their number over once, with its first session, and that may be
- * a deployment's: so it is said before there is one.
- */
+/** Called where threads have failed, before the first session: a build reads their number once. */
 export function forbidThreads(): void {
   hasThreads = false;
 }
 
 /**
- * The build of onnxruntime-web for a backend. The bare import is the old TypeScript GPU backend and is never used.
- * With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build.
+ * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
  *
  * @throws PageOutdatedError where it cannot be fetched.
  */
@@ -32,7 +28,7 @@ export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   return loaded;
 }
 
-/** The build that this worker runs already, so that no second copy is loaded; the smallest one where there is none. */
+/** The build that this worker runs already, or else the smallest one. So no second copy is loaded. */
 export function ortInUse(): Promise<OrtModule> {
   return (loaded ??= importOrt('wasm'));
 }
@@ -45,5 +41,6 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
 
 function importBuild(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   if (backend === 'wasm') return import('onnxruntime-web/wasm');
+  // With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build.
   return 'Suspending' in WebAssembly ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
 }

@@ -13,21 +13,22 @@ import type {
 import type { ModelBackend, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
-/** Who replaces what runs the steps, where that is at an end. */
+/** Watches over the steps. */
 export interface RunSupervisor {
-  /** A step is about to begin. Returns its end, which is not called where it fails. */
-  begin(step: Step): () => void;
-  onFault(cause: unknown, step: Step): void;
+  /** Starts a step and waits for its output. @throws RuntimeLostError if no step can run any more. */
+  run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput>;
   /** Rows that may run together for now; undefined where there is no limit but the cache's. */
   readonly maxRows: number | undefined;
 }
 
-/** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
+/** Runs the engine's steps on a backend, which samples from the logits of the last token. */
 export class BackendRunner implements ModelRunner {
+  /** A pass over a few short prompts is mostly overhead, so padding costs little. */
+  readonly maxPrefillRows = 8;
   readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
-  /** @param supervisor Without one, a step that fails is the engine's to deal with. */
+  /** @param supervisor Without one, the engine fails the rows of a step that fails. */
   constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
     this.#backend = backend;
     this.#supervisor = supervisor;
@@ -43,10 +44,6 @@ export class BackendRunner implements ModelRunner {
     };
   }
 
-  get maxPrefillRows(): number {
-    return this.#backend.maxPrefillRows;
-  }
-
   get maxScoredTokens(): number {
     return this.#backend.maxScoredTokens;
   }
@@ -57,29 +54,14 @@ export class BackendRunner implements ModelRunner {
 
   start(step: Step): StartedStep {
     const { promise: launched, resolve } = Promise.withResolvers<void>();
-    const ended = this.#supervisor?.begin(step);
-    const running = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
-    const output = ended ? this.#supervised(step, running, ended) : running;
+    const run = (): Promise<StepOutput> =>
+      step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step, resolve);
+    const output = this.#supervisor ? this.#supervisor.run(step, run) : run();
     output.then(
       () => resolve(),
       () => resolve(),
     );
     return { launched, output };
-  }
-
-  /**
-   * One that fails never ends, so that nobody is told of it: its requests go on elsewhere, from the tokens that their callers
-   * have.
-   */
-  async #supervised(step: Step, running: Promise<StepOutput>, ended: () => void): Promise<StepOutput> {
-    try {
-      const output = await running;
-      ended();
-      return output;
-    } catch (cause) {
-      this.#supervisor?.onFault(cause, step);
-      return new Promise<never>(() => {});
-    }
   }
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {
@@ -113,11 +95,11 @@ export class BackendRunner implements ModelRunner {
     return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
   }
 
-  /** The logits stay where they are until the next forward pass. */
+  /** The backend keeps the logits until the next forward pass. */
   async #withScores({ targetTokenIds, numLogprobs }: PromptScoring, output: StepOutput): Promise<StepOutput> {
     if (targetTokenIds.length === 0) return { ...output, promptLogprobs: [] };
     const startedAtMs = performance.now();
-    // In front of them are those of the row's last token, which the sampler has read.
+    // The first row of logits belongs to the row's last token, which the sampler has read.
     const logits = await this.#backend.readLogits(1 + targetTokenIds.length);
     const vocabSize = logits.length / (1 + targetTokenIds.length);
     const scores = await scoreTokens(logits.subarray(vocabSize), targetTokenIds, numLogprobs);
@@ -138,10 +120,10 @@ export class BackendRunner implements ModelRunner {
       tokensPerRow: 1,
       ids: isBehind ? 'sampled' : Int32Array.from(rows, ({ tokenIds }) => tokenIds[0] ?? PADDING_ID),
       positions,
-      // The entry of the token that is fed in is the row's last one.
+      // The token that is fed in becomes the row's last entry.
       lastIndices: positions,
     });
-    // Its work is on the device when this returns; only the tokens are still to come.
+    // The work is on the device once this returns; only the tokens are still to come.
     const samples = this.#backend.sample('slots', rows);
     onLaunched();
     return stepOutput(runMs, await samples);
@@ -153,7 +135,7 @@ export class BackendRunner implements ModelRunner {
   }
 }
 
-/** Attention is causal: what stands behind a row's last token changes nothing before it. */
+/** Attention is causal, so padding behind a row's last token changes nothing before it. */
 const PADDING_ID = 0;
 
 function rowMajor(

@@ -1,13 +1,13 @@
 import { checkLogits, logprobsOf, type TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 import { yieldToHost } from '../platform/yield-to-host.ts';
 
-/** Scoring a long prompt over a large vocabulary takes longer: messages are let in between. */
+/** Scoring a long prompt over a large vocabulary takes longer, so it lets messages in between. */
 const MAX_BUSY_MS = 4;
 
 /**
- * The logprobs of known tokens, each with the likeliest in its place.
+ * The logprobs of known tokens, each with the likeliest tokens in its place.
  *
- * @param logits float32 [tokens, vocabulary]: row i is what the model expected where token i stands.
+ * @param logits float32 [tokens, vocabulary]: row i predicts token i.
  * @returns A `RangeError` where a logit is NaN or +Infinity, or all of a row are -Infinity.
  */
 export async function scoreTokens(

@@ -11,7 +11,7 @@ import {
   type SampleOutput,
 } from './model-backend.ts';
 
-/** Test support: a model whose next token is always the last one plus one, recording what it is asked to do. */
+/** Test support: a model whose next token is always the last one plus one. Records its calls. */
 export class ScriptedBackend implements ModelBackend {
   static readonly config: ModelConfig = {
     vocabSize: 64,
@@ -37,12 +37,11 @@ export class ScriptedBackend implements ModelBackend {
     maxSlotBytes: 2 ** 20,
     capacityFor: (length) => Math.max(128, 2 ** Math.ceil(Math.log2(length))),
   };
-  readonly maxPrefillRows: number = 8;
   readonly maxScoredTokens: number = 16;
   /** Resolves with `fail`. */
   readonly failure: Promise<Error>;
   readonly fail: (error: Error) => void;
-  /** What the next runs are rejected with. */
+  /** Rejects the next runs. */
   runError: Error | undefined;
 
   constructor() {

@@ -22,7 +22,7 @@ describe('StepWatchdog', () => {
     clock.advance(60_000);
     expect(hangs).toEqual([]);
     clock.advance(1000);
-    expect(hangs.map(({ message }) => message)).toEqual(['A step has not ended within 60 s.']);
+    expect(hangs.map(({ message }) => message)).toEqual(['A step did not end within 60 s.']);
     clock.advance(1_000_000);
     expect(hangs).toHaveLength(1);
   });
@@ -34,7 +34,7 @@ describe('StepWatchdog', () => {
     clock.advance(300_000);
     expect(hangs).toEqual([]);
     clock.advance(1000);
-    expect(hangs.map(({ message }) => message)).toEqual(['A step has not ended within 300 s.']);
+    expect(hangs.map(({ message }) => message)).toEqual(['A step did not end within 300 s.']);
   });
 
   it('is as patient as the steps so far are long', () => {

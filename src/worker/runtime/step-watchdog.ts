@@ -3,14 +3,14 @@ import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
 import { StepHangError } from '../protocol/errors/runtime.ts';
 
 const TICK_MS = 1000;
-/** A shader that is compiled for the first time takes seconds, and on a loaded machine many; a long prompt on the CPU, a minute. */
+/** The first compilation of a shader takes many seconds on a loaded machine, a long prompt on the CPU a minute. */
 const LEAST_PATIENCE_MS = 60_000;
-/** Times what nearly all steps have taken so far: of the first few, the longest. */
-const PATIENCE = 10;
+/** Times the 95th percentile of the steps so far. */
+const PATIENCE_FACTOR = 10;
 
 /**
- * Tells of a step that does not end. Its timer runs only while a step does, and it counts ticks in which nothing ended
- * instead of reading a clock: the time that a machine sleeps is not the step's.
+ * Reports a step that hangs. The timer runs only during steps. It counts ticks in which no step ended instead of reading a
+ * clock, so the time that a machine sleeps does not count.
  */
 export class StepWatchdog {
   readonly #clock: Clock;
@@ -32,10 +32,10 @@ export class StepWatchdog {
   }
 
   get patienceMs(): number {
-    return Math.max(this.#leastPatienceMs, PATIENCE * this.#stepMs.summary.p95);
+    return Math.max(this.#leastPatienceMs, PATIENCE_FACTOR * this.#stepMs.summary.p95);
   }
 
-  /** A step begins; returns its end. */
+  /** Called when a step begins. @returns A function to call when the step ends. */
   begin(): () => void {
     const startedAtMs = this.#clock.now();
     this.#numInFlight += 1;

@@ -25,13 +25,13 @@ const SHAPES: readonly WarmUpShape[] = [
   { target: 'slots', numRows: 16, tokensPerRow: 1 },
 ];
 
-/** Of one shape. On a software adapter, on a loaded machine, its shaders alone take a minute, and a large model another one. */
+/** Limit for one shape. Its shaders take a minute on a software adapter of a loaded machine, a large model another one. */
 const PATIENCE_MS = 300_000;
 
 /**
- * Runs and samples each shape once, so that no request waits for a shader to compile, and gives their K/V memory back.
+ * Runs and samples each shape once, so that no request waits for a shader to compile. Then frees their K/V memory.
  *
- * @throws StepHangError where one comes to no end.
+ * @throws StepHangError where one hangs.
  */
 export async function warmUp(
   backend: ModelBackend,

@@ -1,5 +1,5 @@
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type {
-  Fault,
   FaultKind,
   HostMessage,
   Recovery,
@@ -8,6 +8,7 @@ import type {
   Unsigned,
   WorkerPast,
 } from '../protocol/protocol.ts';
+import { faultOfWorker } from '../runtime/fault-of.ts';
 import type { RequestBook } from './request-book.ts';
 
 /** The tab that made this worker. */
@@ -40,6 +41,10 @@ export class HostReports {
     this.#isAnnouncing = recovery !== undefined && SILENT_ENDS.has(recovery.kind);
   }
 
+  get hasFailed(): boolean {
+    return this.#hasFailed;
+  }
+
   /** After a worker that died in silence, names the requests of each step before it begins: they are the suspects. */
   announceStep(requestIds: readonly RequestId[]): void {
     if (!this.#isAnnouncing) return;
@@ -65,11 +70,13 @@ export class HostReports {
   /**
    * Shows the tabs what has happened, then asks the host for the next worker. Only the first fault counts.
    *
-   * @param requestIds The requests of the step that failed.
+   * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
-  fail(fault: Fault, requestIds: readonly RequestId[], numRunning: number): void {
+  fail(error: unknown, numRunning: number): void {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
+    const fault = faultOfWorker(error);
+    const requestIds = error instanceof RuntimeLostError ? error.requestIds : [];
     const attemptsBefore = this.#hasProgressed ? 0 : (this.#host.past.recovery?.attempt ?? 0);
     // First: the host may terminate this worker at once.
     this.#onRecovery({ ...fault, attempt: attemptsBefore + 1 });

@@ -1,6 +1,6 @@
 import { GRAPH_IO } from '../models/graph/model-graph.ts';
 
-/** What goes wrong in one worker's life. */
+/** A fault that is injected into one worker. */
 export type InjectedFault =
   | 'device-lost'
   | 'gpu-error'
@@ -13,21 +13,20 @@ export type InjectedFault =
   | 'worker-hang'
   | 'worker-ended';
 
-/** As `faults.json` next to the page says it, anew for each worker. */
+/** The contents of `faults.json`, which each worker fetches when it starts. */
 export interface FaultPlan {
   readonly fault?: InjectedFault;
-  /** At which run of onnxruntime-web, counted from 1: from the first one, or from the first that follows a token. */
+  /** The run of onnxruntime-web that the fault hits, counted from 1; with `isAfterToken`, counted from the first token on. */
   readonly atRun?: number;
   readonly isAfterToken?: boolean;
-  /** Before each run that takes this token of a prompt in: what only one request does. */
+  /** The fault hits each run that is fed this token: choose one that a single request has. */
   readonly poisonedTokenId?: number;
-  /** No adapter at all, or one that computes in fp32 alone. */
+  /** The browser offers no adapter, or one without fp16. */
   readonly adapter?: 'refused' | 'without-f16';
-  /** What the browser says of the machine. */
   readonly hardwareConcurrency?: number;
 }
 
-/** What a run says that is rejected alone, and leaves the runtime as it is. */
+/** The messages of runs that are rejected while the runtime goes on. */
 export const REJECTIONS = {
   'wasm-out-of-memory': 'Array buffer allocation failed',
   'run-rejected': 'injected',
@@ -35,10 +34,7 @@ export const REJECTIONS = {
 
 type OrtSession = { run(...input: unknown[]): Promise<unknown> };
 
-/**
- * The tests' way to cause what may go wrong below the worker, as the platform would: nothing above knows of it. The plan comes
- * over the network, where a test answers for the server.
- */
+/** Makes the platform fail as the test's plan says. The code above it does not know. */
 export async function injectFaults(): Promise<void> {
   const plan = await readPlan();
   if (plan.hardwareConcurrency !== undefined) {
@@ -80,7 +76,7 @@ function rememberDevice(): () => GPUDevice | undefined {
   return () => device;
 }
 
-/** Whether a token has gone out to a tab. */
+/** Returns whether a token was sent to a tab. */
 function watchForToken(): () => boolean {
   let hasToken = false;
   // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
@@ -92,7 +88,7 @@ function watchForToken(): () => boolean {
   return () => hasToken;
 }
 
-/** Of the builds of onnxruntime-web that a worker may load: each has a session class of its own. */
+/** Covers all builds of onnxruntime-web that a worker may load: each has its own session class. */
 async function beforeEachRun(interrupt: (feeds: unknown) => Promise<unknown> | undefined): Promise<void> {
   const builds = await Promise.all([import('onnxruntime-web/wasm'), importGpuBuild()]);
   for (const { InferenceSession } of builds) {
@@ -116,14 +112,14 @@ function holds(feeds: unknown, tokenId: number): boolean {
   return ids?.data.includes(tokenId) ?? false;
 }
 
-/** Undefined where the run goes on, into what has been done to its device. */
+/** Returns undefined if the run itself goes on, on the device that was broken. */
 function cause(fault: InjectedFault, device: GPUDevice | undefined): Promise<unknown> | undefined {
   switch (fault) {
     case 'device-lost':
       device?.destroy();
       return undefined;
     case 'gpu-error':
-      // A buffer that may be used for nothing.
+      // Usage 0 is a validation error.
       device?.createBuffer({ size: 4, usage: 0 });
       return undefined;
     case 'gpu-out-of-memory': {

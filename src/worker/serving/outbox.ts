@@ -1,14 +1,14 @@
 import type { ClientId, WorkerMessage } from '../protocol/protocol.ts';
 import { clientName } from '../protocol/names.ts';
 
-/** Where the worker's messages go. */
+/** Carries the worker's messages to its clients. */
 export interface Outbox {
   toAll(message: WorkerMessage): void;
-  /** A tab that is gone gets nothing. @throws DataCloneError for what cannot be cloned. */
+  /** Does nothing for a client that is gone. @throws DataCloneError. */
   toClient(clientId: ClientId, message: WorkerMessage): void;
 }
 
-/** To all tabs over the shared channel, to one over its own: what one tab asked for costs the others nothing. */
+/** Uses the shared channel for all tabs, and a channel per tab, so that one tab's messages cost the others nothing. */
 export class ChannelOutbox implements Outbox {
   readonly #shared: BroadcastChannel;
   readonly #channels = new Map<ClientId, BroadcastChannel>();
@@ -39,7 +39,7 @@ interface Port {
   postMessage(message: WorkerMessage): void;
 }
 
-/** To the tab that made the worker, the only one that it serves. */
+/** Sends everything to the tab that made the worker, the only one that it serves. */
 export class PortOutbox implements Outbox {
   readonly #port: Port;
 

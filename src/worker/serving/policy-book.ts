@@ -2,7 +2,6 @@ import { updatePolicy, type BatchingPolicy } from '../../batching/generation/pol
 import type { ClientId, HeldOverride, OverrideId } from '../protocol/protocol.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 
-/** What the book needs of the text generator. */
 interface Configurable {
   readonly policy: BatchingPolicy;
   /** @throws InvalidOptionError, UnknownOptionError; then nothing changes. */
@@ -10,8 +9,8 @@ interface Configurable {
 }
 
 /**
- * The text generator's policy in two layers: the users' own, and at most one override of a client, which hides it. The
- * users' own policy is in force again when the override ends.
+ * The text generator's policy in two layers: the users' policy, and at most one client's override, which hides it. When the
+ * override ends, the users' policy is in force again.
  */
 export class PolicyBook {
   readonly #generator: Configurable;
@@ -23,7 +22,7 @@ export class PolicyBook {
     this.#base = generator.policy;
   }
 
-  /** The users' own policy. */
+  /** The users' policy. */
   get base(): BatchingPolicy {
     return this.#base;
   }
@@ -33,7 +32,7 @@ export class PolicyBook {
   }
 
   /**
-   * Changes the users' own policy, which an override keeps out of force until it ends.
+   * Changes the users' policy. Under an override this shows only when the override ends.
    *
    * @throws InvalidOptionError, UnknownOptionError; then nothing changes.
    */
@@ -43,8 +42,8 @@ export class PolicyBook {
   }
 
   /**
-   * Begins an override, or changes the one of this id. Knobs that are left out stay as they are in force. Returns the policy
-   * in force.
+   * Begins an override, or changes the one with this id. Knobs that are left out keep their value. Returns the policy in
+   * force.
    *
    * @throws OverrideHeldError, InvalidOptionError, UnknownOptionError; then nothing changes.
    */
@@ -55,12 +54,12 @@ export class PolicyBook {
     return policy;
   }
 
-  /** Returns whether this override was held. */
+  /** Returns whether there was such an override. */
   release(overrideId: OverrideId): boolean {
     return this.#override?.overrideId === overrideId && this.#restore();
   }
 
-  /** Ends the override of a client that is gone. Returns whether it held one. */
+  /** Ends the override of a client that is gone. Returns whether there was one. */
   forget(clientId: ClientId): boolean {
     return this.#override?.clientId === clientId && this.#restore();
   }

@@ -3,7 +3,7 @@ import { requestId } from '../../batching/generation/test-support.ts';
 import { createClientId } from '../protocol/ids.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
-import type { ModelSwitchOptions } from './model-switch.ts';
+import type { ModelOptions } from './models/first-model.ts';
 import {
   PROTOCOL_VERSION,
   type RequestUpdate,
@@ -19,10 +19,10 @@ import { createScriptedModel, createServeHost } from '../test-support.ts';
 
 const loading = vi.hoisted(() => ({ model: Promise.withResolvers<LoadedModel>() }));
 
-vi.mock('./model-switch.ts', () => ({
+vi.mock('./models/model-switch.ts', () => ({
   ModelSwitch: class {
     readonly started: Promise<void>;
-    constructor({ generator, onStatus }: Pick<ModelSwitchOptions, 'generator' | 'onStatus'>) {
+    constructor({ generator, onStatus }: Pick<ModelOptions, 'generator' | 'onStatus'>) {
       this.started = loading.model.promise.then((model) => {
         onStatus({ state: 'ready' }, []);
         return generator.useModel(model);
@@ -210,6 +210,20 @@ describe('a worker whose model can run no more', () => {
     submit('a', 2);
     await work();
     expect(lastStatus()?.recovery?.attempt).toBe(4);
+  });
+});
+
+describe('a worker whose runtime a batch has ended', () => {
+  it('says so once, blames the requests of the batch, and tells them nothing', async () => {
+    const { host, submitEcho, typesOf } = await createWorker();
+    for (const name of ['a', 'b']) submitEcho(name, 'abort');
+    await work();
+    submitEcho('c', 'abort');
+    await work();
+    expect(host.told.filter(({ type }) => type === 'fault')).toMatchObject([
+      { fault: { kind: 'wasm-abort', message: 'Aborted()' }, stalledIds: ['a', 'b'] },
+    ]);
+    expect(['a', 'b', 'c'].flatMap(typesOf)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { systemClock } from '../../batching/clock.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { createBatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { toPrometheusText } from '../../batching/metrics/prometheus.ts';
@@ -15,18 +16,15 @@ import {
   type BackendChoice,
   type ClientId,
   type ClientMessage,
-  type Fault,
-  type RequestId,
   type UpstreamInit,
 } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import { faultOf } from '../runtime/fault-of.ts';
 import { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
 import { DeploymentSet } from './deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
-import type { ModelSwitch } from './model-switch.ts';
-import { ModelService } from './model-service.ts';
+import type { ModelSwitch } from './models/model-switch.ts';
+import { ModelService } from './models/model-service.ts';
 import type { Outbox } from './outbox.ts';
 import { RequestBook } from './request-book.ts';
 import { RequestDesk } from './request-desk.ts';
@@ -73,7 +71,7 @@ export class ServeWorker {
         this.#desk.post(updates);
       },
       {
-        onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
+        onRuntimeLost: (error) => this.fail(error),
         onStepBegun: (requestIds) => this.#reports.announceStep(requestIds),
         ...(maxRows !== undefined && { maxRows }),
       },
@@ -91,36 +89,36 @@ export class ServeWorker {
       status: this.#status,
       stats,
       textGenerator: this.#textGenerator,
-      onFault: (cause) => this.fail(faultOf(cause), []),
     });
   }
 
-  /** How long it may be silent, ms. */
+  /** How long this worker may be silent before it counts as hung, ms. */
   get patienceMs(): number {
     return this.#textGenerator.patienceMs;
   }
 
   /**
-   * Nothing can be done here any more: its host is to replace it. What it has is told to nobody, so that all goes on in the next
-   * worker.
+   * Asks the host for another worker, in which all requests go on: none of them is told.
    *
-   * @param requestIds Of the step that failed.
+   * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
-  fail(fault: Fault, requestIds: readonly RequestId[]): void {
-    this.#reports.fail(fault, requestIds, this.#textGenerator.gauges.numRunning);
+  fail(error: unknown): void {
+    this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 
-  /**
-   * Lets the tabs know, and loads the model, unless there is an upstream and the backend is `auto`. Resolves when it serves, or
-   * is known not to.
-   */
+  /** Announces the worker and starts its model or upstream. Resolves when that serves or has failed. */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     this.announce();
-    await this.#models.start(modelUrl, backend, upstream);
+    try {
+      await this.#models.start(modelUrl, backend, upstream);
+    } catch (error) {
+      this.fail(error);
+      return;
+    }
     this.#host.tell({ type: 'ready' });
   }
 
-  /** Tells all tabs which worker serves: those that do not know it yet say hello. */
+  /** Tells all tabs that this worker serves. Tabs that do not know it answer with hello. */
   announce(): void {
     this.#tabs.toAll({ type: 'serving' });
   }
@@ -186,7 +184,7 @@ export class ServeWorker {
     }
   }
 
-  /** Cancels all that a tab has left behind, its override included. One that comes back may send it again. */
+  /** Ends the requests and the override of a client that is gone. */
   forget(clientId: ClientId): void {
     this.#desk.forget(clientId);
     this.#knobs.forget(clientId);
@@ -218,7 +216,8 @@ export class ServeWorker {
       const result = await this.#models.ask(question);
       this.#tabs.answer(call, () => result);
     } catch (error) {
-      this.#tabs.refuse(call, error);
+      if (error instanceof RuntimeLostError) this.fail(error);
+      else this.#tabs.refuse(call, error);
     }
   }
 
@@ -228,14 +227,16 @@ export class ServeWorker {
       deployment,
       systemClock,
       {
-        onFault: (cause, requestIds) => this.fail(faultOf(cause), requestIds),
         onFailed: (requestId, cause) => {
+          if (cause instanceof RuntimeLostError) this.fail(cause);
+          if (this.#reports.hasFailed) return;
           const error = toWireError(cause);
           reporter.recordFailure(error);
           this.#desk.post([{ type: 'failed', requestId, error }]);
         },
         onQueueWait: (queueWaitMs) => reporter.recordQueueWait(queueWaitMs),
         onBatch: (event, answers) => {
+          if (this.#reports.hasFailed) return;
           const batch = reporter.recordBatch(event, served.queueLength);
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
@@ -248,7 +249,7 @@ export class ServeWorker {
     return served;
   }
 
-  /** A batch says nothing of a model that prompts wait for, and that may bring down worker after worker. */
+  /** An answered batch is no progress while prompts wait: the model may kill every worker. */
   get #isModelIdle(): boolean {
     const { numRunning, numWaiting } = this.#textGenerator.gauges;
     return this.#status.current.state === 'ready' && numRunning + numWaiting === 0;

@@ -45,7 +45,7 @@ describe('resolveOptions', () => {
         presencePenalty: 0,
         frequencyPenalty: 0,
         logitBias: {},
-        numLogprobs: undefined,
+        logprobs: undefined,
         seed: 9,
       },
     });
@@ -57,7 +57,7 @@ describe('resolveOptions', () => {
       presencePenalty: -2,
       frequencyPenalty: 2,
       logitBias: { 2047: -100 },
-      numLogprobs: 0,
+      logprobs: 0,
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../batching/clock.ts';
-import type { Step } from '../../batching/generation/model-runner.ts';
+import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
+import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { RequestId } from '../protocol/protocol.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
@@ -7,29 +8,25 @@ import { StepWatchdog } from '../runtime/step-watchdog.ts';
 import { parseSequenceId } from './sequence-id.ts';
 
 export interface ModelGuardListener {
-  /**
-   * Nothing runs on the model any more, and no step of it will end; requests can still be cancelled.
-   *
-   * @param requestIds Of the step that failed; empty where none ran.
-   */
-  onFault(cause: unknown, requestIds: readonly RequestId[]): void;
+  /** No step of the model can run any more. Requests can still be cancelled. */
+  onRuntimeLost(error: RuntimeLostError): void;
   /** A step is about to begin. */
   onStepBegun?(requestIds: readonly RequestId[]): void;
 }
 
-/** With fewer rows than the policy has, after a fault that may have come of their number. */
+/** After this many steps with `maxRows`, the policy alone limits the number of rows again. */
 const NUM_CAUTIOUS_STEPS = 256;
 
-/** Looks after the steps of one model: knows which are under way, and when they, or what they run on, come to no end. */
+/** Watches the steps of one model. A step that fails or hangs, or whose device is lost, rejects with `RuntimeLostError`. */
 export class ModelGuard implements RunSupervisor {
   readonly #listener: ModelGuardListener;
   readonly #watchdog: StepWatchdog;
   readonly #maxRows: number | undefined;
-  /** In order of their beginning. */
-  readonly #steps = new Set<Step>();
+  /** Reject the steps that are under way. */
+  readonly #rejects = new Set<(cause: Error) => void>();
   #numEnded = 0;
 
-  /** @param maxRows Sequences that may run together at first; after a while with so few, more are tried again. */
+  /** @param maxRows The most sequences that may run together at first, after a fault that their number may have caused. */
   constructor(
     backend: Pick<ModelBackend, 'failure'>,
     clock: Clock,
@@ -38,8 +35,8 @@ export class ModelGuard implements RunSupervisor {
   ) {
     this.#listener = listener;
     this.#maxRows = maxRows;
-    this.#watchdog = new StepWatchdog(clock, (error) => this.#failRunning(error));
-    void this.#watchForFailure(backend);
+    this.#watchdog = new StepWatchdog(clock, (error) => this.#fail(error));
+    void backend.failure.then((error) => this.#fail(error));
   }
 
   /** How long a step may take before it is given up, ms. */
@@ -51,31 +48,26 @@ export class ModelGuard implements RunSupervisor {
     return this.#numEnded < NUM_CAUTIOUS_STEPS ? this.#maxRows : undefined;
   }
 
-  begin(step: Step): () => void {
-    this.#listener.onStepBegun?.(requestIdsOf(step));
-    this.#steps.add(step);
+  async run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput> {
+    const requestIds = [...new Set(step.rows.map((row) => parseSequenceId(row.requestId).requestId))];
+    const { promise, resolve, reject } = Promise.withResolvers<StepOutput>();
+    this.#listener.onStepBegun?.(requestIds);
+    this.#rejects.add(reject);
     const end = this.#watchdog.begin();
-    return () => {
+    start().then(resolve, reject);
+    try {
+      return await promise;
+    } catch (cause) {
+      throw new RuntimeLostError(cause, requestIds);
+    } finally {
       end();
-      this.#steps.delete(step);
+      this.#rejects.delete(reject);
       this.#numEnded += 1;
-    };
+    }
   }
 
-  onFault(cause: unknown, step: Step): void {
-    this.#listener.onFault(cause, requestIdsOf(step));
+  #fail(cause: Error): void {
+    if (this.#rejects.size === 0) this.#listener.onRuntimeLost(new RuntimeLostError(cause));
+    for (const reject of this.#rejects) reject(cause);
   }
-
-  async #watchForFailure({ failure }: Pick<ModelBackend, 'failure'>): Promise<void> {
-    this.#failRunning(await failure);
-  }
-
-  #failRunning(cause: Error): void {
-    const [oldest] = this.#steps;
-    this.#listener.onFault(cause, oldest ? requestIdsOf(oldest) : []);
-  }
-}
-
-function requestIdsOf({ rows }: Step): readonly RequestId[] {
-  return [...new Set(rows.map((row) => parseSequenceId(row.requestId).requestId))];
 }

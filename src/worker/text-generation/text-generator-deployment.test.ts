@@ -23,7 +23,7 @@ async function createDeployment() {
     send: () => {},
   });
   const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told), {
-    onFault: () => {},
+    onRuntimeLost: () => {},
   });
   await deployment.useModel(createModel('old'));
   return {

@@ -94,7 +94,7 @@ export class TextGeneratorDeployment {
           onUpdates,
           onStep: (event) => this.#stats.recordStep(event),
           onEnded: (events) => this.#stats.recordEnded(events),
-          onFault: (cause, requestIds) => this.#care.onFault(cause, requestIds),
+          onRuntimeLost: (error) => this.#care.onRuntimeLost(error),
           onStepBegun: (requestIds) => this.#care.onStepBegun?.(requestIds),
         },
         this.#care.maxRows,

@@ -28,7 +28,7 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
     },
     onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
     onEnded: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
-    onFault: () => {},
+    onRuntimeLost: () => {},
   });
   const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
     const requestId = createRequestId();

@@ -92,6 +92,7 @@ export class TextGenerator implements PromptGenerator {
           this.#listener.onUpdates(this.#updatesOf(events));
           this.#listener.onEnded(events);
         },
+        onRuntimeLost: (error) => this.#listener.onRuntimeLost(error),
       },
     });
   }
@@ -237,7 +238,7 @@ export class TextGenerator implements PromptGenerator {
         seed: continuationSeed(sampling.seed, index),
         stream: this.#model.tokenizer.createTextStream(),
         ending,
-        hasLogprobs: sampling.numLogprobs !== undefined,
+        hasLogprobs: sampling.logprobs !== undefined,
       });
       const resumed = resumption?.choices[index];
       if (resumed) {

@@ -1,4 +1,4 @@
-/** A file that can be read at will: in OPFS, picked from disk, in memory, or over HTTP ranges. */
+/** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {
   readonly name: string;
   /** Bytes. */
@@ -7,18 +7,17 @@ export interface RandomAccessFile {
   read(begin: number, end: number): Promise<Uint8Array<ArrayBuffer>>;
 }
 
-/** The files of one checkpoint, wherever they are. */
+/** The files of one checkpoint. */
 export interface CheckpointFiles {
   /** @returns `undefined` where there is no such file. */
   open(name: string): Promise<RandomAccessFile | undefined>;
 }
 
-/** A file whose bytes are in memory already. */
 export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {
   return {
     name,
     size: bytes.byteLength,
-    // Not `slice`: of Node's `Buffer` that is a view.
+    // `slice` of Node's `Buffer` would be a view.
     read: (begin, end) => Promise.resolve(new Uint8Array(bytes.subarray(begin, end))),
   };
 }

@@ -1,5 +1,6 @@
 import type { Model, SkippedTensor } from '../family.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
+import type { FloatDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
 
 /** Bytes of a file, `end` exclusive. */
@@ -18,6 +19,7 @@ export interface WeightFile {
 
 /** A tensor of the forward pass in one of the weight files. */
 export interface CheckpointTensor extends TensorView {
+  readonly dtype: FloatDtype;
   readonly file: RandomAccessFile;
 }
 

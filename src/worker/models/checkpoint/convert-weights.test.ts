@@ -4,7 +4,7 @@ import { safetensorsFile } from './safetensors-builder.ts';
 import { convertWeights, packInMemory } from './convert-weights.ts';
 import { planModel, type DtypeChoice } from './model-plan.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { TINY_CONFIG, tinyFiles, tinyTensors } from './tiny-checkpoint.ts';
+import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 
 const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
 

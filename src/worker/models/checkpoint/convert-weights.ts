@@ -14,23 +14,23 @@ import {
 } from './packed-weights.ts';
 import { quantiseRows, type WeightMatrix } from './quantise.ts';
 
-/** Where the packed file is written: each byte at most once, and not all from the front to the back. */
+/** Takes the packed file, in parts that do not come in order and do not overlap. */
 export interface ByteSink {
-  /** @param at Bytes from the start. */
+  /** @param at Offset in bytes. */
   write(bytes: Uint8Array<ArrayBuffer>, at: number): Promise<void>;
 }
 
 /**
- * Errors of tensors are independent, so their squares add up; attention that is sharp makes more of them. The generated
- * checkpoints of the tests come to 2.2.
+ * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
+ * checkpoints of the tests.
  */
 const ERROR_GROWTH = 3;
 
 export type ReportConverted = (done: number, total: number) => void;
 
 /**
- * Writes a checkpoint's weights as they run, tensor by tensor, and an embedding in slices: what is in memory at once is
- * in the plan. Between slices the worker serves others.
+ * Converts a checkpoint's weights slice by slice. The plan's `peakHeap` says how much is in memory at once. Between slices
+ * the worker serves others.
  *
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
@@ -58,7 +58,7 @@ export async function convertWeights(
   };
 }
 
-/** Converts where there is no file to write to: all of the packed file is in memory then. */
+/** Converts into memory. */
 export async function packInMemory(
   checkpoint: Checkpoint,
   plan: ModelPlan,
@@ -73,14 +73,14 @@ export async function packInMemory(
   return { packed: await convertWeights(checkpoint, plan, sink, () => {}), weights };
 }
 
-/** Some rows of a tensor, as they are stored. */
+/** Rows of a tensor, as the checkpoint stores them. */
 interface Slice {
   readonly values: Float32Array<ArrayBuffer>;
   readonly firstRow: number;
   readonly numRows: number;
 }
 
-/** @returns RMS of the error over RMS of the values. */
+/** @returns RMS of the quantisation error over RMS of the values. */
 async function convertTensor(
   source: CheckpointTensor,
   packed: PackedTensor,
@@ -113,7 +113,7 @@ async function convertTensor(
   return squaredValue === 0 ? 0 : Math.sqrt(squaredError / squaredValue);
 }
 
-/** An embedding by rows, since it is large; of a matrix all at once, since it may have to be transposed. */
+/** Embeddings are large, so they come in slices. A `conv1d` matrix has to be transposed, so it comes whole. */
 async function* slicesOf(
   source: CheckpointTensor,
   { name, role, shape }: PackedTensor,
@@ -128,15 +128,11 @@ async function* slicesOf(
     if (bytes.byteLength !== numRows * rowBytes) {
       throw ModelFileCorruptError.of(source.file.name, `it ends within tensor ${name}`);
     }
-    yield { values: readFloats(bytes, dtypeOf(source)), firstRow, numRows };
+    yield { values: readFloats(bytes, source.dtype), firstRow, numRows };
   }
 }
 
-function dtypeOf({ dtype }: CheckpointTensor): 'F32' | 'F16' | 'BF16' {
-  return dtype === 'F16' || dtype === 'BF16' ? dtype : 'F32';
-}
-
-/** An embedding's rows are what is multiplied with; of a `Conv1D` matrix, [in, out], it is the columns. */
+/** Weights of one output are quantised together: a row, or a column of a `conv1d` matrix. */
 function matrixOf({ values, numRows }: Slice, { role, shape }: PackedTensor): WeightMatrix {
   const [, numColumns = 1] = shape;
   return isSplitByRows({ role })
@@ -151,7 +147,7 @@ function encode(values: Float32Array<ArrayBuffer>, precision: Precision): Uint8A
 }
 
 function requireNumbers(values: Float32Array, { file }: CheckpointTensor, name: string): void {
-  // One that is not a number makes the sum so, too.
+  // The sum is finite only if every value is.
   let sum = 0;
   for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
   if (!Number.isFinite(sum)) {

@@ -1,16 +1,14 @@
-/** IEEE 754 binary16 and bfloat16, by their bits. */
+/** The dtypes of safetensors that weights may be stored in. */
+export type FloatDtype = 'F32' | 'F16' | 'BF16';
 
 const F16_SUBNORMAL_UNIT = 2 ** -24;
 const LARGEST_F16_BITS = 0x7bff;
 const scratch = new Float32Array(1);
 const scratchBits = new Uint32Array(scratch.buffer);
 
-/** The values of a tensor's little-endian bytes, in the same buffer where it can be. Exact, infinities and NaN included. */
-export function readFloats(
-  bytes: Uint8Array<ArrayBuffer>,
-  dtype: 'F32' | 'F16' | 'BF16',
-): Float32Array<ArrayBuffer> {
-  // Typed arrays start at multiples of their elements' size.
+/** Decodes little-endian values exactly, infinities and NaN included. F32 may share the buffer. */
+export function readFloats(bytes: Uint8Array<ArrayBuffer>, dtype: FloatDtype): Float32Array<ArrayBuffer> {
+  // Typed arrays have to start at multiples of their elements' size.
   if (bytes.byteOffset !== 0) return readFloats(new Uint8Array(bytes), dtype);
   if (dtype === 'F32') return new Float32Array(bytes.buffer, 0, bytes.byteLength / 4);
   const halves = new Uint16Array(bytes.buffer, 0, bytes.byteLength / 2);
@@ -23,7 +21,7 @@ export function readFloats(
   return values;
 }
 
-/** Rounded to nearest, ties to even; what is too large for fp16 becomes its largest value. */
+/** Rounds to nearest, ties to even. Values too large for fp16 become its largest value. */
 export function toFloat16(values: Float32Array): Uint16Array<ArrayBuffer> {
   const bits = new Uint32Array(values.buffer, values.byteOffset, values.length);
   const halves = new Uint16Array(values.length);
@@ -31,7 +29,7 @@ export function toFloat16(values: Float32Array): Uint16Array<ArrayBuffer> {
   return halves;
 }
 
-/** The value that fp16 has for it. */
+/** The nearest value that fp16 can store. */
 export function roundToFloat16(value: number): number {
   scratch[0] = value;
   scratchBits[0] = float32BitsOf(float16BitsOf(scratchBits[0] ?? 0));
@@ -54,7 +52,7 @@ function float16BitsOf(bits: number): number {
   if (magnitude > 0x7f800000) return sign | 0x7e00;
   if (magnitude === 0x7f800000) return sign | 0x7c00;
   if (magnitude >= 0x38800000) {
-    // Normal: half of the last place is added, one less where the last place is even.
+    // A normal number: add half of the last place, one less where the last place is even.
     const rounded = (magnitude - 0x38000000 + 0xfff + ((magnitude >>> 13) & 1)) >>> 13;
     return sign | Math.min(rounded, LARGEST_F16_BITS);
   }

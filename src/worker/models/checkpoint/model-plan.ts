@@ -3,60 +3,59 @@ import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config
 import type { Checkpoint } from './checkpoint.ts';
 import { BYTES_PER_VALUE, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
 
-/** What the caller asks for. `auto`: the best that the device has and that fits. */
+/** `auto` takes the best that the device offers and that fits. */
 export type DtypeChoice = 'auto' | Dtype;
 
-/** What a plan has to know of the device; sizes in bytes. */
+/** Limits of the device, in bytes. */
 export type DeviceLimits =
   | {
       readonly kind: 'webgpu';
       readonly hasShaderF16: boolean;
       readonly maxBufferSize: number;
       readonly maxStorageBufferBindingSize: number;
-      /** What the machine has, as far as the browser tells (`navigator.deviceMemory`). */
+      /** Memory of the machine, where the browser tells (`navigator.deviceMemory`). */
       readonly memoryBytes: number | undefined;
     }
   | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
 
-/** How a checkpoint is to run and what that costs, known before anything but its headers is read. */
+/** How a checkpoint will run and what that costs. Known once its headers are read. */
 export interface ModelPlan {
   readonly layout: PackedLayout;
-  /** Why `auto` did not choose what is first in its list; empty where it did, or where the caller chose. */
+  /** Why `auto` did not take its first choice; empty where it did, or where the caller chose. */
   readonly reason: string;
   readonly bytes: PlanBytes;
 }
 
 interface PlanBytes {
-  /** To be fetched. */
   readonly download: number;
-  /** The packed file. */
+  /** Size of the packed file. */
   readonly stored: number;
-  /** Weights as the runtime keeps them, and the K/V cache of one full sequence with its staging row. */
+  /** Weights as the runtime keeps them, with the K/V cache of one full sequence and its staging row. */
   readonly device: number;
-  /** In JavaScript at once, while it is converted or loaded. */
+  /** The most that is in JavaScript's memory at once, in conversion or loading. */
   readonly peakHeap: number;
 }
 
 /** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
 const LARGEST_FILE = 2 ** 32;
 
-/** Its kernels keep matrices once more, in an order of their own: gpt2's 498 MB make a heap of 853 MB (measured). */
+/** The CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). */
 const WASM_GROWTH = 1.75;
 
-/** What its heap holds beside weights and K/V: the runtime itself, activations, and K/V on their way out. */
+/** The heap beside weights and K/V: the runtime itself, activations and outputs. */
 const WASM_OVERHEAD = 2 ** 28;
 
-/** Of the machine's memory, for one page. */
+/** Share of the machine's memory that one page may take. */
 const LARGEST_SHARE = 0.75;
 
-/** Of a source tensor, read at once; an embedding is read in slices of whole rows. */
+/** Size of the slices of whole rows in which embeddings are read. */
 export const SLICE_BYTES = 2 ** 23;
 
 /**
- * Chooses what runs. `auto` takes the first that fits of fp16 (where the GPU computes in it; else fp32), q8 and q4.
+ * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU has no fp16), q8 and q4.
  *
- * @throws ModelTooLargeError with the numbers, where nothing that was asked for fits.
- * @throws UnsupportedDtypeError where fp16 is asked for and the device does not compute in it.
+ * @throws ModelTooLargeError with the numbers, where no dtype that was asked for fits.
+ * @throws UnsupportedDtypeError where fp16 is asked for and the device does not offer it.
  */
 export function planModel(checkpoint: Checkpoint, choice: DtypeChoice, device: DeviceLimits): ModelPlan {
   const { config, tensors } = checkpoint.model;

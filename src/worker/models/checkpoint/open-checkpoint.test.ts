@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { safetensorsFile } from './safetensors-builder.ts';
 import { countParameters } from '../model-config.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from './tiny-checkpoint.ts';
+import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 
 const MASK = { dtype: 'F32', shape: [1, 1, 16, 16] } as const;
 

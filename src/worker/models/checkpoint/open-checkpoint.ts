@@ -7,7 +7,7 @@ import {
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import type { ModelTensor } from '../model-config.ts';
-import { readSafetensorsIndex, type SafetensorsIndex } from './safetensors.ts';
+import { readSafetensorsIndex, type SafetensorsIndex, type TensorView } from './safetensors.ts';
 import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
 import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import { readJson, readRequiredJson } from './read-json.ts';
@@ -15,8 +15,6 @@ import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
-
-const READABLE_DTYPES: ReadonlySet<string> = new Set(['F32', 'F16', 'BF16']);
 
 /** Plain file names only: a shard may not point outside the folder. */
 const SHARD_NAME = /^[^/\\]+\.safetensors$/;
@@ -84,7 +82,7 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
 }
 
 function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
-  const all = new Map<string, CheckpointTensor>();
+  const all = new Map<string, TensorView & Pick<CheckpointTensor, 'file'>>();
   for (const { file, index } of files) {
     for (const [name, view] of index.tensors) all.set(withoutPrefix(name, model), { ...view, file });
   }
@@ -93,7 +91,7 @@ function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<s
 }
 
 function requireTensor(
-  all: ReadonlyMap<string, CheckpointTensor>,
+  all: ReadonlyMap<string, TensorView & Pick<CheckpointTensor, 'file'>>,
   { name, shape }: ModelTensor,
   listed: string,
 ): CheckpointTensor {
@@ -105,10 +103,9 @@ function requireTensor(
       `tensor ${name} has shape [${tensor.shape.join(', ')}], but config.json asks for [${shape.join(', ')}]`,
     );
   }
-  if (!READABLE_DTYPES.has(tensor.dtype)) {
-    throw UnsupportedModelError.of(`tensor ${name} is stored as ${tensor.dtype}, not as F32, F16 or BF16`);
-  }
-  return tensor;
+  const { dtype } = tensor;
+  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, dtype };
+  throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
 }
 
 function describeWeightFile({ file, index }: IndexedFile, model: Model): WeightFile {

@@ -1,15 +1,15 @@
-/** Fills the target with bytes of the packed file. */
-export type ReadPacked = (target: Uint8Array<ArrayBuffer>, at: number) => void;
-
 /**
- * The packed file as onnxruntime-web 1.30 takes external data, without its bytes being here: of a `Uint8Array` it only
- * asks `byteLength`, and `subarray` once per initializer, which it copies at once to its own heap or to the GPU. So the
- * bytes are read when they are asked for, all into one buffer of the largest initializer's size.
+ * The packed file as external data for onnxruntime-web 1.30, read on demand. Of a `Uint8Array` it uses only `byteLength`,
+ * and `subarray` once per initializer, which it copies at once. So all bytes are read into one buffer that is as large as
+ * the largest initializer.
  *
- * @param size Of the file in bytes.
- * @param read Synchronous: a `FileSystemSyncAccessHandle` of OPFS is, where a worker holds it.
+ * @param size Bytes of the file.
+ * @param read Fills the target with the bytes at an offset, synchronously.
  */
-export function lazyBytes(size: number, read: ReadPacked): Uint8Array {
+export function lazyBytes(
+  size: number,
+  read: (target: Uint8Array<ArrayBuffer>, at: number) => void,
+): Uint8Array {
   let scratch = new Uint8Array();
   return Object.defineProperties(new Uint8Array(), {
     byteLength: { value: size },

@@ -1,4 +1,4 @@
-import { countElements, countParameters, type ModelTensor } from '../model-config.ts';
+import { countElements, type ModelTensor } from '../model-config.ts';
 
 /** How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations. */
 export type Dtype = 'fp16' | 'fp32' | 'q8' | 'q4';
@@ -22,7 +22,6 @@ export interface PackedLayout {
   /** Bytes of the packed file. */
   readonly size: number;
   readonly tensors: readonly PackedTensor[];
-  readonly numParameters: number;
 }
 
 /** Stored as JSON beside the packed file. With both, the model loads without its checkpoint. */
@@ -64,7 +63,7 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
     const scales = place((count / BLOCK_SIZE) * BYTES_PER_VALUE[precision]);
     return { ...tensor, encoding: dtype, ...values, scales };
   });
-  return { dtype, precision, size, tensors: packed, numParameters: countParameters(tensors) };
+  return { dtype, precision, size, tensors: packed };
 }
 
 /** Bits of a quantised weight; `undefined` where it is not quantised. */

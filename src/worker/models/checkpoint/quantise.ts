@@ -1,18 +1,18 @@
 import { roundToFloat16 } from './float-formats.ts';
 import { BLOCK_SIZE, type Precision } from './packed-weights.ts';
 
-/** A quantised tensor, or a slice of its rows, as `MatMulNBits` of onnxruntime reads it. */
+/** Quantised rows of a tensor, as `MatMulNBits` of onnxruntime reads them. */
 export interface QuantisedRows {
-  /** [rows, blocks, 32 or 16]: of 4 bits, the first of two in the lower half. */
+  /** [rows, blocks, 32 or 16]. With 4 bits, the first of two is in the lower half of a byte. */
   readonly values: Uint8Array<ArrayBuffer>;
   /** [rows, blocks] */
   readonly scales: Float32Array<ArrayBuffer>;
-  /** Sums over all weights: of the squared error, and of the square. */
+  /** Sums over all weights. */
   readonly squaredError: number;
   readonly squaredValue: number;
 }
 
-/** Where a weight lies: row r (an output), position k (what is summed over). */
+/** A view of a matrix. Weight k of row r is at `r * rowStride + k * stride`. */
 export interface WeightMatrix {
   readonly values: Float32Array;
   readonly numRows: number;
@@ -22,9 +22,8 @@ export interface WeightMatrix {
 }
 
 /**
- * Quantises each 32 weights of a row to integers around the middle of the range, and a scale. The largest weight takes
- * the end of the range that has one step more, whatever its sign; then the scale is fitted to the integers by least
- * squares, and rounded as it will be stored.
+ * Quantises each 32 weights of a row to integers and a scale. The largest weight, whatever its sign, takes the end of the
+ * range that has one step more. Then the scale is fitted to the integers by least squares and rounded as it is stored.
  */
 export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4, precision: Precision): QuantisedRows {
   const numBlocks = matrix.length / BLOCK_SIZE;

@@ -2,7 +2,7 @@ import { isRecord } from '../../platform/is-record.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 
-/** All of the format, since a file may hold buffers that nobody reads in any of them. */
+/** All dtypes of the format: tensors that nobody reads may have any. */
 const BYTES_PER_ELEMENT = {
   BOOL: 1,
   U8: 1,
@@ -32,21 +32,20 @@ export interface TensorView {
 }
 
 export interface SafetensorsIndex {
-  /** Where the header ends. */
+  /** Offset of the first byte behind the header. */
   readonly dataStart: number;
   readonly tensors: ReadonlyMap<string, TensorView>;
 }
 
 const HEADER_LENGTH_BYTES = 8;
-/** The reference implementation's own limit; a larger length is noise read as a number. */
+/** The limit of the reference implementation. */
 const LARGEST_HEADER_BYTES = 100_000_000;
 
 /**
- * Reads the index of a safetensors file, and none of its data: 8 bytes of header length (little-endian), then a JSON
- * header. Every tensor's dtype, shape and offsets are checked against each other and against the file's size.
- * Source: the format description of huggingface/safetensors.
+ * Reads the header of a safetensors file: 8 bytes of length (little-endian), then JSON. Checks every tensor's dtype, shape
+ * and offsets against each other and against the file's size. Source: the format description of huggingface/safetensors.
  *
- * @throws ModelFileCorruptError naming what does not fit.
+ * @throws ModelFileCorruptError
  */
 export async function readSafetensorsIndex(file: RandomAccessFile): Promise<SafetensorsIndex> {
   const corrupt = (detail: string, cause?: unknown): ModelFileCorruptError =>

@@ -42,14 +42,9 @@ export class GraphWeights {
       const blocks = splitRows(tensor, maxBindingBytes);
       this.#blocks.set(tensor.name, blocks);
       for (const { name, numRows, length, bits, offset } of blocks) {
+        const dims = isSplitByRows(tensor) ? [numRows, length] : tensor.shape;
         if (bits) this.#bind(name, 'uint8', [numRows, length / BLOCK_SIZE, (BLOCK_SIZE * bits) / 8], offset);
-        else
-          this.#bind(
-            name,
-            layout.precision,
-            isSplitByRows(tensor) ? [numRows, length] : tensor.shape,
-            offset,
-          );
+        else this.#bind(name, layout.precision, dims, offset);
       }
     }
   }

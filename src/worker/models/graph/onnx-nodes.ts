@@ -18,12 +18,12 @@ export class OnnxNodes {
     this.#nodes.push({ opType, domain: '', inputs, outputs, attributes });
   }
 
-  /** Of ONNX Runtime's own operators. */
+  /** Adds one of ONNX Runtime's own operators. */
   addFused(opType: string, inputs: string[], outputs: string[], attributes: Attributes = {}): void {
     this.#nodes.push({ opType, domain: 'com.microsoft', inputs, outputs, attributes });
   }
 
-  /** Adds a branch and its bias (empty for none) to the residual stream, which comes out as `${name}.sum`, and normalises it. */
+  /** Adds a branch and its bias ('' for none) to the residual stream, which becomes `${name}.sum`, and normalises it. */
   addSkipNorm(
     name: string,
     { branch, residual, bias }: { readonly branch: string; readonly residual: string; readonly bias: string },

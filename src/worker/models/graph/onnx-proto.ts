@@ -1,6 +1,6 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
 
-/** The few ONNX data types that the graph uses, with `TensorProto.DataType`'s numbers. */
+/** Data types with the numbers of `TensorProto.DataType`. */
 const ONNX_TYPE = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float16: 10 } as const;
 
 export type OnnxType = keyof typeof ONNX_TYPE;
@@ -27,7 +27,7 @@ export interface OnnxValue {
   readonly dims: readonly (number | string)[];
 }
 
-/** Bytes of a named initializer: in the model itself, or in an external file at an offset. */
+/** A named tensor. Its bytes are in the model itself, or in an external file at an offset. */
 export interface OnnxInitializer {
   readonly name: string;
   readonly type: OnnxType;

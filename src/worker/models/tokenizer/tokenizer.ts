@@ -7,28 +7,27 @@ import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
 export interface Tokenizer {
-  /** @param addSpecialTokens Whether the tokens that the tokenizer puts around a text are added; true by default. */
+  /** @param addSpecialTokens Whether to add the tokens that the tokenizer puts around a text; true by default. */
   encode(text: string, addSpecialTokens?: boolean): number[];
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
-  /** Bytes of UTF-8 in one token at most: a text of more than n times as many characters has more than n tokens. */
+  /** The longest token in bytes of UTF-8. A text with more than n times as many characters has more than n tokens. */
   readonly maxTokenBytes: number;
   /** A decoder for one sequence's output, fed token by token. */
   createTextStream(): TextStream;
 }
 
-/** Special tokens are spelled out in a text, and short. */
+/** The longest special token, as it is spelled in a text. */
 const MAX_SPECIAL_BYTES = 64;
 
 /**
- * Builds the tokenizer with `AutoTokenizer` of @huggingface/transformers from files that are already here: its fetch
- * is answered from memory, so neither the hub nor any cache is asked.
+ * Builds the tokenizer with `AutoTokenizer` of @huggingface/transformers. Its fetches are answered from memory.
  *
  * @throws ModelFileCorruptError where the files do not make a byte-level tokenizer.
  */
 export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
   const bytesOfToken = readTokenBytes(tokenizerJson);
   const tokenizer = await loadAutoTokenizer({
-    // The library insists on a field that a file without a normalizer may leave out.
+    // The library requires a field that a file without a normalizer may leave out.
     'tokenizer.json': isRecord(tokenizerJson) ? { normalizer: null, ...tokenizerJson } : tokenizerJson,
     'tokenizer_config.json': tokenizerConfig,
   });

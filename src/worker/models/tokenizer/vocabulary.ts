@@ -1,6 +1,6 @@
 import { ByteTextStream, spellBytes } from '../../text-generation/text-stream.ts';
 
-/** The tokens of a byte-level tokenizer by id, special ones included. */
+/** The tokens of a byte-level tokenizer by id, with special ones. */
 export class Vocabulary {
   readonly #bytesOfToken: ReadonlyMap<number, Uint8Array>;
   readonly #addedTokens: ReadonlyMap<number, string>;

@@ -4,7 +4,7 @@ import type { SampledToken } from '../../../batching/sampling/sampling.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
-import { encodeRowParams, isAdjusted, ROW_PARAMS_BYTES } from './row-params.ts';
+import { encodeRowOptions, isAdjusted, ROW_OPTIONS_BYTES } from './row-options.ts';
 import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
 import { samplerShader } from './shader.ts';
 
@@ -88,7 +88,7 @@ export class GpuSampler {
     pass.setBindGroup(0, this.#bind(state, logits, inputs));
     pass.dispatchWorkgroups(rows.length);
     pass.end();
-    const wantsLogprobs = rows.some(({ sampling }) => sampling.numLogprobs !== undefined);
+    const wantsLogprobs = rows.some(({ sampling }) => sampling.logprobs !== undefined);
     const numWords = wantsLogprobs ? this.#results.size / 4 : rows.length;
     const readBack = this.#ring.copy(encoder, this.#results, numWords);
     this.#device.queue.submit([encoder.finish()]);
@@ -106,8 +106,8 @@ export class GpuSampler {
     if (isAdjusted(row)) this.#adjustments.fill(row);
     if (owners[index] === row.tokenCounts) return;
     owners[index] = row.tokenCounts;
-    const encoded = encodeRowParams(row, this.#adjustments.rowOf(row.slot));
-    this.#device.queue.writeBuffer(params, index * ROW_PARAMS_BYTES, encoded);
+    const encoded = encodeRowOptions(row, this.#adjustments.rowOf(row.slot));
+    this.#device.queue.writeBuffer(params, index * ROW_OPTIONS_BYTES, encoded);
   }
 
   #bind(state: SourceState, logits: GPUBuffer, { ids, positions, lastIndices }: SlotInputs): GPUBindGroup {
@@ -141,7 +141,7 @@ export class GpuSampler {
         const tokenId = tokenIdOf(words[index] ?? 0);
         const start = numRecords + index * RECORD.length;
         const logprobs =
-          sampling.numLogprobs === undefined
+          sampling.logprobs === undefined
             ? undefined
             : readRecord(words.subarray(start, start + RECORD.length), tokenId);
         return { tokenId, logprobs };
@@ -152,9 +152,9 @@ export class GpuSampler {
   }
 
   #reserve(state: SourceState, numRows: number): void {
-    if (state.params.size < numRows * ROW_PARAMS_BYTES) {
+    if (state.params.size < numRows * ROW_OPTIONS_BYTES) {
       state.params.destroy();
-      state.params = this.#createBuffer(nextPowerOfTwo(numRows) * ROW_PARAMS_BYTES);
+      state.params = this.#createBuffer(nextPowerOfTwo(numRows) * ROW_OPTIONS_BYTES);
       state.owners.length = 0;
     }
     if (numRowsOf(this.#results) < numRows) {
@@ -164,7 +164,7 @@ export class GpuSampler {
   }
 
   #createState(): SourceState {
-    return { params: this.#createBuffer(ROW_PARAMS_BYTES), owners: [], bound: undefined };
+    return { params: this.#createBuffer(ROW_OPTIONS_BYTES), owners: [], bound: undefined };
   }
 
   #createBuffer(size: number): GPUBuffer {

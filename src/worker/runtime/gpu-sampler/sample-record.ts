@@ -4,7 +4,7 @@ import {
   type TokenLogprob,
   type TokenLogprobs,
 } from '../../../batching/sampling/logprobs.ts';
-import { MAX_LOGPROBS } from '../../../batching/generation/request.ts';
+import { MAX_LOGPROBS } from '../../../batching/generation/options.ts';
 
 /** How the shader reports a row that has no next token: in the upper bits of what else is a token id. */
 export const FAULT = {

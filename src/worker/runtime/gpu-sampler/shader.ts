@@ -1,6 +1,6 @@
 import { UNIT_SHARPNESS } from '../../../batching/sampling/logprobs.ts';
 import { CAN_BE_BANNED } from './adjustment-rows.ts';
-import { ROW_PARAMS_WGSL } from './row-params.ts';
+import { ROW_OPTIONS_WGSL } from './row-options.ts';
 import { FAULT, RECORD } from './sample-record.ts';
 import { INTEGERS_WGSL } from './wgsl-integers.ts';
 import { LOGITS_WGSL } from './wgsl-logits.ts';
@@ -17,7 +17,7 @@ export function samplerShader(vocabSize: number, workgroupSize: number): string 
   return [
     `const VOCAB_SIZE = ${vocabSize}u;`,
     `const WORKGROUP_SIZE = ${workgroupSize}u;`,
-    ROW_PARAMS_WGSL,
+    ROW_OPTIONS_WGSL,
     BINDINGS_WGSL,
     INTEGERS_WGSL,
     WEIGHTS_WGSL,
@@ -40,7 +40,7 @@ struct Adjustment {
 
 /** [rows, vocabulary], as bits: a NaN is seen only in these. */
 @group(0) @binding(0) var<storage, read> logits: array<u32>;
-@group(0) @binding(1) var<storage, read> rows: array<RowParams>;
+@group(0) @binding(1) var<storage, read> rows: array<RowOptions>;
 /** [adjustment rows, vocabulary] */
 @group(0) @binding(2) var<storage, read_write> adjustments: array<Adjustment>;
 /** [slots] each: the inputs of the next forward pass. */
@@ -80,8 +80,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index
   }
   var token_id = likeliest.id;
   if (row.sharpness != 0.0) {
-    keep_all(likeliest.key, row.sharpness, row.smallest_weight);
-    token_id = draw(thread, row);
+    token_id = draw(thread, row, likeliest.key);
   }
   if (thread == 0u) {
     results[row_index] = token_id;
@@ -104,34 +103,6 @@ fn fault_word(fault: u32) -> u32 {
   return fault | select(${FAULT.nan}u, ${FAULT.plusInfinity}u, logits[view.start + fault] == PLUS_INFINITY);
 }
 
-fn draw(thread: u32, row: RowParams) -> u32 {
-  var num_listed = 0u;
-  if (row.top_k > 0u && row.top_k < VOCAB_SIZE) {
-    let floor_key = find_floor(thread, row.top_k);
-    num_listed = keep_likeliest(thread, num_listed, ONE_EACH, vec2u(row.top_k, 0u), floor_key, 1u);
-  }
-  var total = total_mass(thread, num_listed);
-  if (row.top_p_rest > 0u) {
-    let dropped = share_of(total, row.top_p_rest);
-    let needed = max_of_one(subtract(total, dropped));
-    num_listed = keep_likeliest(thread, num_listed, WEIGHT, needed, kept.cut_key, negligible_weight(dropped));
-    total = total_mass(thread, num_listed);
-  }
-  let position = u32(last_indices[row.slot] + 1);
-  return find_at(thread, num_listed, share_of(total, random_units(row.seed, position)));
-}
-
-fn max_of_one(value: vec2u) -> vec2u {
-  return select(value, vec2u(1u, 0u), value.x == 0u && value.y == 0u);
-}
-
-/** Tokens below this weight together weigh less than what top-p drops; at least 1. */
-fn negligible_weight(dropped: vec2u) -> u32 {
-  const NUM_BITS = 32u - countLeadingZeros(VOCAB_SIZE);
-  let weight = (dropped.x >> NUM_BITS) | (dropped.y << (32u - NUM_BITS));
-  return max(weight, 1u);
-}
-
 /** The sampled token is what the slot feeds in next. */
 fn advance(slot: u32, token_id: u32) {
   ids[slot] = i32(token_id);
@@ -145,7 +116,7 @@ fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
   let num_rows = arrayLength(&results) / (1u + ${RECORD.length}u);
   let record = num_rows + row_index * ${RECORD.length}u;
   let likeliest = find_likeliest(thread);
-  keep_all(likeliest.key, UNIT_SHARPNESS, 1u);
+  weigh_all(likeliest.key, UNIT_SHARPNESS, 1u);
   let total = total_mass(thread, 0u);
   if (thread == 0u) {
     results[record + ${RECORD.sampledLogit}u] = logits[view.start + token_id];

@@ -16,18 +16,14 @@ const NOBODY = 0xffffffffu;
 struct Kept {
   cut_key: u32,
   cut_id: u32,
-  largest_logit: f32,
-  sharpness: f32,
-  /** Weights below it count as 0. */
-  smallest_weight: u32,
 }
 var<private> kept: Kept;
 
 /** What one thread has found, for all. */
 var<workgroup> found: array<vec4u, 2>;
 
-fn keep_all(largest_key: u32, sharpness: f32, smallest_weight: u32) {
-  kept = Kept(0u, NOBODY, logit_of(largest_key), sharpness, smallest_weight);
+fn keep_all() {
+  kept = Kept(0u, NOBODY);
 }
 
 fn is_kept(id: u32, key: u32) -> bool {
@@ -38,11 +34,7 @@ fn mass_of(key: u32, measure: u32) -> u32 {
   if (measure == ONE_EACH) {
     return 1u;
   }
-  if (key <= KEY_OF_MINUS_INFINITY) {
-    return 0u;
-  }
-  let weight = weight_of(logit_of(key), kept.largest_logit, kept.sharpness);
-  return select(weight, 0u, weight < kept.smallest_weight);
+  return weight_of_key(key);
 }
 
 /** Of the weights; num_listed is 0 where there is no shortlist, and the whole vocabulary has to be looked at. */

@@ -1,9 +1,7 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
-import type { Model } from '../../models/family.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
@@ -14,36 +12,33 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
+  type PackedModel,
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
-interface WasmBackendOptions {
-  readonly model: Model;
-  readonly packed: PackedLayout;
-  /** The packed file, or what reads it. */
-  readonly weights: Uint8Array;
-  /** More than one needs a page that is cross-origin isolated. */
+interface WasmBackendOptions extends PackedModel {
+  /** More than one needs a cross-origin isolated page. */
   readonly numThreads: number;
 }
 
-/** K and V of all layers, in turn, each [rows, heads, capacity, headSize]. */
+/** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
 type KvArrays = Float32Array[];
 
-/** Tokens by which rows grow. */
+/** Tokens by which the capacity grows. */
 const CAPACITY_STEP = 32;
+/** The WASM heap ends at 4 GiB. The weights, a copy of the rows that run and the kernels' own memory need the rest. */
 const LARGEST_CACHE_BYTES = 2 ** 30;
 
-/** For how long the worker may be deaf to its tabs, beyond the pass that runs: several short ones go by in it. */
-const MAX_DEAF_MS = 4;
+/** Passes run for this long without letting the worker see messages from tabs. */
+const MAX_BUSY_MS = 4;
 
-/** GPT-2 on onnxruntime-web's CPU kernels: its K/V are arrays that are fed in, to which what each pass adds is added. */
+/** A model on onnxruntime-web's CPU kernels. K/V are arrays that each pass takes as inputs and appends to. */
 export class WasmBackend implements ModelBackend {
-  /** The CPU that would prepare the next pass is the one that computes this one. */
+  /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
-  readonly maxPrefillRows = 8;
-  /** What ends the runtime shows in the run that it ends. */
+  /** A failure of the runtime rejects the run in which it happens. */
   readonly failure = new Promise<never>(() => {});
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
@@ -80,19 +75,18 @@ export class WasmBackend implements ModelBackend {
     return maxScoredTokensOf(this.#config.vocabSize);
   }
 
-  /** CPU threads that the kernels use. */
+  /** Threads that the kernels use. */
   get numThreads(): number {
     return this.#ort.env.wasm.numThreads ?? 1;
   }
 
-  /** The wasm heap ends at 4 GiB, in which the weights, a copy of the rows that run and the kernels' own memory lie too. */
   get kvCacheLimits(): KvCacheLimits {
     const { contextLength } = this.#config;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
       maxBytes: LARGEST_CACHE_BYTES,
       maxSlotBytes: LARGEST_CACHE_BYTES,
-      // The whole capacity goes into a run and comes out again: what is not needed costs time in every step.
+      // Each run copies the whole capacity, so unused capacity costs time in every step.
       capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
     };
   }
@@ -109,7 +103,7 @@ export class WasmBackend implements ModelBackend {
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
     this.#append(floatsOf(outputs, GRAPH_IO.added), input, arrays);
-    await this.#yieldNowAndThen();
+    await this.#yieldWhenDue();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
   }
@@ -153,9 +147,9 @@ export class WasmBackend implements ModelBackend {
     return ortMutex.run(() => this.#session.release());
   }
 
-  /** A CPU run settles in microtasks alone, behind which no message of a tab would ever be seen. */
-  async #yieldNowAndThen(): Promise<void> {
-    if (performance.now() - this.#yieldedAtMs < MAX_DEAF_MS) return;
+  /** A CPU run settles in microtasks, which never let a message in. */
+  async #yieldWhenDue(): Promise<void> {
+    if (performance.now() - this.#yieldedAtMs < MAX_BUSY_MS) return;
     await yieldToHost();
     this.#yieldedAtMs = performance.now();
   }
@@ -172,9 +166,9 @@ export class WasmBackend implements ModelBackend {
     const kvDims = [numRows, this.#config.numKvHeads, this.#capacity, this.#config.headSize];
     const kvLength = numRows * this.#rowLength;
     const names = GRAPH_IO.past.all(this.#config.numLayers);
-    const kv = names.map((name, i) => [
-      name,
-      new Tensor('float32', arrays[i]?.subarray(0, kvLength) ?? [], kvDims),
+    const kv = arrays.map((array, i) => [
+      names[i],
+      new Tensor('float32', array.subarray(0, kvLength), kvDims),
     ]);
     return {
       ...Object.fromEntries(kv),
@@ -208,7 +202,7 @@ export class WasmBackend implements ModelBackend {
     }
   }
 
-  /** With another capacity the heads of a row lie elsewhere, so each head's strip is copied by itself. */
+  /** With another capacity the heads of a row move, so each head is copied by itself. */
   #resized(old: KvArrays, numRows: number, oldCapacity: number): KvArrays {
     const { numLayers, numKvHeads, headSize } = this.#config;
     const length = numRows * this.#rowLength;

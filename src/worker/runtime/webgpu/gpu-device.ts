@@ -3,17 +3,17 @@ import { orHang } from '../or-hang.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
-  /** As the driver names it, for people. */
+  /** The driver's name for it, shown to users. */
   readonly adapterName: string;
   /** SwiftShader, llvmpipe, WARP: WebGPU computed on the CPU. */
   readonly isSoftwareAdapter: boolean;
   readonly hasShaderF16: boolean;
 }
 
-/** The process that the browser starts for it takes seconds, and on a loaded machine many. */
+/** The browser starts a process for the GPU, which takes many seconds on a loaded machine. */
 const PATIENCE_MS = 180_000;
 
-/** Raised to the adapter's own: the defaults are below what a real checkpoint's tensors need. */
+/** Limits raised to the adapter's: the defaults are too small for the tensors of real checkpoints. */
 const RAISED_LIMITS = [
   'maxBufferSize',
   'maxStorageBufferBindingSize',
@@ -26,11 +26,11 @@ const RAISED_LIMITS = [
 ] as const;
 
 /**
- * Asks for a device of our own: one that onnxruntime-web makes by itself dies with its last session.
+ * Requests a device of our own: a device that onnxruntime-web creates is destroyed with its last session.
  *
- * @param precision What it has to compute in; left out, fp16 where the adapter can.
- * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter, or does not say.
- * @throws RungUnavailableError where the adapter does not compute in fp16, which was asked for, or refuses a device.
+ * @param precision Which precision the device has to support; left out, fp16 where the adapter offers it.
+ * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter, or does not answer.
+ * @throws RungUnavailableError where the adapter lacks fp16 that was asked for, or refuses a device.
  */
 export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
@@ -68,9 +68,9 @@ async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName
 }
 
 /**
- * Never `subgroups`: with it onnxruntime-web 1.30 prefills 32 tokens or more with a shader that expects a variable
- * declared in a loop to be zero in each pass, which Dawn on Vulkan does not do (seen in Chromium 156), and that expects
- * subgroups of 8 lanes or more. Both give wrong logits and no error.
+ * Never `subgroups`. With it onnxruntime-web 1.30 prefills 32 tokens or more with a shader that gives wrong logits and no
+ * error in two cases: on subgroups of less than 8 lanes, and on Dawn with Vulkan (seen in Chromium 156), which does not
+ * zero a variable that is declared in a loop.
  */
 function chooseFeatures(adapter: GPUAdapter): GPUFeatureName[] {
   return adapter.features.has('shader-f16') ? ['shader-f16'] : [];

@@ -1,5 +1,5 @@
-// The flags' values, as the WebGPU specification fixes them. The global namespaces that hold them are missing in
-// TypeScript's libraries, and in a browser without WebGPU, where this code must load all the same to fall back to WASM.
+// Values from the WebGPU specification. The globals that hold them are missing in TypeScript's libraries, and in
+// browsers without WebGPU, where this code loads too and falls back to WASM.
 
 /** GPUBufferUsage */
 export const BUFFER_USAGE = {
@@ -12,5 +12,5 @@ export const BUFFER_USAGE = {
 /** GPUMapMode */
 export const MAP_MODE = { READ: 0x0001 } as const;
 
-/** What onnxruntime-web needs of a buffer that it reads, writes or binds. */
+/** Usage of a buffer that onnxruntime-web reads, writes or binds. */
 export const TENSOR_USAGE = BUFFER_USAGE.STORAGE | BUFFER_USAGE.COPY_SRC | BUFFER_USAGE.COPY_DST;

@@ -10,8 +10,8 @@ interface RowBuffers {
 }
 
 /**
- * K/V of all layers in GPU buffers: the slots, whose first n rows are one decode batch, and staging rows in which prompts
- * are prefilled, since attention over a past takes several tokens only for a single row.
+ * K/V of all layers in GPU buffers. The first n slots are one decode batch. Prompts are prefilled in staging rows, since
+ * attention over a past takes several tokens for a single row only.
  */
 export class GpuKvCache {
   readonly #device: GPUDevice;
@@ -22,7 +22,7 @@ export class GpuKvCache {
     slots: { numRows: 0, buffers: [] },
     staging: { numRows: 0, buffers: [] },
   };
-  /** A copy within one buffer is refused by WebGPU, so a moved row goes through this one. */
+  /** WebGPU refuses a copy within one buffer, so a moved row goes through this one. */
   #transit: GPUBuffer | undefined;
 
   constructor(device: GPUDevice, config: ModelConfig, bytesPerElement: number) {
@@ -43,7 +43,7 @@ export class GpuKvCache {
     return this.#rows[target].buffers;
   }
 
-  /** Keeps what is cached as far as it fits. Returns whether buffers changed. */
+  /** Keeps what fits. @returns Whether buffers changed. */
   resize({ numSlots, numStagingRows, capacity }: KvShape): boolean {
     const oldCapacity = this.#capacity;
     this.#capacity = capacity;
@@ -56,7 +56,7 @@ export class GpuKvCache {
     return hasNewSlots || hasNewStaging;
   }
 
-  /** Staging row i goes to `slots[i]`. */
+  /** Copies staging row i into `slots[i]`. */
   copyStagingTo(slots: readonly number[]): void {
     const rowBytes = this.#rowBytes;
     this.#forEachPair('staging', 'slots', (encoder, source, target) => {
@@ -66,7 +66,7 @@ export class GpuKvCache {
     });
   }
 
-  /** The slot goes to the first staging row. */
+  /** Copies a slot into the first staging row. */
   copyToStaging(slot: number): void {
     const rowBytes = this.#rowBytes;
     this.#forEachPair('slots', 'staging', (encoder, source, target) => {
@@ -93,7 +93,7 @@ export class GpuKvCache {
     return this.#config.numKvHeads * this.#stripBytes(this.#capacity);
   }
 
-  /** One head's entries of one row. */
+  /** Bytes of one head of one row. */
   #stripBytes(capacity: number): number {
     return capacity * this.#config.headSize * this.bytesPerElement;
   }
@@ -114,12 +114,12 @@ export class GpuKvCache {
   }
 
   #createRows(numRows: number): GPUBuffer {
-    // A buffer without bytes is refused.
+    // WebGPU refuses a buffer without bytes.
     const size = Math.max(1, numRows) * this.#rowBytes;
     return this.#device.createBuffer({ size, usage: TENSOR_USAGE });
   }
 
-  /** With another capacity the heads of a row lie elsewhere, so each head's strip is copied by itself. */
+  /** With another capacity the heads of a row move, so each head is copied by itself. */
   #copyStrips(source: GPUBuffer, target: GPUBuffer, numRows: number, oldCapacity: number): void {
     const oldStrip = this.#stripBytes(oldCapacity);
     const newStrip = this.#stripBytes(this.#capacity);

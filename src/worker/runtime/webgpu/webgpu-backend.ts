@@ -1,13 +1,8 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
-import type { Model } from '../../models/family.ts';
-import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import {
-  BYTES_PER_VALUE,
-  type PackedLayout,
-  type Precision,
-} from '../../models/checkpoint/packed-weights.ts';
+import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
+import { BYTES_PER_VALUE, type Precision } from '../../models/checkpoint/packed-weights.ts';
 import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { DeviceLostError, GpuError } from '../../protocol/errors/runtime.ts';
@@ -17,6 +12,7 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
+  type PackedModel,
   type SampleOutput,
 } from '../model-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
@@ -26,15 +22,11 @@ import { GpuSampler, type SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { orHang } from '../or-hang.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
-interface WebGpuBackendOptions {
+interface WebGpuBackendOptions extends PackedModel {
   readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
-  readonly model: Model;
-  readonly packed: PackedLayout;
-  /** The packed file, or what reads it. */
-  readonly weights: Uint8Array;
 }
 
-/** Cached tokens per row grow in powers of two from here: memory follows use, and buffers are seldom made anew. */
+/** Capacity in tokens of the smallest cache. It doubles as it grows, so buffers are seldom made anew. */
 const SMALLEST_CAPACITY = 128;
 
 /** onnxruntime-web rounds its copies up to this many bytes. */
@@ -42,26 +34,30 @@ const BUFFER_ALIGNMENT = 16;
 const BYTES_PER_INT32 = 4;
 const BYTES_PER_FLOAT32 = 4;
 
-/** On a software adapter, on a loaded machine, a pipeline takes a minute. */
+/** A pipeline takes a minute on a software adapter of a loaded machine. */
 const PIPELINE_PATIENCE_MS = 300_000;
-/** The first session waits for the runtime's own download, 27 MB where no server packs them, over whatever network there is. */
+/** The first session waits for the download of the runtime, 27 MB uncompressed, over any network. */
 const SESSION_PATIENCE_MS = 1_800_000;
 
-/** Between the rejection of what a device was doing and the news of its loss. */
+/** How long a rejected run waits for the news that the device is lost. */
 const LOSS_GRACE_MS = 100;
 
-/** Threads that sample one row. A software adapter runs them one after the other, and pays for each at every barrier. */
+/** Threads that sample one row. A software adapter runs them one after the other and pays for each at every barrier. */
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
+/** K/V tensors by the names of the graph's inputs and outputs. */
+interface KvTensors {
+  readonly feeds: Readonly<Record<string, Tensor>>;
+  readonly fetches: Readonly<Record<string, Tensor>>;
+}
+
 /**
- * GPT-2 on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
- * updated in place; inputs and logits live in persistent buffers, so a step creates none. The sampler runs right behind
- * each pass and leaves its tokens in the inputs of the slots.
+ * A model on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
+ * updated in place. Inputs and logits live in persistent buffers, so a step creates none. The sampler runs right behind
+ * each pass and writes its tokens into the inputs of the slots.
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
-  /** A pass over a few short prompts is mostly dispatch, so padding costs little. */
-  readonly maxPrefillRows = 8;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #device: GPUDevice;
@@ -76,7 +72,7 @@ export class WebGpuBackend implements ModelBackend {
   #deviceError: Error | undefined;
   #isReleased = false;
 
-  /** @throws StepHangError where a part of it comes to no end. */
+  /** @throws StepHangError where a part of it hangs. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
     const { gpu, model, packed, weights } = options;
@@ -87,11 +83,11 @@ export class WebGpuBackend implements ModelBackend {
       GpuSampler.create(gpu.device, model.config.vocabSize, workgroupSize),
       PIPELINE_PATIENCE_MS,
     );
-    // Its end is looked at when the session is there: one that fails before is no unhandled rejection.
+    // Awaited after the session; until then a failure must not count as an unhandled rejection.
     sampler.catch(() => {});
     const creation = ortMutex.run(() =>
       ort.InferenceSession.create(graph, {
-        // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
+        // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
         executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
@@ -124,25 +120,25 @@ export class WebGpuBackend implements ModelBackend {
     void this.#watchForLoss(fail);
   }
 
-  /**
-   * WebGPU does not tell how much memory there is: the largest buffer that the adapter offers is the best hint, and the
-   * K/V cache gets as much as one of these.
-   */
+  /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
-    const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
     const { numLayers, contextLength } = this.#config;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
-      maxBytes: maxBufferSize,
-      maxSlotBytes: 2 * numLayers * Math.min(maxBufferSize, maxStorageBufferBindingSize),
+      maxBytes: this.#device.limits.maxBufferSize,
+      maxSlotBytes: 2 * numLayers * this.#maxBufferBytes,
       capacityFor: (length) =>
         Math.min(contextLength, Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)))),
     };
   }
 
   get maxScoredTokens(): number {
+    return maxScoredTokensOf(this.#config.vocabSize, this.#maxBufferBytes);
+  }
+
+  get #maxBufferBytes(): number {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
-    return maxScoredTokensOf(this.#config.vocabSize, Math.min(maxBufferSize, maxStorageBufferBindingSize));
+    return Math.min(maxBufferSize, maxStorageBufferBindingSize);
   }
 
   resize(shape: KvShape): void {
@@ -151,18 +147,13 @@ export class WebGpuBackend implements ModelBackend {
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     this.#throwIfDeviceFailed();
-    const { numRows } = input;
     const startedAtMs = performance.now();
     const logitTokens = logitTokensOf(input);
-    const kv = this.#kvTensorsFor(input.target, numRows);
+    const kv = this.#kvTensorsFor(input.target, input.numRows);
     const feeds = { ...kv.feeds, ...this.#inputTensors(input, logitTokens) };
-    const fetches = {
-      ...kv.fetches,
-      [GRAPH_IO.logits]: this.#tensor(this.#logits(logitTokens.length), 'float32', [
-        logitTokens.length,
-        this.#config.vocabSize,
-      ]),
-    };
+    const logitsDims = [logitTokens.length, this.#config.vocabSize];
+    const logits = this.#tensor(this.#logits(logitTokens.length), 'float32', logitsDims);
+    const fetches = { ...kv.fetches, [GRAPH_IO.logits]: logits };
     await this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
     return { runMs: performance.now() - startedAtMs };
   }
@@ -178,7 +169,7 @@ export class WebGpuBackend implements ModelBackend {
     return { samples, readbackMs: performance.now() - startedAtMs };
   }
 
-  /** Without waiting, the chunks of a long prompt would follow each other in microtasks, and no message be seen between. */
+  /** Without this wait the chunks of a long prompt would follow each other in microtasks, and messages would starve. */
   async finish(): Promise<{ readonly readbackMs: number }> {
     const startedAtMs = performance.now();
     await this.#explained(this.#device.queue.onSubmittedWorkDone());
@@ -229,11 +220,9 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   #inputTensors(input: ForwardInput, logitTokens: Int32Array): Record<string, Tensor> {
-    const { target, numRows, tokensPerRow, lastIndices } = input;
-    const { ids } = input;
+    const { target, numRows, tokensPerRow, ids, lastIndices } = input;
     const place = (name: string, values: Int32Array | 'sampled', dims: readonly number[]): Tensor => {
-      const numValues = dims.reduce((product, dim) => product * dim, 1);
-      const buffer = this.#inputBuffer(target, name, numValues);
+      const buffer = this.#inputBuffer(target, name, countElements(dims));
       if (values !== 'sampled' && ids !== 'sampled') {
         this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
       }
@@ -244,13 +233,13 @@ export class WebGpuBackend implements ModelBackend {
       [GRAPH_IO.positions]: place(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
       [GRAPH_IO.lastIndices]: place(GRAPH_IO.lastIndices, lastIndices, [numRows]),
       [GRAPH_IO.logitTokens]: place(GRAPH_IO.logitTokens, logitTokens, [logitTokens.length]),
-      // The only input that attention reads on the CPU.
+      // Attention reads this input on the CPU.
       [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };
   }
 
   #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
-    // Of the slots there is one for each from the start: what the sampler writes is not lost to a larger buffer.
+    // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
     const length = target === 'slots' ? this.#cache.numSlots : numValues;
     return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32, TENSOR_USAGE);
   }
@@ -264,7 +253,7 @@ export class WebGpuBackend implements ModelBackend {
     };
   }
 
-  /** Makes the last token of a prompt the last of its slot too: the sampler goes on from there. */
+  /** Sets where the slot's sequence ends, so that the sampler can go on from there. */
   #placeInSlot({ slot, startPosition, tokenIds }: StepRow, { positions, lastIndices }: SlotInputs): void {
     const lastIndex = Int32Array.of(startPosition + tokenIds.length - 1);
     for (const buffer of [positions, lastIndices]) {
@@ -278,10 +267,12 @@ export class WebGpuBackend implements ModelBackend {
     if (known) return known;
     const { numLayers, numKvHeads, headSize } = this.#config;
     const dims = [numRows, numKvHeads, this.#cache.capacity, headSize];
+    const buffers = this.#cache.buffers(target);
     // A tensor over the first rows of a larger buffer touches those rows only.
-    const tensors = this.#cache.buffers(target).map((buffer) => this.#tensor(buffer, this.#precision, dims));
     const named = (names: readonly string[]): Record<string, Tensor> =>
-      Object.fromEntries(tensors.map((tensor, i) => [names[i] ?? '', tensor]));
+      Object.fromEntries(
+        buffers.map((buffer, i) => [names[i] ?? '', this.#tensor(buffer, this.#precision, dims)]),
+      );
     const kv = {
       feeds: named(GRAPH_IO.past.all(numLayers)),
       fetches: named(GRAPH_IO.present.all(numLayers)),
@@ -290,7 +281,7 @@ export class WebGpuBackend implements ModelBackend {
     return kv;
   }
 
-  /** The persistent buffer of this name, replaced by a larger one where it is too small. */
+  /** A persistent buffer, replaced where it is too small. */
   #buffer(name: string, numBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
     const known = this.#buffers.get(name);
     if (known && known.size >= numBytes) return known;
@@ -310,7 +301,7 @@ export class WebGpuBackend implements ModelBackend {
     if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
   }
 
-  /** What a lost device rejects speaks of buffers and callbacks; why it did so is told a moment later. */
+  /** Calls on a lost device are rejected for other reasons; the news of the loss comes a moment later. */
   async #explained<Result>(work: Promise<Result>): Promise<Result> {
     try {
       return await work;
@@ -324,9 +315,4 @@ export class WebGpuBackend implements ModelBackend {
   #throwIfDeviceFailed(): void {
     if (this.#deviceError) throw this.#deviceError;
   }
-}
-
-interface KvTensors {
-  readonly feeds: Record<string, Tensor>;
-  readonly fetches: Record<string, Tensor>;
 }

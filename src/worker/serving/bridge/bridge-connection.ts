@@ -5,22 +5,22 @@ import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../protocol/bridge-names.ts';
 import { fromWireText, toWireText } from '../../protocol/wire-text.ts';
 
-/** What the bridge wants of that which all tabs hear: it draws no charts. */
+/** Messages to all tabs that the bridge needs: it draws no charts. */
 const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
-/** What this needs of the worker. */
+/** The part of the worker that the bridge uses. */
 export interface BridgedWorker {
   receive(message: ClientMessage): void;
   forget(clientId: ClientId): void;
 }
 
 const FIRST_PAUSE_MS = 250;
-/** A bridge that is started again is served this soon, whenever it was stopped. */
+/** The longest that a restarted bridge waits for its tab. */
 const LONGEST_PAUSE_MS = 5000;
 
 /**
- * Keeps a WebSocket to the bridge, which is one more client: what comes over it goes to the worker. One that is gone, or
- * that is not there yet, is looked for again, after pauses that double and leave up to half of them to chance.
+ * Keeps a WebSocket to the bridge, whose messages go to the worker as a client's. While there is no bridge it tries again,
+ * after pauses that double and vary at random by up to half.
  *
  * @param url The bridge's folder, ending in `/`.
  */
@@ -35,7 +35,7 @@ export async function keepBridged(url: string, worker: BridgedWorker, outbox: Br
   }
 }
 
-/** The token is another one in each run of the bridge, so it is asked for each time. */
+/** Asks for the token each time: every run of the bridge has a new one. */
 async function openSocket(url: string): Promise<WebSocket | undefined> {
   const token = await fetchToken(url);
   if (token === undefined) return undefined;
@@ -47,7 +47,7 @@ async function openSocket(url: string): Promise<WebSocket | undefined> {
       socket.addEventListener('close', () => resolve(undefined));
     });
   } catch {
-    // The page's policy, or the browser's, lets none out.
+    // A policy of the page or the browser forbids it.
     return undefined;
   }
 }
@@ -62,7 +62,7 @@ async function fetchToken(url: string): Promise<string | undefined> {
   }
 }
 
-/** Resolves when the socket has closed: what the bridge had asked for is cancelled, as that of a tab which is gone. */
+/** Resolves when the socket has closed. The bridge's requests are cancelled then, like those of a closed tab. */
 function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox): Promise<void> {
   let bridgeId: ClientId | undefined;
   return new Promise((resolve) => {
@@ -80,7 +80,7 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
   });
 }
 
-/** A WebSocket that has closed drops what it is given. */
+/** A closed WebSocket drops what it is given. */
 function createClient(clientId: ClientId, socket: WebSocket): BridgeClient {
   const send = (message: WorkerMessage): void => socket.send(toWireText(message));
   return {

@@ -1,16 +1,16 @@
 import type { ClientId, WorkerMessage } from '../../protocol/protocol.ts';
 import type { Outbox } from '../outbox.ts';
 
-/** A client that is no tab. */
+/** The bridge, which is a client as tabs are. */
 export interface BridgeClient {
   readonly clientId: ClientId;
-  /** One that is gone does nothing. @throws Error for what cannot be sent. */
+  /** Does nothing if the bridge is gone. @throws Error for a value without a text form. */
   send(message: WorkerMessage): void;
-  /** What all tabs hear. */
+  /** Gets the messages to all tabs. */
   overhear(message: WorkerMessage): void;
 }
 
-/** To the tabs as before, and to the bridge: the last that has come, also when it is gone, as what it asked is for nobody else. */
+/** Sends to tabs, and to the latest bridge. A closed bridge stays set: replies to it are dropped, since nobody else asked. */
 export class BridgedOutbox implements Outbox {
   bridge: BridgeClient | undefined;
   readonly #tabs: Outbox;

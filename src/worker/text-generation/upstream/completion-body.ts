@@ -1,8 +1,9 @@
+import { httpNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
 type Scored = Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>;
 
-/** Of the server that the body is for. */
+/** The server that the body is for. */
 export interface UpstreamDialect {
   /** As the server calls it. */
   readonly modelId: string;
@@ -10,48 +11,45 @@ export interface UpstreamDialect {
   readonly isVllm: boolean;
 }
 
-/**
- * A request in the words of `POST /v1/completions`. Sampling options that OpenAI's API lacks go out under vLLM's names: always
- * to a vLLM, which else takes its own defaults, and only where they were changed to any other server, which may refuse them.
- * Prompt logprobs come in a stream with an echo alone.
- */
+/** A request in the words of `POST /v1/completions`. */
 export function completionBody(
   prompt: string,
   options: ResolvedOptions,
   { modelId, isVllm }: UpstreamDialect,
 ): object {
-  const { maxNewTokens, ending, n, priority, promptLogprobs, sampling } = options;
-  const { temperature, topP, topK, minP, repetitionPenalty, logitBias, seed } = sampling;
-  // In a stream there is one number for the prompt and the text.
-  const numLogprobs = largest(sampling.numLogprobs, promptLogprobs);
+  const { ending, sampling, promptLogprobs, ...others } = options;
+  // In a stream one number counts for the prompt and the text, and the prompt's logprobs come only with an echo.
+  const logprobs = largest(sampling.logprobs, promptLogprobs);
   return {
     model: modelId,
     prompt,
     stream: true,
     // A vLLM tells with its first chunk how long the prompt is.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
-    max_tokens: maxNewTokens,
-    temperature,
-    top_p: topP,
-    presence_penalty: sampling.presencePenalty,
-    frequency_penalty: sampling.frequencyPenalty,
-    seed,
-    n,
-    ...(isEchoed(options) && { echo: true }),
-    ...(ending.stop.length > 0 && { stop: ending.stop }),
-    ...(ending.stopTokenIds.length > 0 && { stop_token_ids: ending.stopTokenIds }),
-    ...(ending.includeStopStrInOutput && { include_stop_str_in_output: true }),
-    ...(ending.minTokens > 0 && { min_tokens: ending.minTokens }),
-    ...(ending.ignoreEos && { ignore_eos: true }),
-    ...(Object.keys(logitBias).length > 0 && { logit_bias: logitBias }),
-    ...(numLogprobs !== undefined && { logprobs: numLogprobs, return_tokens_as_token_ids: true }),
-    ...((isVllm || topK !== 0) && { top_k: topK }),
-    ...((isVllm || minP !== 0) && { min_p: minP }),
-    ...((isVllm || repetitionPenalty !== 1) && { repetition_penalty: repetitionPenalty }),
-    // A vLLM that schedules by arrival refuses any but 0.
-    ...(priority !== 0 && { priority }),
+    ...inHttpNames({ ...others, ...ending, ...sampling, logprobs, echo: isEchoed(options) }, isVllm),
+    ...(logprobs !== undefined && { return_tokens_as_token_ids: true }),
     ...(isVllm && { return_token_ids: true }),
   };
+}
+
+/**
+ * Leaves out what is off. Options that OpenAI's API lacks go out where they are not at their default, as other servers may refuse
+ * them; a vLLM also gets those that its model may have a default for.
+ */
+function inHttpNames(values: Readonly<Partial<Record<OptionName, unknown>>>, isVllm: boolean): object {
+  return Object.fromEntries(
+    OPTION_NAMES.flatMap((name) => {
+      const option = optionOf(name);
+      const value = values[name];
+      const isStated = option.openAi !== undefined || (isVllm && option.generationConfig !== undefined);
+      return isOff(value) || (value === option.default && !isStated) ? [] : [[httpNameOf(option), value]];
+    }),
+  );
+}
+
+function isOff(value: unknown): boolean {
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return value === undefined || value === false || isEmpty;
 }
 
 /** Whether the answer begins with the prompt; a vLLM generates nothing only then. */

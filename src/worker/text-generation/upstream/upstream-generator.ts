@@ -92,7 +92,7 @@ export class UpstreamGenerator implements PromptGenerator {
       n,
       echo,
       seed: sampling.seed,
-      numLogprobs: sampling.numLogprobs,
+      numLogprobs: sampling.logprobs,
       promptLogprobs,
       isEchoed: isEchoed(resolved),
       maxNewTokens,

@@ -1,24 +1,24 @@
-import type { Clock } from '../../batching/clock.ts';
-import { LoadCancelledError } from '../protocol/errors/hub.ts';
-import type { LoadStage, ModelLoad } from '../protocol/protocol.ts';
+import type { Clock } from '../../../batching/clock.ts';
+import { LoadCancelledError } from '../../protocol/errors/hub.ts';
+import type { LoadStage, ModelLoad } from '../../protocol/protocol.ts';
 
-/** Between two reports of the same phase. */
+/** Time between two reports of the same phase. */
 const INTERVAL_MS = 100;
 
-/** One load from its beginning to its end, which can be paused, resumed and cancelled on its way. */
+/** One load of a model, which can be paused, resumed and cancelled. */
 export class LoadJob {
-  /** What it loads and how: another request for the same waits for this one. */
+  /** Names the model and how it is loaded: an equal request shares this load. */
   readonly name: string;
   readonly id: string;
   readonly #clock: Clock;
   readonly #tell: (load: ModelLoad) => void;
   #run = new AbortController();
   #cancelled: LoadCancelledError | undefined;
-  /** Set while it is paused. */
+  /** Set while the load is paused. */
   #pause: PromiseWithResolvers<void> | undefined;
   #hasEnded = false;
   #stage: LoadStage = { phase: 'resolve', loaded: 0, total: 0 };
-  /** Of the report that is due. */
+  /** Cancels the report that is due. */
   #cancelTimer: (() => void) | undefined;
 
   constructor(name: string, id: string, clock: Clock, tell: (load: ModelLoad) => void) {
@@ -41,9 +41,9 @@ export class LoadJob {
   };
 
   /**
-   * Runs what can be run again after it was aborted, and goes on where it was; while the job is paused it waits.
+   * Runs one part of the load. A pause aborts it, and `resume` runs it again: it has to go on where it was.
    *
-   * @throws LoadCancelledError once the job is cancelled, and what `run` throws.
+   * @throws LoadCancelledError once the load is cancelled, and whatever `run` throws.
    */
   async attempt<Result>(run: (signal: AbortSignal) => Promise<Result>): Promise<Result> {
     for (;;) {
@@ -53,7 +53,7 @@ export class LoadJob {
       try {
         return await run(signal);
       } catch (error) {
-        // Paused: what has come is kept, and the next run goes on there.
+        // Otherwise it was paused, and runs again.
         if (!signal.aborted || this.#cancelled) throw this.#cancelled ?? error;
       }
     }
@@ -67,7 +67,6 @@ export class LoadJob {
   }
 
   resume(): void {
-    // Not paused, its run goes on, and can still be aborted.
     if (!this.#pause || this.#cancelled) return;
     this.#run = new AbortController();
     this.#pause.resolve();
@@ -75,14 +74,14 @@ export class LoadJob {
     this.#report();
   }
 
-  /** @param why As its caller reads it. */
+  /** @param why Shown to the caller. */
   cancel(why: string): void {
     this.#cancelled ??= LoadCancelledError.of(this.id, why);
     this.#run.abort(this.#cancelled);
     this.#pause?.resolve();
   }
 
-  /** Nothing is told of it any more. */
+  /** Stops the reports. */
   end(): void {
     this.#hasEnded = true;
     this.#cancelTimer?.();

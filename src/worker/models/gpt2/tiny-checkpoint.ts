@@ -1,6 +1,7 @@
 import { readModel } from '../families.ts';
-import { safetensorsFile } from './safetensors-builder.ts';
-import { memoryFile, type CheckpointFiles } from './checkpoint-files.ts';
+import { countElements } from '../model-config.ts';
+import { safetensorsFile } from '../checkpoint/safetensors-builder.ts';
+import { memoryFile, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 
 type TensorSpecs = Parameters<typeof safetensorsFile>[0];
 
@@ -20,8 +21,7 @@ export function tinyTensors(
   valueAt: (i: number) => number = () => 0,
 ): TensorSpecs {
   const specs = readModel(config, undefined).tensors.map(({ name, shape }): [string, TensorSpecs[string]] => {
-    const numElements = shape.reduce((product, size) => product * size, 1);
-    const values = Float32Array.from({ length: numElements }, (_, i) => valueAt(i));
+    const values = Float32Array.from({ length: countElements(shape) }, (_, i) => valueAt(i));
     return [name, { dtype: 'F32', shape, bytes: new Uint8Array(values.buffer) }];
   });
   return Object.fromEntries(specs);

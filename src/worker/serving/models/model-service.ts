@@ -1,19 +1,19 @@
-import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { importPart } from '../platform/import-part.ts';
-import { UpstreamError } from '../protocol/errors/upstream.ts';
-import type { BackendChoice, UpstreamInit } from '../protocol/protocol.ts';
-import { toWireError } from '../protocol/wire-errors.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
-import type { ServeWorkerHost } from './host-reports.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
+import { importPart } from '../../platform/import-part.ts';
+import { UpstreamError } from '../../protocol/errors/upstream.ts';
+import type { BackendChoice, UpstreamInit } from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
-import type { StatusBoard } from './status-board.ts';
+import type { StatusBoard } from '../status-board.ts';
 
 export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
   readonly status: StatusBoard;
   readonly stats: StatsReporter;
   readonly textGenerator: TextGeneratorDeployment;
-  readonly onFault: (cause: unknown) => void;
 }
 
 /** Gives the text generator what continues its prompts: a model in this worker, or an upstream server. */
@@ -27,7 +27,11 @@ export class ModelService {
     this.#options = options;
   }
 
-  /** Resolves when prompts are answered, or are known to fail. An upstream serves only where the backend is `auto`. */
+  /**
+   * Resolves when prompts are answered, or are known to fail. An upstream serves only where the backend is `auto`.
+   *
+   * @throws RuntimeLostError.
+   */
   async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
     const { status, textGenerator } = this.#options;
     try {
@@ -35,6 +39,7 @@ export class ModelService {
         ? this.#serveUpstream(upstream)
         : this.#serveModel(modelUrl, backend));
     } catch (cause) {
+      if (cause instanceof RuntimeLostError) throw cause;
       const error = toWireError(cause);
       status.change({ state: 'failed', error }, ['progress']);
       textGenerator.fail(error);
@@ -58,7 +63,7 @@ export class ModelService {
   }
 
   async #serveModel(modelUrl: string, backend: BackendChoice): Promise<void> {
-    const { host, status, textGenerator, onFault } = this.#options;
+    const { host, status, textGenerator } = this.#options;
     this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
@@ -68,7 +73,6 @@ export class ModelService {
           generator: textGenerator,
           onStatus: status.change,
           onRung: (rung) => host.tell({ type: 'on-rung', rung }),
-          onFault,
         }),
     );
     const { started } = await this.#models;
@@ -78,7 +82,9 @@ export class ModelService {
   async #serveUpstream(upstream: UpstreamInit): Promise<void> {
     const { status, stats, textGenerator } = this.#options;
     this.#upstream = upstream;
-    const { serveUpstream } = await importPart(() => import('../text-generation/upstream/serve-upstream.ts'));
+    const { serveUpstream } = await importPart(
+      () => import('../../text-generation/upstream/serve-upstream.ts'),
+    );
     await serveUpstream({
       upstream,
       deployment: textGenerator,

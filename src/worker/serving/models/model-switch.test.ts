@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LoadedModel } from '../models/load-model.ts';
-import type { ModelFolder } from '../models/store/model-folder.ts';
-import type { ModelStore } from '../models/store/model-store.ts';
-import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
-import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../protocol/errors/hub.ts';
+import type { LoadedModel } from '../../models/load-model.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { UnsupportedDtypeError } from '../../protocol/errors/model.ts';
+import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
-import type { WorkerPast, WorkerStatus } from '../protocol/protocol.ts';
-import { NO_PAST } from '../protocol/ladder.ts';
-import { StepHangError } from '../protocol/errors/runtime.ts';
-import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../test-support.ts';
+import type { WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
+import { NO_PAST } from '../../protocol/ladder.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
+import { createScriptedModel } from '../../test-support.ts';
 
 // Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
 
@@ -20,13 +20,13 @@ const platform = vi.hoisted(() => ({
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
 
-vi.mock('../models/load-model.ts', () => ({
+vi.mock('../../models/load-model.ts', () => ({
   embeddedId: () => 'embedded',
   loadEmbeddedModel: () => platform.load(),
   loadStoredModel: () => platform.loadStored(),
 }));
-vi.mock('../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
-vi.mock('../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
+vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
 
@@ -44,7 +44,6 @@ function createSwitch(past: Partial<WorkerPast> = {}) {
     return Promise.resolve({ ...model, modelInfo: { ...model.modelInfo, id: name } });
   };
   const hold = { useModel: (_signal?: AbortSignal): Promise<void> => Promise.resolve() };
-  const faults: unknown[] = [];
   const models = new ModelSwitch({
     modelUrl: 'http://localhost/models/embedded/',
     backend: 'wasm',
@@ -61,10 +60,9 @@ function createSwitch(past: Partial<WorkerPast> = {}) {
       status = { ...Object.fromEntries(kept), ...change };
     },
     onRung: () => {},
-    onFault: (cause) => void faults.push(cause),
   });
   const load = (request: LoadRequest = EMBEDDED) => models.load(request);
-  return { models, load, log, hold, faults, status: () => status };
+  return { models, load, log, hold, status: () => status };
 }
 
 /** Ends when it is aborted, with the reason. */
@@ -88,6 +86,7 @@ function storeWith(log: string[], change: Partial<ModelStore> = {}): () => Promi
 }
 
 const hang = () => Promise.reject(StepHangError.after(300_000));
+const LOST = { name: 'RuntimeLostError', cause: expect.any(StepHangError) };
 const broken = () => Promise.reject(new Error('broken'));
 
 beforeEach(() => {
@@ -131,9 +130,9 @@ describe('the model that was chosen before', () => {
     const notes: string[] = [];
     platform.openStore = storeWith(notes, { sweep: broken, endStart: broken });
     platform.loadStored = () => Promise.resolve(createScriptedModel(new ScriptedBackend()));
-    const { models, log, status, faults } = createSwitch();
+    const { models, log, status } = createSwitch();
     await models.started;
-    expect([log, faults]).toEqual([['serve scripted'], []]);
+    expect(log).toEqual(['serve scripted']);
     expect(status()).not.toHaveProperty('loadFailure');
   });
 
@@ -207,20 +206,17 @@ describe('a load that is cancelled', () => {
 describe('a model that hangs while it is made ready', () => {
   it('is a fault of the worker where it is the first one', async () => {
     platform.warmUp = hang;
-    const { log, faults } = createSwitch();
-    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    const { models, log } = createSwitch();
+    await expect(models.started).rejects.toMatchObject(LOST);
     expect(log).toEqual(['load model 0']);
   });
 
   it('is a fault of the worker where another one serves: its runtime waits for what hangs', async () => {
-    const { models, load, log, faults, status } = createSwitch();
+    const { models, load, log, status } = createSwitch();
     await models.started;
     platform.warmUp = hang;
-    const ended = vi.fn<() => void>();
-    void load().finally(ended);
-    await vi.waitFor(() => expect(faults).toEqual([expect.any(StepHangError)]));
+    await expect(load()).rejects.toMatchObject(LOST);
     expect(log.slice(2)).toEqual(['load model 1']);
-    expect(ended).not.toHaveBeenCalled();
     expect(status()).not.toHaveProperty('loadFailure');
   });
 
@@ -229,8 +225,7 @@ describe('a model that hangs while it is made ready', () => {
     platform.openStore = storeWith(notes);
     platform.loadStored = hang;
     const recovery = { kind: 'gpu-hang', message: '', rung: 'wasm', attempt: 1 } as const;
-    const { faults } = createSwitch({ recovery });
-    await vi.waitFor(() => expect(faults).toHaveLength(1));
+    await expect(createSwitch({ recovery }).models.started).rejects.toMatchObject(LOST);
     expect(notes).toEqual([]);
   });
 });

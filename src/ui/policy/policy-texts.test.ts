@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 
 import { createStatus, POLICY } from '../test-support.ts';
-import { explainPolicy } from './explain-policy.ts';
+import { explainPolicy } from './policy-texts.ts';
 
 it('says what the choice does', () => {
   expect(explainPolicy(createStatus(), 'off')).toMatch(/^One sequence at a time/);

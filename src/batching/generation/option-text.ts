@@ -1,0 +1,50 @@
+import { checkOf, type GenerationOption } from './options.ts';
+
+/** The value of an option that is typed into a form or a query; undefined where the text is not of its type. */
+export function optionFromText({ type }: GenerationOption, text: string): unknown {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return numberFrom(text);
+    case 'boolean':
+      return text === 'true' || (text === 'false' ? false : undefined);
+    case 'strings':
+      return text;
+    case 'token-ids': {
+      const tokenIds = text.split(',').map(numberFrom);
+      return tokenIds.includes(undefined) ? undefined : tokenIds;
+    }
+    case 'logit-bias':
+      return logitBiasFrom(text);
+    default:
+      throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
+  }
+}
+
+/** What the text of an option has to be, as in "Expected `x` to be …". */
+export function expectedText(option: GenerationOption): string {
+  if (option.type === 'strings') return `a text of 1 to ${option.maxLength} characters`;
+  if (option.type === 'token-ids') return 'token ids, like 262,13';
+  if (option.type === 'logit-bias')
+    return `token ids with a number from ${option.from} to ${option.to} each, like 262:-100,13:2.5`;
+  return checkOf(option).expected;
+}
+
+/** A default as the form and the docs show it. */
+export function defaultText(value: unknown): string {
+  if (Array.isArray(value) && value.length > 0) return value.join(' or ');
+  const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';
+  return isPlain ? String(value) : 'none';
+}
+
+function numberFrom(text: string): number | undefined {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  return Number.isFinite(number) ? number : undefined;
+}
+
+function logitBiasFrom(text: string): Readonly<Record<string, number>> | undefined {
+  const entries = text.split(',').filter((entry) => entry.trim() !== '');
+  const biases = entries.map((entry) => /^\s*(\d+)\s*:\s*(-?\d+(?:\.\d+)?)\s*$/.exec(entry));
+  if (biases.includes(null)) return undefined;
+  return Object.fromEntries(biases.map((match) => [match?.[1], Number(match?.[2])]));
+}

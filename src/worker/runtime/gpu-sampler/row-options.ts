@@ -1,0 +1,113 @@
+import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
+import type { StepRow } from '../../../batching/generation/model-runner.ts';
+import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
+
+/** Whether the shader looks at the row's adjustments. */
+export function isAdjusted({ sampling, ban }: Pick<StepRow, 'sampling' | 'ban'>): boolean {
+  return isAdjusting(sampling) || ban !== undefined;
+}
+
+type Word = readonly [
+  name: string,
+  type: 'u32' | 'f32',
+  valueOf: (row: StepRow, adjustmentsRow: number) => number,
+];
+
+/**
+ * What the shader reads of one row's options, a word each. Nothing here changes while a request stays in its slot, so a row is
+ * written once and not with every step.
+ */
+const WORDS: readonly Word[] = [
+  // Where the row's ids, positions and lengths are.
+  ['slot', 'u32', ({ slot }) => slot],
+  ['adjustments_row', 'u32', (_, adjustmentsRow) => adjustmentsRow],
+  ['is_adjusted', 'u32', (row) => Number(isAdjusted(row))],
+  // Before this position the tokens that adjustments name are banned.
+  ['banned_until', 'u32', ({ ban }) => ban?.untilPosition ?? 0],
+  ['repetition', 'f32', ({ sampling }) => sampling.repetitionPenalty],
+  ['repetition_inverse', 'f32', ({ sampling }) => 1 / sampling.repetitionPenalty],
+  ['frequency', 'f32', ({ sampling }) => sampling.frequencyPenalty],
+  ['presence', 'f32', ({ sampling }) => sampling.presencePenalty],
+  // 0 = greedy.
+  ['sharpness', 'f32', ({ sampling: { temperature } }) => (temperature === 0 ? 0 : sharpnessOf(temperature))],
+  ['smallest_weight', 'u32', ({ sampling }) => smallestWeightFor(sampling.minP)],
+  // 0 = all.
+  ['top_k', 'u32', ({ sampling }) => sampling.topK],
+  // The share that top-p may drop, in units of 2^-24; 0 = nothing.
+  ['top_p_rest', 'u32', ({ sampling }) => Math.round((1 - sampling.topP) * SHARE_UNITS)],
+  ['seed', 'u32', ({ sampling }) => sampling.seed],
+  ['wants_logprobs', 'u32', ({ sampling }) => Number(sampling.logprobs !== undefined)],
+  ['num_top', 'u32', ({ sampling }) => sampling.logprobs ?? 0],
+  // Always 0, which the compiler cannot know.
+  ['zero', 'u32', () => 0],
+];
+
+export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
+
+export function encodeRowOptions(row: StepRow, adjustmentsRow: number): ArrayBuffer {
+  const words = new DataView(new ArrayBuffer(ROW_OPTIONS_BYTES));
+  for (const [index, [, type, valueOf]] of WORDS.entries()) {
+    const value = valueOf(row, adjustmentsRow);
+    if (type === 'u32') words.setUint32(4 * index, value, true);
+    else words.setFloat32(4 * index, value, true);
+  }
+  return words.buffer;
+}
+
+/** WGSL: the words above, and the draw of a token by them, as `sampling.ts` does it. */
+export const ROW_OPTIONS_WGSL = /* wgsl */ `
+struct RowOptions {
+${WORDS.map(([name, type]) => `  ${name}: ${type},`).join('\n')}
+}
+
+/** What makes the weight of a token. */
+struct Weighing {
+  largest_logit: f32,
+  sharpness: f32,
+  /** Weights below it count as 0. */
+  smallest_weight: u32,
+}
+var<private> weighing: Weighing;
+
+fn weigh_all(largest_key: u32, sharpness: f32, smallest_weight: u32) {
+  weighing = Weighing(logit_of(largest_key), sharpness, smallest_weight);
+  keep_all();
+}
+
+fn weight_of_key(key: u32) -> u32 {
+  if (key <= KEY_OF_MINUS_INFINITY) {
+    return 0u;
+  }
+  let weight = weight_of(logit_of(key), weighing.largest_logit, weighing.sharpness);
+  return select(weight, 0u, weight < weighing.smallest_weight);
+}
+
+fn draw(thread: u32, row: RowOptions, largest_key: u32) -> u32 {
+  weigh_all(largest_key, row.sharpness, row.smallest_weight);
+  var num_listed = 0u;
+  if (row.top_k > 0u && row.top_k < VOCAB_SIZE) {
+    let floor_key = find_floor(thread, row.top_k);
+    num_listed = keep_likeliest(thread, num_listed, ONE_EACH, vec2u(row.top_k, 0u), floor_key, 1u);
+  }
+  var total = total_mass(thread, num_listed);
+  if (row.top_p_rest > 0u) {
+    let dropped = share_of(total, row.top_p_rest);
+    let needed = max_of_one(subtract(total, dropped));
+    num_listed = keep_likeliest(thread, num_listed, WEIGHT, needed, kept.cut_key, negligible_weight(dropped));
+    total = total_mass(thread, num_listed);
+  }
+  let position = u32(last_indices[row.slot] + 1);
+  return find_at(thread, num_listed, share_of(total, random_units(row.seed, position)));
+}
+
+fn max_of_one(value: vec2u) -> vec2u {
+  return select(value, vec2u(1u, 0u), value.x == 0u && value.y == 0u);
+}
+
+/** Tokens below this weight together weigh less than what top-p drops; at least 1. */
+fn negligible_weight(dropped: vec2u) -> u32 {
+  const NUM_BITS = 32u - countLeadingZeros(VOCAB_SIZE);
+  let weight = (dropped.x >> NUM_BITS) | (dropped.y << (32u - NUM_BITS));
+  return max(weight, 1u);
+}
+`;

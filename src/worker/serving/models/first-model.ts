@@ -1,0 +1,145 @@
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import {
+  loadEmbeddedModel,
+  loadStoredModel,
+  type LoadedModel,
+  type ReportProgress,
+} from '../../models/load-model.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { ModelStartError } from '../../protocol/errors/hub.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { ladderOf } from '../../protocol/ladder.ts';
+import type { BackendChoice, Rung, WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
+import { toWireError } from '../../protocol/wire-errors.ts';
+import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { isFault } from '../../runtime/fault-of.ts';
+import { warmUp } from '../../runtime/warm-up.ts';
+import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { RemovableField } from '../status-board.ts';
+
+export interface ModelOptions {
+  /** The folder of the embedded model. */
+  readonly modelUrl: string;
+  readonly backend: BackendChoice;
+  readonly past: WorkerPast;
+  readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
+  readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
+  readonly onRung: (rung: Rung) => void;
+}
+
+type Load = (device: DeviceChoice, report: ReportProgress) => Promise<LoadedModel>;
+
+/** The model that a worker starts with: the one that this browser was told to serve, or the embedded one. */
+export class FirstModel {
+  readonly #options: ModelOptions;
+  readonly #store: Promise<ModelStore>;
+  #rung: Rung | undefined;
+
+  constructor(options: ModelOptions, store: Promise<ModelStore>) {
+    this.#options = options;
+    this.#store = store;
+  }
+
+  /**
+   * Returns undefined if no model can serve here.
+   *
+   * @throws RuntimeLostError if another worker may do better.
+   */
+  async serve(): Promise<LoadedModel | undefined> {
+    const { modelUrl, onStatus, generator } = this.#options;
+    const folder = await this.#chosenBefore();
+    const stored = folder && (await this.#serveStored(folder));
+    if (stored) return stored;
+    try {
+      return await this.#serve((device, report) => loadEmbeddedModel(modelUrl, device, report));
+    } catch (cause) {
+      if (isFault(cause)) throw new RuntimeLostError(cause);
+      const error = toWireError(cause);
+      onStatus({ state: 'failed', error }, ['progress']);
+      generator.fail(error);
+      return undefined;
+    }
+  }
+
+  async #chosenBefore(): Promise<ModelFolder | undefined> {
+    const { modelUrl, past, onStatus } = this.#options;
+    try {
+      const store = await this.#store;
+      const folder = await store.served(modelUrl, past.recovery !== undefined);
+      // What cannot be removed now can be at another start.
+      await store.sweep().catch(() => {});
+      return folder;
+    } catch (cause) {
+      // Without storage, nothing was stored: that is no failure to show.
+      if (cause instanceof ModelFileCorruptError || cause instanceof ModelStartError)
+        onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
+      return undefined;
+    }
+  }
+
+  /** Returns undefined if this model cannot serve here. */
+  async #serveStored(folder: ModelFolder): Promise<LoadedModel | undefined> {
+    try {
+      const model = await this.#serve((device, report) => loadStoredModel(folder, device, report));
+      await this.#endStart(folder);
+      return model;
+    } catch (cause) {
+      // The runtime hangs, so the embedded model could not start either. The start stays open: it counts against this model.
+      if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
+      await this.#endStart(folder);
+      // Another rung may run it.
+      if (isFault(cause) && !this.#isLastTry) throw new RuntimeLostError(cause);
+      const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
+      this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
+      return undefined;
+    }
+  }
+
+  async #serve(load: Load): Promise<LoadedModel> {
+    const { backend, past, onStatus, onRung, generator } = this.#options;
+    const model = await withDevice(backend, past, (device) => {
+      this.#rung = device.rung;
+      onRung(device.rung);
+      return load(device, (progress) => onStatus({ progress }, []));
+    });
+    onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
+    // Requests that were running need only the shaders of their next steps, so they do not wait for all of them.
+    if (!past.isProven) {
+      await warmUp(model.backend, model.config, (loaded, total) =>
+        onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+      );
+    }
+    onStatus({ state: 'ready' }, ['progress']);
+    await generator.useModel(model);
+    return model;
+  }
+
+  /** A start whose end cannot be written stays open, and counts against the model. */
+  async #endStart({ key }: ModelFolder): Promise<void> {
+    const store = await this.#store;
+    await store.endStart(key).catch(() => {});
+  }
+
+  /** After a stored model has failed on every rung, the last rung is left to the embedded model. */
+  get #isLastTry(): boolean {
+    const { backend, past } = this.#options;
+    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
+  }
+}
+
+/** Destroys the device if `run` fails. */
+export async function withDevice<Result>(
+  choice: BackendChoice,
+  past: WorkerPast,
+  run: (device: DeviceChoice) => Promise<Result>,
+): Promise<Result> {
+  const device = await chooseDevice(choice, past);
+  try {
+    return await run(device);
+  } catch (error) {
+    if ('gpu' in device) device.gpu.device.destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,51 @@
+import { systemClock } from '../../../batching/clock.ts';
+import type { DeviceLimits } from '../../models/checkpoint/model-plan.ts';
+import { localFiles } from '../../models/hub/local-files.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { importPart } from '../../platform/import-part.ts';
+import type { DtypeChoice, ModelSource } from '../../protocol/protocol.ts';
+import type { LoadJob } from './load-job.ts';
+
+type HubSource = Extract<ModelSource, { type: 'hub' }>;
+
+/** Brings a model into the store, unless it is there already. The embedded model is never stored. */
+export async function obtainModel(
+  source: Exclude<ModelSource, { type: 'embedded' }>,
+  dtype: DtypeChoice,
+  device: DeviceLimits,
+  store: ModelStore,
+  job: LoadJob,
+): Promise<ModelFolder> {
+  const options = { store, dtype, device, clock: systemClock, report: job.report };
+  if (source.type === 'files') {
+    const files = localFiles(source.files);
+    const { importModel } = await importFetching();
+    return job.attempt((signal) => importModel(source.name, files, { ...options, signal }));
+  }
+  const stored = (await store.folders()).find((folder) => isWanted(folder, source, dtype, device));
+  if (stored) return stored;
+  const { fetchHubModel } = await importFetching();
+  return job.attempt((signal) => fetchHubModel(source, { ...options, signal }));
+}
+
+/** Whether a load from the hub would yield this stored model. */
+function isWanted(
+  { manifest }: ModelFolder,
+  { hub, id, revision }: HubSource,
+  dtype: DtypeChoice,
+  device: DeviceLimits,
+): boolean {
+  const { packed, dtypeChoice } = manifest;
+  const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
+  const runsHere = packed.precision === 'float32' || hasFloat16;
+  // On a device with fp16, `auto` would choose better than it did on one without.
+  const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
+  const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
+  return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
+}
+
+/** On demand: a stored model needs neither the hub nor a digest. */
+function importFetching() {
+  return importPart(() => import('../../models/hub/fetch-model.ts'));
+}

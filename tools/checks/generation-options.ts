@@ -1,0 +1,63 @@
+import { readFile, writeFile } from 'node:fs/promises';
+
+import { defaultText } from '../../src/batching/generation/option-text.ts';
+import {
+  checkOf,
+  httpNameOf,
+  OPTION_NAMES,
+  optionOf,
+  type OptionName,
+} from '../../src/batching/generation/options.ts';
+import { updateParts } from './marked-part.ts';
+
+// The table of generation options, as docs/http-api.md shows it and deploy/ray-serve reads it. `--write` brings both up to date.
+
+const OPTIONS = 'src/batching/generation/options.ts';
+const RAY_OPTIONS = 'deploy/ray-serve/options.json';
+
+const source = await readFile(OPTIONS, 'utf8');
+await updateParts('docs/http-api.md', { options: `\n\n${docsTable()}\n\n` });
+await updateJson(RAY_OPTIONS, `${JSON.stringify(optionsByHttpName(), undefined, 2)}\n`);
+
+async function updateJson(path: string, current: string): Promise<void> {
+  if (process.argv.includes('--write')) {
+    await writeFile(path, current);
+  } else if ((await readFile(path, 'utf8')) === current) {
+    console.log(`${path}: current.`);
+  } else {
+    console.error(`${path}: out of date. Run \`npm run bench:readme\`.`);
+    process.exitCode = 1;
+  }
+}
+
+function docsTable(): string {
+  const rows = OPTION_NAMES.map((name) => {
+    const option = optionOf(name);
+    const httpName = httpNameOf(option);
+    const inCompletions =
+      httpName === undefined ? '' : `\`${httpName}\`${option.vllm === undefined ? '' : ' (vLLM)'}`;
+    const value =
+      defaultText(option.default) + (option.generationConfig === undefined ? '' : ", or the model's");
+    return `| \`${name}\` | ${inCompletions} | ${checkOf(option).expected} | ${value} | ${meaningOf(name)} |`;
+  });
+  return [
+    '| option | in `/v1/completions` | value | default | meaning |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
+/** The comment above the option. */
+function meaningOf(name: OptionName): string {
+  const comment = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\s+${name}: \\{`).exec(source)?.[1];
+  if (comment === undefined) throw new Error(`${OPTIONS} has no comment above ${name}`);
+  return comment.replaceAll(/\s*\n\s*\*/g, '').trim();
+}
+
+function optionsByHttpName(): object {
+  const named = OPTION_NAMES.map((name) => {
+    const { openAi: _openAi, vllm: _vllm, generationConfig: _file, form: _form, ...facts } = optionOf(name);
+    return [httpNameOf(optionOf(name)), { name, ...facts }] as const;
+  });
+  return Object.fromEntries(named.filter(([httpName]) => httpName !== undefined));
+}
