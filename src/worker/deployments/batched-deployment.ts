@@ -8,13 +8,8 @@ import {
 } from '../../batching/batch.ts';
 import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
-<<<<<<< HEAD
 import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
-=======
-import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import { RequestQueue } from '../../batching/generation/request-queue.ts';
->>>>>>> main
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol/protocol.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
