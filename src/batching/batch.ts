@@ -7,8 +7,9 @@ import {
 import { Batcher } from './batch/batcher.ts';
 import { CallQueue } from './batch/call-queue.ts';
 import type { CancelHandle } from './cancel-handle.ts';
-import { BatchSizeMismatchError, RequestCancelledError } from './errors.ts';
+import { RequestCancelledError } from './errors.ts';
 import { requireFunction } from './require-option.ts';
+import { requireEntries } from './batch/require-entries.ts';
 import type { RunningBatch } from './batch/running-batch.ts';
 import { StreamBuffer } from './batch/stream-buffer.ts';
 
@@ -21,30 +22,30 @@ export type {
   CutReason,
 } from './batch/batch-options.ts';
 
-/** What can be asked of, and done to, a batched function besides calling it. */
+/** The properties and methods of a batched function. */
 export interface BatchControls {
   readonly maxBatchSize: number;
   readonly batchWaitTimeoutMs: number;
   readonly maxConcurrentBatches: number;
-  /** Calls that wait. */
+  /** The number of waiting calls. */
   readonly queueLength: number;
-  /** Handlers that run. */
+  /** The number of running handlers. */
   readonly ongoingBatches: number;
-  /** Throws and rejections swallowed from `onBatch`. */
+  /** The number of errors of `onBatch` that were swallowed. */
   readonly sinkErrors: number;
-  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
+  /** How long until a call that is refused now is likely to be accepted, in whole ms, at least 1. */
   readonly retryAfterMs: number;
-  /** Governs the next batch. Validates like the constructor; a refused value leaves the old one. */
+  /** Applies from the next batch. An invalid value throws and leaves the old one. */
   setMaxBatchSize(value: number): void;
-  /** Governs the next batch. Validates like the constructor; a refused value leaves the old one. */
+  /** Applies from the next batch. An invalid value throws and leaves the old one. */
   setBatchWaitTimeoutMs(value: number): void;
-  /** Acts at once; running batches are never cancelled. */
+  /** Applies at once. Running batches are never cancelled. */
   setMaxConcurrentBatches(value: number): void;
-  /** Lets what waits now leave as slots come free, in partial batches if need be. */
+  /** Lets the calls that wait now leave as slots come free, in partial batches if necessary. */
   flush(): void;
   /** Resolves when nothing waits and nothing runs. */
   drain(): Promise<void>;
-  /** Refuses new calls with `ClosedError`, emits what waits, resolves when the last handler has ended. */
+  /** Refuses new calls with `ClosedError`, emits the waiting ones, resolves when the last handler has ended. */
   close(): Promise<void>;
 }
 
@@ -56,7 +57,7 @@ export interface BatchedStream<Item, Chunk> extends BatchControls {
   (item: Item, options?: CallOptions): AsyncIterableIterator<Chunk>;
 }
 
-/** In a slot of a streamed step: this caller's stream ends here. */
+/** Ends the stream of one caller, in its slot of a step. */
 export const END_OF_STREAM: unique symbol = Symbol('END_OF_STREAM');
 
 /** Returns one entry per item, in order. An `Error` instance in a slot rejects that caller alone. */
@@ -89,8 +90,8 @@ export function batch<Item, Result>(
   requireFunction('handler', handler);
   const run = (running: RunningBatch<Item, Resolve<Result>>): Promise<void> => runHandler(handler, running);
   const batcher = new Batcher(resolveBatchOptions(options), run, queue);
-  // One executor for all calls, since `new Promise` runs it at once: a closure for each is garbage that was measured to
-  // cost a fifth of the throughput. Only the last call's promise is kept by it.
+  // One executor for all calls: `new Promise` runs it at once, and a closure for each call was measured to cost a fifth of
+  // the throughput. It keeps only the last call's promise alive.
   let resolve!: Resolve<Result>;
   let reject!: Reject;
   const executor = (resolveCall: Resolve<Result>, rejectCall: Reject): void => {
@@ -99,18 +100,18 @@ export function batch<Item, Result>(
   };
   const submit = (item: Item, callOptions?: CallOptions): Promise<Result> => {
     const answer = new Promise<Result>(executor);
-    const rejectCall = reject; // what submit() calls may call back and change it
+    const rejectCall = reject; // user code that submit() runs may call back and replace it
     try {
       batcher.submit(item, resolve, rejectCall, callOptions?.signal);
     } catch (error) {
-      rejectCall(error); // an unusable signal, say
+      rejectCall(error); // for example an unusable signal
     }
     return answer;
   };
   return withControls(submit, batcher);
 }
 
-/** As `batch`, for handlers that answer in steps: each caller reads its own stream of chunks. */
+/** Like `batch`, for handlers that answer in steps: each caller reads its own stream of chunks. */
 export function batchStream<Item, Chunk>(
   handler: StreamHandler<Item, Chunk>,
   options: BatchOptions<Item> = {},
@@ -133,7 +134,7 @@ export function batchStream<Item, Chunk>(
       handle = batcher.submit(item, buffer, reject, signal);
       if (handle && signal) buffer.follow(signal);
     } catch (error) {
-      reject(error); // an unusable signal, say
+      reject(error); // for example an unusable signal
     }
     return buffer;
   };
@@ -182,8 +183,7 @@ async function runHandler<Item, Result>(
 ): Promise<void> {
   try {
     const results = await handler(running.items, running.context);
-    const mismatch = findMismatch(results, running);
-    if (mismatch) return running.rejectAll(mismatch);
+    requireEntries(results, running.size);
     deal(results, running);
   } catch (error) {
     running.rejectAll(error);
@@ -232,11 +232,10 @@ async function deliverSteps<Item, Chunk>(
     const step = await steps.next();
     if (step.done) return endAll(running);
     try {
-      const mismatch = findMismatch(step.value, running);
-      if (mismatch) running.rejectAll(mismatch);
-      else deliver(step.value, running);
+      requireEntries(step.value, running.size);
+      deliver(step.value, running);
     } catch (error) {
-      running.rejectAll(error); // a step that cannot be read: the generator does not know, and is closed
+      running.rejectAll(error); // the step cannot be read; the loop ends and closes the generator
     }
   }
   await close();
@@ -277,13 +276,4 @@ function endAll<Item, Chunk>(running: RunningBatch<Item, StreamBuffer<Chunk>>): 
 
 async function closeSteps(steps: AsyncIterator<unknown>): Promise<unknown> {
   return steps.return?.();
-}
-
-function findMismatch(
-  entries: unknown,
-  { size }: { readonly size: number },
-): BatchSizeMismatchError | undefined {
-  if (!Array.isArray(entries)) return BatchSizeMismatchError.of(size, 'not an array');
-  if (entries.length !== size) return BatchSizeMismatchError.of(size, entries.length);
-  return undefined;
 }

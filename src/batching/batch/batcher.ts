@@ -10,10 +10,10 @@ import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
 import { requireCount, requireDuration, requireSize } from '../require-option.ts';
 import { RunningBatch } from './running-batch.ts';
 
-/** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
+/** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */
 export type RunBatch<Item, To> = (batch: RunningBatch<Item, To>) => Promise<void>;
 
-/** What is known of a batch when it is cut. */
+/** The part of a `BatchEvent` that is known at the cut. */
 type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
 
 /**
@@ -24,7 +24,7 @@ export class Batcher<Item, To> implements CallHolder {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
   readonly #queue: CallQueue<Item, To>;
-  /** Otherwise only a call with a signal can be cancelled. */
+  /** True for streams. Otherwise only calls with a signal can be cancelled. */
   readonly #canAnyCallLeave: boolean;
   readonly #alarm: Alarm;
   readonly #looks: LookGrid | undefined;
@@ -32,11 +32,11 @@ export class Batcher<Item, To> implements CallHolder {
   #maxBatchSize: number;
   #batchWaitTimeoutMs: number;
   #maxConcurrentBatches: number;
-  /** Set while something waits and a slot is, or was, free: this is when the limits are read. */
+  /** Set from the moment when a call waits and a slot is free: its limits are read then. */
   #gathering: Gathering | undefined;
-  /** `batchSizeFn` is the user's code and may call back; the measuring in progress will see what that changed. */
+  /** `batchSizeFn` may call back into the batcher; the measuring in progress handles the changes. */
   #isMeasuring = false;
-  /** Calls before this one in the order of arrival leave without waiting for company. */
+  /** Earlier calls leave without waiting for a full batch. */
   #flushedBefore = 0;
   #isClosed = false;
   #numOngoing = 0;
@@ -85,7 +85,6 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#numSinkErrors;
   }
 
-  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
   get retryAfterMs(): number {
     const nowMs = this.#options.clock.now();
     return retryAfterMsOf(this.#nextCutMs(nowMs) - nowMs);
@@ -108,7 +107,7 @@ export class Batcher<Item, To> implements CallHolder {
     this.#pump();
   }
 
-  /** Enqueues at once, and dispatches in the same turn what may go. A refused call is rejected and gives undefined. */
+  /** Enqueues a call and cuts batches that may leave. A refused call is rejected, and the result is undefined. */
   submit(
     item: Item,
     to: To,
@@ -127,7 +126,7 @@ export class Batcher<Item, To> implements CallHolder {
     if (signal) handle?.cancelOnAbort(signal);
     const order = this.#queue.push(item, to, reject, size, nowMs, handle);
     handle?.pass(this, order);
-    if (this.#hasFreeSlot) this.#pump(order); // without one nothing can leave, and no alarm is set
+    if (this.#hasFreeSlot) this.#pump(order); // without a free slot nothing can leave, and no alarm is set
     return handle;
   }
 
@@ -157,18 +156,17 @@ export class Batcher<Item, To> implements CallHolder {
     return this.drain();
   }
 
-  /** Returns the size of the item alone, or throws the reason for which the call is refused. */
+  /** Returns the size of the item alone. @throws The reason if the call is refused. */
   #admit(item: Item, signal: AbortSignal | undefined): number {
     this.#checkOpen(signal);
     const { batchSizeFn } = this.#options;
     if (!batchSizeFn) return 1;
     const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
-    this.#checkOpen(signal); // the user's code may have aborted the signal, closed the batcher or filled the queue
+    this.#checkOpen(signal); // batchSizeFn may have aborted the signal, closed the batcher or filled the queue
     if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
     return size;
   }
 
-  /** Throws where no call may come in, or not this one. */
   #checkOpen(signal: AbortSignal | undefined): void {
     if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
     if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
@@ -178,7 +176,7 @@ export class Batcher<Item, To> implements CallHolder {
     throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
   }
 
-  /** When the next batch is likely to leave: a slot is free then, what waits is ripe, and it is time for a look. */
+  /** When the next batch is likely to leave. */
   #nextCutMs(nowMs: number): number {
     if (this.#hasFreeSlot) return this.#alarm.dueMs;
     const { allowSmallBatch } = this.#options;
@@ -190,7 +188,7 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#looks && Number.isFinite(dueMs) ? this.#looks.nextMs(dueMs) : dueMs;
   }
 
-  /** Cuts every batch that may leave now, then sets the alarm for the next one. */
+  /** Cuts every batch that may leave now, then sets the alarm for the next cut. */
   #pump(arrival?: number, alarmMs?: number): void {
     if (this.#isMeasuring) return;
     if (this.#hasFreeSlot && this.#queue.length > 0) {
@@ -207,7 +205,7 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.oldest);
   }
 
-  /** Returns false when nothing may leave, with the alarm set for when something may. */
+  /** Returns false if no batch may leave; then the alarm is set. */
   #cutOne(isLook: boolean, arrival: number | undefined): boolean {
     const gathering = this.#gather();
     const { oldest } = this.#queue;
@@ -224,7 +222,7 @@ export class Batcher<Item, To> implements CallHolder {
     return false;
   }
 
-  /** The batch at the front of the queue, grown as far as it goes; undefined when nothing is left to form one from. */
+  /** The largest batch that fits the limits; undefined if no call is left. */
   #gather(): Gathering | undefined {
     return this.#options.batchSizeFn ? this.#measure() : (this.#gathering ??= this.#openGathering());
   }
@@ -236,7 +234,7 @@ export class Batcher<Item, To> implements CallHolder {
       first = this.#queue.after(undefined)
     ) {
       const size = this.#queue.sizeOf(first);
-      // Limits that the first call does not fit were read for calls that have left since.
+      // If the first call does not fit, the limits were read for calls that have left since.
       if (this.#gathering && size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
       const gathering = (this.#gathering ??= this.#openGathering());
       if (size <= gathering.limits.maxBatchSize) {
@@ -298,7 +296,7 @@ export class Batcher<Item, To> implements CallHolder {
     void this.#execute(batch, cut, nowMs);
   }
 
-  /** `cut`: of a batch that somebody wants to hear of. */
+  /** @param cut Undefined without an `onBatch`. */
   async #execute(batch: RunningBatch<Item, To>, cut: Cut | undefined, cutAtMs: number): Promise<void> {
     await this.#run(batch);
     this.#numOngoing--;
@@ -315,7 +313,7 @@ export class Batcher<Item, To> implements CallHolder {
     };
     try {
       const told: unknown = this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
-      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // an async sink
+      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // from an async sink
     } catch {
       count();
     }
@@ -325,7 +323,7 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#queue.length === 0 && this.#numOngoing === 0;
   }
 
-  /** Nothing waits: no timer, no limits in force. */
+  /** Called when no call waits: clears the alarm and the limits. */
   #rest(): void {
     this.#gathering = undefined;
     this.#alarm.clear();

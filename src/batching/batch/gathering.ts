@@ -1,26 +1,26 @@
 import { requireSize } from '../require-option.ts';
 import type { CallQueue } from './call-queue.ts';
 
-/** The limits read for one batch; a setter called later governs the next one. */
+/** The limits of one batch; later changes apply to the next one. */
 export interface BatchLimits {
   readonly maxBatchSize: number;
   readonly waitTimeoutMs: number;
 }
 
-/** The batch being formed: how many calls from the front of the queue fit its limits. They stay in the queue until the cut. */
+/** The batch being formed: the calls from the front of the queue that fit its limits. They stay in the queue until the cut. */
 export interface Gathering {
   readonly limits: BatchLimits;
   readonly numCalls: number;
   readonly measuredSize: number;
-  /** The next waiting call does not fit, so waiting longer cannot fill this batch. */
+  /** The next call does not fit, so waiting longer cannot fill this batch. */
   readonly isDeferring: boolean;
-  /** Takes in what has arrived since. */
+  /** Adds calls that have arrived since. */
   extend(): void;
   /** A call has left the queue. */
   onLeft(): void;
 }
 
-/** Every item counts as one, so the queue's length says it all. */
+/** Without `batchSizeFn`: every item counts as one. */
 export class CountedGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
   readonly isDeferring = false;
@@ -44,7 +44,7 @@ export class CountedGathering<Item, To> implements Gathering {
   onLeft(): void {}
 }
 
-/** Sizes come from `batchSizeFn`, asked once per item added; only a cancelled member makes it measure again. */
+/** With `batchSizeFn`, which is called once per item added, and again after a member was cancelled. */
 export class MeasuredGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
   measuredSize = 0;
@@ -55,7 +55,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
   #members: number[] = [];
   /** Those of the members, and of the call that is being added. */
   #items: Item[] = [];
-  /** A call was cancelled. The survivors are measured in one go at the next look, not once per cancellation. */
+  /** A call was cancelled. The remaining ones are measured once, at the next look. */
   #isStale = false;
 
   constructor(
@@ -98,7 +98,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
     this.isDeferring = size !== undefined && isWaiting;
   }
 
-  /** A call that cannot be measured fails alone, and the batch goes on without it. */
+  /** Undefined for a call that cannot be measured; it fails alone. */
   #measureWith(order: number): number | undefined {
     if (this.#members.length === 0) return this.#queue.sizeOf(order); // measured alone when it was submitted
     try {
@@ -111,7 +111,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
 
   #measureSurvivors(): void {
     this.#isStale = false;
-    this.isDeferring = false; // the call that did not fit may have left, or may fit now
+    this.isDeferring = false; // the deferred call may have left, or may fit now
     const survivors = this.#members.filter((order) => this.#queue.has(order));
     if (survivors.length === this.#members.length) return;
     this.#members = survivors;
@@ -122,7 +122,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
       this.measuredSize = isOne ? this.#queue.sizeOf(first) : this.#measure();
       if (this.measuredSize <= this.limits.maxBatchSize) return;
     } catch {
-      // Adding them anew finds the one that cannot be measured any more.
+      // Adding them one by one finds the one that cannot be measured.
     }
     this.#members = [];
     this.#items = [];

@@ -6,10 +6,10 @@ interface Turn extends Queued {
   readonly order: number;
 }
 
-/** Waiting calls whose callers take turns, as `RequestQueue` has it. */
+/** Waiting calls that leave in turns of their callers, in the order of a `RequestQueue`. */
 export class TurnQueue<Item extends Queued, To> extends CallQueue<Item, To> {
   readonly #turns = new RequestQueue<Turn>();
-  /** Calls whose turn has come, in the order in which they leave: a batch that measures its items has asked for them. */
+  /** The next calls to leave, in order. A batch that measures its items asks for them before it takes them. */
   readonly #called: number[] = [];
 
   /** See `RequestQueue.limitFor`. */

@@ -22,11 +22,11 @@ export interface Answer {
 }
 
 export interface BatchedDeploymentListener {
-  /** Once per batch, when its handler has ended, with all that it answered. */
+  /** Called once per batch, when its handler has ended, with its answers. */
   onBatch(event: BatchEvent, answers: readonly Answer[]): void;
   /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
   onFailed(requestId: RequestId, error: unknown): void;
-  /** One request's wait, arrival -> cut, ms. */
+  /** Called for each request in a batch: arrival -> cut, in ms. */
   onQueueWait(queueWaitMs: number): void;
 }
 
@@ -39,7 +39,6 @@ export interface BatchedSubmission {
   readonly options: unknown;
 }
 
-/** An input on its way. */
 interface Arrival {
   readonly id: RequestId;
   readonly clientId: ClientId;
@@ -48,10 +47,10 @@ interface Arrival {
   readonly arrivedAtMs: number;
 }
 
-/** Batches of fewer items than the knob allows, after a fault that one of the items may have caused. */
+/** Number of batches that are kept small after a fault that their size may have caused. */
 const NUM_CAUTIOUS_BATCHES = 64;
 
-/** A request has no options of its own: its deployment's knobs are turned by `configure`. */
+/** Requests have no options. `configure` changes the deployment's knobs. */
 const NO_OPTIONS: Validators<object> = {};
 
 const KNOBS: Validators<BatchKnobs> = {
@@ -60,7 +59,7 @@ const KNOBS: Validators<BatchKnobs> = {
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
 
-/** A deployment in service: `batch`, with requests known by id and clients that take turns. */
+/** Serves a deployment with `batch`: requests have ids, and clients take turns. */
 export class BatchedDeployment {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
@@ -68,11 +67,11 @@ export class BatchedDeployment {
   readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
   readonly #call: Batched<Arrival, unknown>;
   readonly #active = new Map<RequestId, AbortController>();
-  /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
+  /** The answers of the batch that is ending: the batcher settles its calls before it reports the batch. */
   #answers: Answer[] = [];
   #numBatches = 0;
 
-  /** @param maxRows Items that may run together at first; after a while with so few, more are tried again. */
+  /** @param maxRows Limit of items in the first batches. */
   constructor(
     deployment: AnyDeployment,
     clock: Clock,
@@ -87,7 +86,7 @@ export class BatchedDeployment {
       (arrivals, context) => this.#handle(arrivals, context),
       {
         ...options,
-        maxQueuedRequests: Infinity, // each client has a share of it: see #admit
+        maxQueuedRequests: Infinity, // #admit enforces it, with a share for each client
         ...this.#measureOf(options, maxRows),
         clock,
         onBatch: (event) => {
@@ -95,7 +94,7 @@ export class BatchedDeployment {
           this.#answers = [];
           this.#numBatches += 1;
           listener.onBatch(event, answers);
-          // Last: a throw in the deployment's own sink must not keep answers back. Returned: its promise may reject.
+          // Last, because it may throw. Returned, because its promise may reject.
           return onBatch?.(event);
         },
       },
@@ -112,12 +111,12 @@ export class BatchedDeployment {
     return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
   }
 
-  /** Never throws: the outcome is told to the listener. */
+  /** Never throws: the listener gets the outcome. */
   submit(submission: BatchedSubmission): void {
     this.submitAll([submission]);
   }
 
-  /** All or none of some submissions of one turn: an error of one is an error of all. */
+  /** Accepts all submissions of one turn, or none: an error of one fails all. */
   submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
@@ -128,12 +127,12 @@ export class BatchedDeployment {
     }
   }
 
-  /** Does nothing where the request has ended already. */
+  /** Does nothing if the request has ended. */
   cancel(requestId: RequestId): void {
     this.#active.get(requestId)?.abort();
   }
 
-  /** @throws InvalidOptionError, UnknownOptionError; then no knob is turned. */
+  /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
   configure(knobs: unknown): BatchKnobs {
     const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = parseOptions('knobs', KNOBS, knobs);
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
@@ -167,7 +166,7 @@ export class BatchedDeployment {
     };
   }
 
-  /** Beyond `maxRows` nothing fits a cautious batch. */
+  /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */
   #measureOf(
     { batchSizeFn }: BatchOptions<unknown>,
     maxRows: number,
@@ -181,7 +180,7 @@ export class BatchedDeployment {
     };
   }
 
-  /** All, or none with BackPressureError. */
+  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never has. */
   #admit(arrivals: readonly Arrival[]): void {
     const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
     const [first] = arrivals;
