@@ -1,7 +1,7 @@
 import { isRecord } from '../../platform/is-record.ts';
 import type { StoredModel } from '../../protocol/protocol.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { DtypeChoice } from '../checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
 import { bytesIn } from './byte-ranges.ts';
 import {
