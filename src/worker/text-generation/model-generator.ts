@@ -8,7 +8,7 @@ import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts'
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
-import { servedModel } from '../protocol/served-model.ts';
+import { toServedModel } from '../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
@@ -127,7 +127,7 @@ export class ModelGenerator implements PromptGenerator {
     const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
       requestId,
-      model: servedModel(modelInfo, backendInfo),
+      model: toServedModel(modelInfo, backendInfo),
       prompt: prompt.text,
       numPromptTokens: prompt.tokenIds.length,
       echo,

@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batchin
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
-import { isSameModel, servedModel } from '../protocol/served-model.ts';
+import { isSameModel, toServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { Deadlines } from './deadlines.ts';
@@ -99,7 +99,7 @@ export class TextDeployment {
       };
       return new ModelGenerator(model, policy, listener, this.#options.maxRows);
     };
-    return this.use(servedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+    return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
   /** As `useModel`, for any generator. */

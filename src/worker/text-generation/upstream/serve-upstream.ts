@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
@@ -46,7 +46,7 @@ export async function serveUpstream({
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
     await deployment.use(
-      servedModel(modelInfo, backendInfo),
+      toServedModel(modelInfo, backendInfo),
       (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
     );
   };

@@ -6,7 +6,7 @@ import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
 import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { completionBody, isEchoed } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
@@ -71,7 +71,7 @@ export class UpstreamGenerator implements PromptGenerator {
   ): Accepted {
     const { lane, model, clock, onUpdates } = this.#options;
     const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
-    const served = servedModel(model.modelInfo, model.backendInfo);
+    const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
       url: model.backendInfo.adapter,
