@@ -89,13 +89,11 @@ function memoryOfMachine(): number | undefined {
   return gibibytes < 8 ? gibibytes * 2 ** 30 : undefined;
 }
 
-export interface CreatedBackend {
-  readonly backend: ModelBackend;
-  readonly backendInfo: BackendInfo;
-}
-
 /** Makes packed weights ready to run. `weights` is not read any more when it resolves. */
-export async function createBackend(model: PackedModel, device: DeviceChoice): Promise<CreatedBackend> {
+export async function createBackend(
+  model: PackedModel,
+  device: DeviceChoice,
+): Promise<{ readonly backend: ModelBackend; readonly backendInfo: BackendInfo }> {
   const { rung, fallbackReason } = device;
   const shared = { rung, precision: model.packed.dtype, fallbackReason };
   if ('gpu' in device) {

@@ -121,7 +121,9 @@ export class ModelGenerator implements PromptGenerator {
   }: Submission): PreparedRequest {
     const { modelInfo, backendInfo, config } = this.#model;
     const resolved = resolveOptions(options, modelInfo);
-    const { echo, ending, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    // Stop strings are matched by the choice: the engine knows ids alone.
+    const { stop: _stop, ...ending } = resolved.ending;
     const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
       requestId,
@@ -143,11 +145,8 @@ export class ModelGenerator implements PromptGenerator {
       promptTokenIds: prompt.tokenIds,
       resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
       maxNewTokens,
-      minNewTokens: ending.minTokens,
-      ignoresEndTokens: ending.ignoreEos,
-      stopTokenIds: ending.stopTokenIds,
-      keepsStopToken: ending.includeStopStrInOutput,
-      numPromptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
+      ...ending,
+      promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
       priority,
       stopsAfter: (tokenId: number) => choice.push(tokenId),
       sampling: { ...sampling, seed: choice.seed },

@@ -33,8 +33,8 @@ const NO_GAUGES: EngineGauges = {
 
 /** The generator tells the outcome of its requests to `onUpdates`. */
 export type CreateGenerator = (
-  policy: BatchingPolicy,
   onUpdates: (updates: readonly RequestUpdate[]) => void,
+  policy: BatchingPolicy,
 ) => PromptGenerator;
 
 /** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
@@ -90,7 +90,7 @@ export class TextDeployment {
    * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (policy, onUpdates) => {
+    const create: CreateGenerator = (onUpdates, policy) => {
       const listener = {
         ...this.#options,
         onUpdates,
@@ -110,7 +110,7 @@ export class TextDeployment {
     signal?: AbortSignal,
   ): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, served, whenBusy, signal);
-    const generator = create(this.#policy, this.#onUpdates);
+    const generator = create(this.#onUpdates, this.#policy);
     this.#served = served;
     this.#endLoading({ type: 'ready', generator });
   }

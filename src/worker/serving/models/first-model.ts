@@ -5,7 +5,8 @@ import {
   type LoadedModel,
   type ReportProgress,
 } from '../../models/load-model.ts';
-import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
 import { ModelStartError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';

@@ -45,14 +45,10 @@ export async function serveUpstream({
     const model = readUpstreamModel(upstream, await lane.fetchModels());
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(toServedModel(modelInfo, backendInfo), (_policy, onUpdates) => {
-      const listener = {
-        onUpdates,
-        onMeasured: stats.recordMeasured.bind(stats),
-        onPromptTokens: (numPromptTokens: number) => stats.recordSubmitted(numPromptTokens, 0),
-      };
-      return new UpstreamGenerator({ lane, model, clock, listener });
-    });
+    await deployment.use(
+      toServedModel(modelInfo, backendInfo),
+      (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+    );
   };
 
   const attempt = async (pauseMs: number): Promise<void> => {
