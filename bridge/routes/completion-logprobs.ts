@@ -2,7 +2,7 @@ import type { Serve } from '../../src/worker/client/client.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/protocol.ts';
 import { modelReplaced } from './completion-answer.ts';
 
-/** OpenAI's form of log probabilities in a completion: lists with an entry for each token. */
+/** Log probabilities as in OpenAI's completions: lists with an entry for each token. */
 export interface CompletionLogprobs {
   readonly tokens: readonly string[];
   /** Null for the first token of a prompt. */
@@ -12,23 +12,23 @@ export interface CompletionLogprobs {
   readonly text_offset: readonly number[];
 }
 
-/** A token of a prompt, or of what was made of it. */
+/** A token of a prompt or of its continuation. */
 export type ScoredToken = PromptTokenLogprobs | TokenLogprobs;
 
-/** vLLM's form of a prompt's log probabilities: by token id, the likeliest tokens and the prompt's own. */
+/** A prompt's log probabilities as in vLLM: by token id, those of the likeliest tokens and of the prompt's own. */
 export type PromptLogprobs = readonly (Readonly<Record<string, PromptAlternative>> | null)[];
 
 interface PromptAlternative {
   readonly logprob: number;
-  /** 1 for the likeliest; null for a token that is none of those that were asked for. */
+  /** 1 for the likeliest; null for a prompt token that isn't among the likeliest. */
   readonly rank: number | null;
   readonly decoded_token: string;
 }
 
-/** JSON has no -Infinity; vLLM's stand-in for it. */
+/** Stands for -Infinity, which JSON lacks, as in vLLM. */
 const LOWEST_LOGPROB = -9999;
 
-/** Writes tokens as text, which the worker alone can: it is asked once for each token of a model. */
+/** The texts of tokens. Only the worker knows them, and it is asked once for each token of a model. */
 export class TokenTexts {
   readonly #serve: Serve;
   readonly #texts = new Map<number, string>();
@@ -39,9 +39,9 @@ export class TokenTexts {
   }
 
   /**
-   * @param modelId Whose tokens they are.
+   * @param modelId The model that the tokens belong to.
    * @param startOffset Length of the choice's text before them.
-   * @throws HttpError where another model serves meanwhile: what its tokens are it does not know.
+   * @throws HttpError if another model serves by now, as it doesn't know these tokens.
    */
   async describe(
     entries: readonly ScoredToken[],
@@ -54,7 +54,7 @@ export class TokenTexts {
     return {
       tokens,
       token_logprobs: entries.map(({ logprob }) => (logprob === null ? null : finite(logprob))),
-      // The token itself as well, whether it is one of the likeliest or not.
+      // The token itself is included even if it isn't one of the likeliest.
       top_logprobs: entries.map(({ tokenId: ownId, logprob: own, top }) =>
         own === null
           ? null

@@ -12,39 +12,38 @@ import { readFields } from './deployments.ts';
 
 export type Prompt = string | readonly number[];
 
-/** `POST /v1/completions` as it was asked. */
+/** The body of `POST /v1/completions`. */
 export interface CompletionRequest {
   readonly model: string | undefined;
   readonly prompts: readonly Prompt[];
   readonly numChoicesPerPrompt: number;
   readonly options: GenerationOptions;
-  /** Whether `prompt_logprobs` was asked for, which is told apart from the text's own. */
+  /** Whether the answer has a `prompt_logprobs` field of its own. */
   readonly hasPromptLogprobs: boolean;
   readonly isStream: boolean;
-  /** Takes turns with the other users of its key. */
+  /** Users of one key take turns. */
   readonly user: string | undefined;
   readonly usage: UsageInStream;
 }
 
-/** What a stream tells of its costs. */
 interface UsageInStream {
-  /** It ends with a chunk that says what was used. */
+  /** The stream ends with a chunk that has the usage. */
   readonly isIncluded: boolean;
-  /** Each chunk says what its choice has used so far: vLLM's option. */
+  /** Each chunk has the usage of its choice so far: vLLM's option. */
   readonly isContinuous: boolean;
 }
 
-/** With `n` continuations of each, this bounds what one request may cost. */
+/** With `n` continuations of each, this bounds the cost of one request. */
 const MAX_PROMPTS = 64;
 
-/** OpenAI's; it is short, so that whoever wants more says so. */
+/** OpenAI's default. */
 const DEFAULT_MAX_TOKENS = 16;
 
-/** Fields that are taken with a value that asks for nothing; with any other they are refused by name. */
+/** Fields of OpenAI and vLLM that are accepted only with these values, which change nothing. */
 const NEUTRAL_VALUES: Readonly<Record<string, readonly (string | number | boolean | readonly string[])[]>> = {
   suffix: [''],
   skip_special_tokens: [true],
-  // Without special tokens in the text there is nothing to put a space between.
+  // The text has no special tokens to put a space between.
   spaces_between_special_tokens: [true, false],
   add_special_tokens: [true],
   use_beam_search: [false],
@@ -54,7 +53,7 @@ const NEUTRAL_VALUES: Readonly<Record<string, readonly (string | number | boolea
   return_tokens_as_token_ids: [false],
 };
 
-/** What the bridge looks at itself. `store` and `metadata` change nothing of the answer. */
+/** Fields that the bridge reads itself. `store` and `metadata` don't change the answer. */
 const OWN_FIELDS = v.object({
   model: v.optional(v.string()),
   stream: v.optional(v.boolean()),
@@ -81,9 +80,9 @@ const FIELDS = [
   ]),
 ];
 
-/** @throws HttpError 400; the values of the generator's options are the worker's to check. */
+/** The worker checks the values of generation options. @throws HttpError 400 */
 export function readCompletionRequest(body: unknown): CompletionRequest {
-  // OpenAI's clients write null for what is left out.
+  // OpenAI's clients write null for fields that are left out.
   const given = readFields(withoutNulls(body), FIELDS);
   const own = parseOwnFields(given);
   checkNeutral(given);
@@ -106,12 +105,12 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
   };
 }
 
-/** An error of the worker, with the names that the client knows. */
+/** The worker's error with the option named as in this API. */
 export function inOpenAiNames(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   if (error.code === 'PROMPT_TOO_LONG')
     return HttpError.invalid('prompt', error.message, 'context_length_exceeded');
-  // `logitBias[262]` is told of a single token.
+  // The name may have an index, as in `logitBias[262]`.
   const [start, ours] = (error.code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(error.message)) || [];
   const theirs = HTTP_NAMES.find(([name]) => name === ours)?.[1];
   if (start === undefined || theirs === undefined) return error;
@@ -151,7 +150,7 @@ function readStreamOptions(
   return { isIncluded, isContinuous: isIncluded && isContinuous };
 }
 
-/** The last one pads chunks so that their sizes tell nothing; nobody reads along between the page and this machine. */
+/** `include_obfuscation` pads chunks to hide their sizes from eavesdroppers, of which there are none on this machine. */
 const STREAM_OPTIONS = ['include_usage', 'continuous_usage_stats', 'include_obfuscation'];
 
 function checkNeutral(given: Readonly<Record<string, unknown>>): void {
@@ -179,11 +178,11 @@ function readOptions(given: Readonly<Record<string, unknown>>): GenerationOption
       given[theirs],
     ]),
   );
-  // vLLM's other way to say all.
+  // vLLM also takes -1 for all.
   return named['topK'] === -1 ? { ...named, topK: 0 } : named;
 }
 
-/** An echo with logprobs has those of the prompt as well. */
+/** An echo with logprobs has the prompt's logprobs too. */
 function withPromptLogprobs(options: GenerationOptions): GenerationOptions {
   const { echo, logprobs, promptLogprobs } = options;
   return echo && logprobs !== undefined
@@ -200,7 +199,7 @@ function readPrompts(prompt: unknown): readonly Prompt[] {
   throw HttpError.invalid('prompt', `Expected \`prompt\` to be ${expected}.`);
 }
 
-/** Its tokens are the worker's to check. An empty list is no prompt, as one of no prompts. */
+/** The worker checks token ids. An empty list counts as a list without prompts. */
 function isPrompt(value: unknown): value is Prompt {
   return (
     typeof value === 'string' ||

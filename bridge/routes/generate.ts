@@ -6,12 +6,12 @@ import { readQuery } from '../http/query.ts';
 import { readInput, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 
-/** `stop` may come several times. */
+/** Options that may come several times. */
 const LISTS = OPTION_NAMES.filter((name) => optionOf(name).type === 'strings');
 const SINGLES = OPTION_NAMES.filter((name) => !LISTS.includes(name));
 
 /**
- * `/?text=…`, as the tutorials ask, by GET or POST. A POST may send the fields in its body instead. The answer is the text, or the
+ * `/?text=…` by GET or POST, as in the tutorials. A POST may send the fields in its body instead. The answer is the text, or the
  * whole result as JSON for a client that accepts JSON.
  */
 export function generateRoute(serve: Serve): Route {
@@ -40,11 +40,11 @@ function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input
     const got = text === undefined ? 'nothing' : `\`${JSON.stringify(text).slice(0, 100)}\``;
     throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
   }
-  // The worker checks JSON values: they already have a type.
+  // JSON values have a type already, and the worker checks them.
   return { text, options: { ...jsonOptions, ...readOptions(given), ...readLists(params) } };
 }
 
-/** Gives the texts of a query or a form the types that the options have. */
+/** Converts the texts of a query or a form to the options' types. */
 function readOptions(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     SINGLES.flatMap((name) => {

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import type { Serve } from '../../src/worker/client/client.ts';
-import { MAX_TOKEN_IDS } from '../../src/worker/protocol/names.ts';
+import { MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Route } from '../http/router.ts';

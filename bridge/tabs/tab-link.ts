@@ -10,7 +10,7 @@ import {
   type KnobSettings,
 } from '../../src/worker/protocol/protocol.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
-import { parseWorkerMessage } from '../../src/worker/protocol/worker-message.ts';
+import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';
 import type { TabOwner } from './own-browser.ts';
 

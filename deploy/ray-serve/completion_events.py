@@ -38,7 +38,7 @@ class Completion:
         self._choices = [_Choice() for _ in request.prompts for _ in range(request.n)]
 
     async def chunks(self) -> AsyncGenerator[tuple[int, Chunk], None]:
-        """Each with the index of its choice, as they come. Leaving it ends what still runs."""
+        """Yields each chunk with the index of its choice as it comes. Closing it ends what still runs."""
         request = self._request
         queue: asyncio.Queue[tuple[int, Chunk] | BaseException | None] = asyncio.Queue()
 

@@ -19,10 +19,10 @@ Prompt = str | list[int]
 
 
 class InvalidRequest(Exception):
-    """A request that nobody can answer; `param` is what to change."""
+    """A request that cannot be answered. `param` names the option to change."""
 
     def __init__(self, param: str, message: str, code: str = "invalid_option") -> None:
-        # Between replicas it is made again from these.
+        # Ray recreates it from these on another replica.
         super().__init__(param, message, code)
         self.param = param
         self.message = message
@@ -149,7 +149,7 @@ def _logit_bias(option: Mapping[str, Any]) -> Check:
 
 
 NARROWER = {"max_tokens": {"from": 1}, "seed": {"from": 0, "to": MAX_SEED}}
-"""What the models here need beyond Tabserve's own bounds."""
+"""Bounds of the models here that are narrower than Tabserve's."""
 
 SAMPLING_OPTIONS: dict[str, Check] = {
     sampled.name: _check({**OPTIONS[sampled.name], **NARROWER.get(sampled.name, {})}) for sampled in fields(Sampling)
@@ -175,13 +175,13 @@ QUERY_NAMES = {
 """The numbers that `GET /` takes, by Tabserve's names: it answers with text alone."""
 
 DEFAULT_MAX_TOKENS = 16
-"""OpenAI's, of `/v1/completions` alone."""
+"""OpenAI's default in `/v1/completions`."""
 
 
 def parse_completion(body: Any) -> CompletionRequest:
     if not isinstance(body, dict):
         raise InvalidRequest.of("body", "a JSON object", type(body).__name__)
-    # OpenAI's clients write null for what is left out.
+    # OpenAI's clients write null for fields that are left out.
     given = {name: value for name, value in body.items() if value is not None}
     check_names(given, [*OWN_OPTIONS, *SAMPLING_OPTIONS])
     is_stream = _boolean("stream", given.get("stream", False))

@@ -95,7 +95,7 @@ def decode_batch(
             None if row.is_finished else row.step(logits[i], eos_ids, max_length) for i, row in enumerate(rows)
         ]
         yield chunks
-        # A row that has ended runs on, as its batch does; what it computes is looked at by nobody.
+        # A row that has ended runs on with its batch; nobody reads its output.
         ids = torch.tensor([[row.output_ids[-1] if row.output_ids else pad_id] for row in rows], device=device)
         mask = torch.cat([mask, mask.new_ones(len(rows), 1)], dim=1)
 
@@ -139,7 +139,7 @@ def _penalise(
 
 
 def logprobs_of(logits: torch.Tensor, token_id: int, num_top: int) -> TokenLogprobs:
-    """Of the model's own probabilities: before bias, penalties and temperature."""
+    """Log probabilities of the model itself: before bias, penalties and temperature."""
     logprobs = torch.log_softmax(logits, dim=-1)
     values, ids = logprobs.topk(num_top) if num_top > 0 else (logprobs[:0], logprobs[:0].long())
     top = tuple((int(i), float(value)) for i, value in zip(ids, values))

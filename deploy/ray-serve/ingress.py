@@ -63,7 +63,7 @@ def error_response(
 
 @app.exception_handler(HTTPException)
 async def miss(_: Request, error: HTTPException) -> Response:
-    """Of a path or a method that nothing here is for."""
+    """Answers a path or method that no route has."""
     code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "http_error")
     return error_response(error.status_code, f"{error.detail}.", code, headers=error.headers)
 
@@ -75,7 +75,7 @@ async def refuse(_: Request, error: InvalidRequest) -> Response:
 
 @app.exception_handler(RayTaskError)
 async def unwrap(request: Request, error: RayTaskError) -> Response:
-    """What a deployment has raised comes wrapped; its stack is for the log alone."""
+    """Ray wraps the error of a deployment. Its stack goes to the log only."""
     cause = error.cause
     if isinstance(cause, InvalidRequest):
         return await refuse(request, cause)

@@ -12,7 +12,7 @@ class StopMatcher:
         self.is_stopped = False
 
     def push(self, text: str) -> str:
-        """What can be shown now: no stop string holds it, whatever comes next."""
+        """Returns the text that can be shown now: it is not part of a stop string, whatever comes next."""
         if self.is_stopped:
             return ""
         pending = self._held + text
@@ -27,7 +27,7 @@ class StopMatcher:
         return pending[:shown]
 
     def end(self) -> str:
-        """What was held back for a stop string that has not come."""
+        """Returns the text held back for a stop string that has not come."""
         held, self._held = self._held, ""
         return held
 

@@ -38,7 +38,7 @@ class VllmGenerator:
             async for output in outputs:
                 yield to_chunk(output, sampling.logprobs)
         except ValueError as error:
-            # What the engine refuses at its door: a prompt beyond the context, say.
+            # The engine refuses a prompt that is longer than the context, for example.
             raise InvalidRequest("prompt", str(error)) from error
 
 

@@ -1,6 +1,6 @@
 import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
-import { TextGenerator } from '../../src/worker/text-generation/text-generator.ts';
+import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
 import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
@@ -35,7 +35,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
   const ends = new Map<RequestId, () => void>();
   /** After so many of its chunks it is cancelled. */
   const patience = new Map<RequestId, number>();
-  const generator = new TextGenerator(model, DEFAULT_POLICY, {
+  const generator = new ModelGenerator(model, DEFAULT_POLICY, {
     onUpdates(updates) {
       for (const update of updates) {
         if (update.type === 'finished') counts.numFinished += 1;
@@ -68,7 +68,7 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(requestId, resolve);
     if (Number.isFinite(cancelAfter)) patience.set(requestId, cancelAfter);
-    generator.submitAll([{ requestId, clientId, prompt, options, elapsedMs: 0 }]);
+    generator.submitAll([{ requestId, clientId, input: prompt, options, elapsedMs: 0 }]);
     if (cancelAfter === 0) generator.cancel(requestId);
     return promise;
   }

@@ -67,7 +67,7 @@ export class Admission {
       case 'static':
         return this.isIdle && this.#isBatchDue(nowMs) ? maxBatchSize : 0;
       case 'continuous':
-        return this.#state.running.canAdmit && (!this.isIdle || this.#isBatchDue(nowMs)) ? 1 : 0;
+        return this.#state.running.slots.canAllocate && (!this.isIdle || this.#isBatchDue(nowMs)) ? 1 : 0;
     }
   }
 
@@ -88,7 +88,7 @@ export class Admission {
   /** Until this many places in the queue are likely to be free, ms. */
   #remainingMs(nowMs: number, numPlaces: number): number {
     const { policy, maxBatchSize, batchWaitTimeoutMs } = this.#state.policy;
-    const { size, canAdmit } = this.#state.running;
+    const { size, slots } = this.#state.running;
     const { next, oldest, length } = this.waiting;
     const isFull = !oldest || length >= maxBatchSize;
     const ripeMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
@@ -99,7 +99,7 @@ export class Admission {
       return Math.max(ripeMs, this.sequenceRate.remainingMs(nowMs, numEnds));
     }
     // The next step admits, or the one after it if this one has no prefill budget left.
-    if (next && canAdmit && this.#kv.canHold({ next }))
+    if (next && slots.canAllocate && this.#kv.canHold({ next }))
       return this.stepRate.remainingMs(nowMs, numPlaces + 1);
     return this.sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, size - maxBatchSize));
   }

@@ -29,7 +29,7 @@ interface StepInFlight extends StartedStep {
   readonly step: Step;
   readonly scheduledAtMs: number;
   readonly reason: StepReason;
-  /** Requests that waited then. */
+  /** Requests that waited when it was scheduled. */
   readonly queueLength: number;
 }
 
@@ -43,7 +43,7 @@ export class Engine {
   /** Set while the loop runs or is about to. It rejects with `RuntimeLostError`, and stays: nothing runs after that. */
   #loop: Promise<void> | undefined;
   #cancelTimer: (() => void) | undefined;
-  /** Undefined after an idle spell. */
+  /** Undefined while the engine is idle. */
   #lastStepEndedAtMs: number | undefined;
   #numSteps = 0;
   #numListenerErrors = 0;
@@ -87,12 +87,11 @@ export class Engine {
     return this.#scheduler.numSlotsInUse;
   }
 
-  /** Memory of the K/V cache as it stands. */
   get kvUsage(): KvUsage {
     return this.#scheduler.kvUsage;
   }
 
-  /** Throws swallowed from the listener. */
+  /** How often the listener has thrown. */
   get numListenerErrors(): number {
     return this.#numListenerErrors;
   }
@@ -103,18 +102,18 @@ export class Engine {
   }
 
   /**
-   * Accepts a request, or throws `InvalidOptionError`, `KvBudgetError`, `BackPressureError` or `ClosedError`. The loop looks
-   * at it in a microtask, so that what is submitted in one turn can start as one batch.
+   * Accepts a request. The loop looks at it in a microtask, so that requests submitted in one turn can start as one batch.
+   *
+   * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submit(request: GenerationRequest): void {
     this.submitAll([request]);
   }
 
   /**
-   * Accepts all of some requests of one turn, or none, and throws as `submit`. They wait side by side: continuations of one
-   * prompt hand in the same `promptTokenIds`.
+   * Accepts all requests of one turn, or none; throws like `submit`.
    *
-   * @param wasAccepted Whether an engine that was lost had accepted them: then no limit of the queue keeps them out.
+   * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
@@ -129,24 +128,26 @@ export class Engine {
     this.#wake();
   }
 
-  /** Ends a request at once; false when it is not there (any more). */
+  /** Ends a request at once; false if it neither waits nor runs. */
   abort(id: RequestId, reason?: unknown): boolean {
     return this.abortAll([id], reason);
   }
 
-  /** Ends those of the requests that are there, in one go; false where none was. */
+  /** Ends the requests that wait or run, in one event; false if none does. */
   abortAll(ids: readonly RequestId[], reason?: unknown): boolean {
     return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
   }
 
-  /** As `abortAll`, where it is not the caller who wants it: they end with this error. */
+  /** As `abortAll`, but the requests end with this error. */
   failAll(ids: readonly RequestId[], error: Error): boolean {
     return this.#remove(ids, 'error', error);
   }
 
   /**
-   * Turns some knobs for the next scheduling decision; throws and changes nothing where one is bad. What waits and does
-   * not fit into a lowered `kvCacheMemoryBytes` fails with `KvBudgetError`.
+   * Changes some knobs from the next scheduling decision on. Waiting requests that do not fit into a lowered
+   * `kvCacheMemoryBytes` fail with `KvBudgetError`.
+   *
+   * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
    */
   configure(knobs: unknown): BatchingPolicy {
     for (const { id, error } of this.#scheduler.configure(updatePolicy(this.policy, knobs))) {
@@ -212,7 +213,7 @@ export class Engine {
     return step && this.#start(step, nowMs);
   }
 
-  /** The device goes on with the next step while the tokens of this one are on their way. */
+  /** The device computes the next step while the tokens of this one are read back. */
   #startBehind(step: Step): StepInFlight | undefined {
     if (!this.#runner.isPipelined) return undefined;
     const nowMs = this.#clock.now();
@@ -262,7 +263,7 @@ export class Engine {
     this.#emit(() => this.#listener.onStep(event));
   }
 
-  /** Asks the request whether it stops after its new token. Done before the next step is scheduled. */
+  /** Asks a request whether it stops after its new token, before another step is scheduled. */
   #checkStop({ sequence, sampled }: Progress, nowMs: number): void {
     const { finishReason, isAtEndToken, request } = sequence;
     if (sampled === undefined || isAtEndToken || finishReason === 'abort') return;
@@ -306,7 +307,7 @@ function numTokensOf(rows: readonly StepRow[]): number {
   return rows.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
 }
 
-/** A throw is a run that fails, and a launch that fails shows in the output. */
+/** A throw becomes a failed run; a failed launch shows in the output. */
 function startSafely(runner: ModelRunner, step: Step): StartedStep {
   try {
     const { launched, output } = runner.start(step);

@@ -3,11 +3,11 @@ import type { StepRow } from './model-runner.ts';
 import type { RequestId } from './request.ts';
 import type { RuntimeLostError } from './runtime-lost-error.ts';
 
-/** On the engine's clock, ms, from the moment it received the request; what a lost engine had generated is not in it. */
+/** In ms, on the engine's clock, from when it received the request. The time at a lost engine is not included. */
 export interface RequestTimings {
   /** Received -> first scheduled. */
   readonly queueWaitMs: number;
-  /** Received -> first token sampled (queue wait and prefill included); `e2eMs` where none was asked for. */
+  /** Received -> first token sampled (queue wait and prefill included); `e2eMs` if no token was asked for. */
   readonly ttftMs: number;
   /** Received -> finished. */
   readonly e2eMs: number;
@@ -15,18 +15,18 @@ export interface RequestTimings {
   readonly tpotMs: number;
 }
 
-/** The first tokens of its prompt were run. */
+/** The first tokens of the prompt were run. */
 export interface StartedEvent {
   readonly type: 'started';
   readonly requestId: RequestId;
   readonly queueWaitMs: number;
-  /** Of its prompt, and of what it was resumed with. */
+  /** Tokens of the prompt and resumed tokens. */
   readonly numPrefillTokens: number;
-  /** Of these, those whose K/V was copied from another sequence's row. */
+  /** The part of these whose K/V was copied from another sequence's row. */
   readonly numReusedTokens: number;
 }
 
-/** The prompt is scored, where the request asked for it: once, before its first token. */
+/** The prompt is scored, if the request asked for it: once, before its first token. */
 export interface PromptScoredEvent {
   readonly type: 'prompt-scored';
   readonly requestId: RequestId;
@@ -39,7 +39,7 @@ export interface TokenEvent {
   readonly type: 'token';
   readonly requestId: RequestId;
   readonly tokenId: number;
-  /** Where the request asked for them. */
+  /** Only if the request asked for them. */
   readonly logprobs?: TokenLogprobs;
   /** Received -> this token, for the first one. */
   readonly ttftMs?: number;
@@ -51,10 +51,10 @@ export interface FinishedEvent {
   readonly type: 'finished';
   readonly requestId: RequestId;
   readonly finishReason: 'stop' | 'length';
-  /** All output tokens, those resumed with included, the end token not. */
+  /** All output tokens, with the resumed ones and without the end token. */
   readonly tokenIds: readonly number[];
   readonly numPromptTokens: number;
-  /** As `tokenIds`, and the end token. */
+  /** Counts `tokenIds` and the end token. */
   readonly numOutputTokens: number;
   readonly timings: RequestTimings;
 }
@@ -64,22 +64,22 @@ export interface FailedEvent {
   readonly requestId: RequestId;
   readonly finishReason: 'abort' | 'error';
   /**
-   * `RequestCancelledError` or `ClosedError` for `abort`; `ModelRunError`, `StopConditionError` or what the engine was
-   * told for `error`.
+   * `RequestCancelledError` or `ClosedError` for `abort`; `ModelRunError`, `StopConditionError` or the argument of
+   * `failAll` for `error`.
    */
   readonly error: Error;
 }
 
-/** In order, for each request accepted: started, prompt-scored, token…, then exactly one finished or failed (which may come first). */
+/** In order, for each accepted request: started, prompt-scored, token…, then exactly one finished or failed (which may come first). */
 export type RequestEvent = StartedEvent | PromptScoredEvent | TokenEvent | FinishedEvent | FailedEvent;
 
 /**
- * Why a step holds no more sequences than it does; the first that holds, in this order.
+ * Why a step holds no more sequences. The first that applies, in this order:
  *
- * - `full`: the policy has no place for another one.
+ * - `full`: the policy allows no more sequences.
  * - `timeout`: the engine was idle, and `batchWaitTimeoutMs` ran out before a batch was full.
- * - `deferred`: requests wait though there are places: for memory, for their prefill, or for a static batch to end.
- * - `idle`: nothing else waits.
+ * - `deferred`: there are places, but requests wait for memory, for their prefill, or for a static batch to end.
+ * - `idle`: no request waits.
  */
 export type StepReason = 'full' | 'deferred' | 'timeout' | 'idle';
 
@@ -97,25 +97,25 @@ export interface StepEvent {
   /** Requests waiting when the step was scheduled. */
   readonly queueLength: number;
   /**
-   * From the end of the previous step, or from scheduling after an idle spell: scheduling, run, readback, sampling
-   * and the listener's work on the previous step.
+   * From the end of the previous step, or from scheduling if the engine was idle. It includes scheduling, run, readback,
+   * sampling and the listener's work on the previous step.
    */
   readonly stepMs: number;
   readonly runMs: number;
   readonly readbackMs: number;
   /** On the engine's clock. */
   readonly endedAtMs: number;
-  /** Which sequence was in which K/V slot; one that ended while the step was in flight is among them. */
+  /** Which sequence was in which K/V slot; sequences that ended while the step was in flight are included. */
   readonly rows: readonly Pick<StepRow, 'requestId' | 'slot'>[];
-  /** What the step brought, in the order of its rows. */
+  /** The events of the step, in the order of its rows. */
   readonly requests: readonly RequestEvent[];
 }
 
-/** Called synchronously; a throw is counted by the engine and otherwise ignored. */
+/** Called synchronously. The engine counts throws and otherwise ignores them. */
 export interface EngineListener {
   /** After each step, once. */
   onStep(event: StepEvent): void;
-  /** Requests that end outside a step: aborted, failed from outside, or cut off by `close`. */
+  /** Requests that end outside a step, by `abortAll`, `failAll` or `close`. */
   onEnded(events: readonly FailedEvent[]): void;
   /** The engine has stopped. Its requests are not ended by this, and can still be aborted. */
   onRuntimeLost?(error: RuntimeLostError): void;

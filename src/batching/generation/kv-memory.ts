@@ -5,21 +5,21 @@ export interface KvShape {
   readonly capacity: number;
 }
 
-/** What a runner's K/V cache costs, and where it ends. */
+/** Cost and limits of a runner's K/V cache. */
 export interface KvCacheLimits {
   /** K and V of all layers, for one token of one row. */
   readonly bytesPerToken: number;
-  /** All rows together, as an estimate of what the device bears. */
+  /** All rows together: an estimate of what the device can hold. */
   readonly maxBytes: number;
-  /** The slots alone, whose K of one layer is one buffer. */
+  /** The slots alone: their K of one layer is one buffer. */
   readonly maxSlotBytes: number;
-  /** Rows that may be reserved as slots, where that is not a matter of bytes; read whenever rows are. */
+  /** Rows that may be reserved as slots, whatever their bytes. It may change: it is read each time rows are reserved. */
   readonly maxRows?: number;
-  /** What to reserve for rows of this many tokens: more than they need, where growing is dear. */
+  /** Tokens to reserve for a row of this length: more than it needs if growing is expensive. */
   capacityFor(length: number): number;
 }
 
-/** What runs, or is to run. */
+/** The rows that run or are to run. */
 export interface KvNeed {
   /** One more than the highest slot in use. */
   readonly numRows: number;
@@ -30,14 +30,14 @@ export interface KvNeed {
   readonly finalLength: number;
 }
 
-/** Slots to reserve where there is room, if fewer are in use: freed slots keep prefixes for reuse. */
+/** Reserve at least this many slots if there is room: free ones keep prefixes for reuse. */
 const FEWEST_SLOTS = 4;
-/** Steps that needed less, before memory is given back: long enough to outlast the pauses of a conversation. */
+/** Memory is given back after this many steps that needed less: they outlast the pauses of a conversation. */
 const SHRINK_WINDOW_STEPS = 256;
 
 /**
- * Decides on the shape of the K/V cache. Slots grow in powers of two, and the shape shrinks to the most that a window of
- * steps has needed.
+ * Decides the shape of the K/V cache. Slots grow in powers of two. After each window of steps the shape shrinks to the
+ * most that the window has needed.
  *
  * Invariant, at every step and for every limit in force (the user's, the device's, `maxSlotBytes`, `maxRows`):
  *
@@ -45,21 +45,21 @@ const SHRINK_WINDOW_STEPS = 256;
  *     slots × capacity × bytesPerToken <= maxSlotBytes,  slots <= maxRows
  *
  * It holds for the shape that is reserved, and also for that shape once every running row has grown to its final length.
- * So `reserve` never has to take a slot away. Only `makeRoom` and `beginStep` take spare rows and spare capacity away,
- * before the scheduler decides which slots a step copies from.
+ * So `reserve` never takes a slot away. Only `makeRoom` and `beginStep` take spare rows and spare capacity away, before
+ * the scheduler decides which slots a step copies from.
  *
- * The exception is a limit that is lowered below what runs. What runs keeps its memory until it ends: the shape is then
- * the least that holds the running rows now, with nothing to spare, and nothing is admitted beside them.
+ * The exception is a limit that is lowered below what runs. Running sequences keep their memory until they end: the shape
+ * is then the least that holds their rows now, and nothing is admitted beside them.
  */
 export class KvMemory {
   readonly #limits: KvCacheLimits;
   #maxBytes: number;
   #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
-  /** The most of each that this window of steps has wanted; the limits are not applied to it. */
+  /** The largest shape wanted in this window of steps, before limits. */
   #peak: KvShape = this.#shape;
   #numSteps = 0;
 
-  /** @param maxBytes The user's own limit; the device's binds as well. */
+  /** @param maxBytes The user's limit; the device's limit holds as well. */
   constructor(limits: KvCacheLimits, maxBytes: number) {
     this.#limits = limits;
     this.#maxBytes = maxBytes;
@@ -82,48 +82,48 @@ export class KvMemory {
     return Math.min(this.#maxBytes, this.#limits.maxBytes);
   }
 
-  /** Binds what is admitted from now on, and all that is spare from the next step on. */
+  /** Holds for admissions from now on, and for spare memory from the next step on. */
   limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
 
-  /** Memory that a lone sequence takes when it has grown to this length. */
+  /** Memory of a lone sequence of this length. */
   bytesForOne(finalLength: number): number {
-    return this.#bytesOf(this.#final({ numRows: 1, numStagingRows: 1, length: 1, finalLength }));
+    return this.#bytesOf(this.#final(loneSequence(finalLength)));
   }
 
   /** Whether a lone sequence can grow to this length. */
   canEverHold(finalLength: number): boolean {
-    return this.canHold({ numRows: 1, numStagingRows: 1, length: 1, finalLength });
+    return this.canHold(loneSequence(finalLength));
   }
 
-  /** Whether there is memory for this, to the last token, once all that is spare is given back. */
+  /** Whether this fits, to the last token, once everything spare is given back. */
   canHold(need: KvNeed): boolean {
     return this.#isWithin(this.#final(need));
   }
 
-  /** Whether there is memory for this, to the last token, with nothing given back. */
+  /** Whether this fits, to the last token, with nothing given back. */
   hasRoomFor(need: KvNeed): boolean {
     return this.#isWithin(larger(this.#shape, this.#final(need)));
   }
 
-  /** Gives back as much of what is spare as this needs, to the last token. False, and nothing is given back, if that is not enough. */
+  /** Gives back as much spare memory as this needs, to the last token. False, and nothing is given back, if that is too little. */
   makeRoom(need: KvNeed): boolean {
     if (!this.canHold(need)) return false;
     if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
     return true;
   }
 
-  /** Call it once before each step; `need` is what runs already. */
+  /** Call it once before each step with the rows that run already. */
   beginStep(need: KvNeed): void {
     if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
     this.#numSteps += 1;
     if (this.#numSteps % SHRINK_WINDOW_STEPS !== 0) return;
-    this.#shape = smaller(this.#shape, larger(this.#peak, this.#wanted(need)));
+    this.#shape = combine(Math.min, this.#shape, larger(this.#peak, this.#wanted(need)));
     this.#peak = this.#wanted(need);
   }
 
-  /** Grows to hold this, with slots to spare where they will fit to the last token. Ask `makeRoom` first. */
+  /** Grows to hold this, with spare slots if they fit to the last token. Call `makeRoom` first. */
   reserve(need: KvNeed): KvShape {
     const wanted = this.#wanted(need);
     this.#peak = larger(this.#peak, wanted);
@@ -142,7 +142,7 @@ export class KvMemory {
     return { numSlots: numRows, numStagingRows, capacity: this.#limits.capacityFor(finalLength) };
   }
 
-  /** What is reserved for it where memory is no matter. */
+  /** The shape to reserve for it if there were no limits. */
   #wanted(need: KvNeed): KvShape {
     const { numRows } = need;
     const numSlots = numRows === 0 ? 0 : Math.max(FEWEST_SLOTS, 2 ** Math.ceil(Math.log2(numRows)));
@@ -165,7 +165,7 @@ export class KvMemory {
     );
   }
 
-  /** The shape with up to `maxSlots` slots, as many as fit when what is needed has grown to its last token. */
+  /** The shape with up to `maxSlots` slots: as many as fit once the need has grown to its last token. */
   #withSpareSlots(shape: KvShape, maxSlots: number, need: KvNeed): KvShape {
     const final = larger(shape, this.#final(need));
     let numSlots = Math.max(shape.numSlots, maxSlots);
@@ -185,18 +185,18 @@ export class KvMemory {
   }
 }
 
-function larger(a: KvShape, b: KvShape): KvShape {
-  return {
-    numSlots: Math.max(a.numSlots, b.numSlots),
-    numStagingRows: Math.max(a.numStagingRows, b.numStagingRows),
-    capacity: Math.max(a.capacity, b.capacity),
-  };
+function loneSequence(finalLength: number): KvNeed {
+  return { numRows: 1, numStagingRows: 1, length: 1, finalLength };
 }
 
-function smaller(a: KvShape, b: KvShape): KvShape {
+function larger(a: KvShape, b: KvShape): KvShape {
+  return combine(Math.max, a, b);
+}
+
+function combine(choose: (a: number, b: number) => number, a: KvShape, b: KvShape): KvShape {
   return {
-    numSlots: Math.min(a.numSlots, b.numSlots),
-    numStagingRows: Math.min(a.numStagingRows, b.numStagingRows),
-    capacity: Math.min(a.capacity, b.capacity),
+    numSlots: choose(a.numSlots, b.numSlots),
+    numStagingRows: choose(a.numStagingRows, b.numStagingRows),
+    capacity: choose(a.capacity, b.capacity),
   };
 }

@@ -118,7 +118,7 @@ export class KvPlanner {
 
   /** The slot is about to be overwritten: its prefix replaces the least recently used one. */
   rescue(slot: KvSlot, except?: ReadonlySet<KvSlot>): readonly SlotTransfer[] {
-    const free = this.#state.running.freeSlotsWithin(this.#memory.shape.numSlots);
+    const free = this.#state.running.slots.freeWithin(this.#memory.shape.numSlots);
     const to = this.#prefixes.rescue(
       slot,
       free.filter((other) => !except?.has(other)),
@@ -145,7 +145,8 @@ export class KvPlanner {
 
   #need({ next, length = 0, numStagingRows = 1 }: KvDemand): KvNeed {
     const { running, limits } = this.#state;
-    const { numRows, size, all } = running;
+    const { size, all } = running;
+    const { numRows } = running.slots;
     const finals = [...all, ...(next ? [next] : [])].map(({ request }) =>
       finalLengthOf(request, limits.contextLength),
     );

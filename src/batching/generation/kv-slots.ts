@@ -4,7 +4,7 @@ export type KvSlot = number & { readonly __brand: 'KvSlot' };
 /** Hands out slots, the lowest free one first. Ask `canAllocate`, then `allocate`. */
 export class KvSlotPool {
   #capacity: number;
-  /** May hold more than `#capacity` for a while: shrinking never takes a slot in use away. */
+  /** May exceed `#capacity` for a while: shrinking never takes a slot in use away. */
   readonly #inUse = new Set<KvSlot>();
 
   constructor(capacity: number) {
@@ -24,7 +24,7 @@ export class KvSlotPool {
     return Math.max(-1, ...this.#inUse) + 1;
   }
 
-  /** Those that nobody uses, of the first `numSlots`. */
+  /** The free slots among the first `numSlots`. */
   freeWithin(numSlots: number): readonly KvSlot[] {
     return Array.from({ length: numSlots }, (_, index) => kvSlot(index)).filter(
       (slot) => !this.#inUse.has(slot),
@@ -42,7 +42,7 @@ export class KvSlotPool {
     this.#inUse.delete(slot);
   }
 
-  /** Trades a slot for the lowest free one, or keeps it where none is lower. */
+  /** Trades a slot for the lowest free one, or keeps it if none is lower. */
   relocate(slot: KvSlot): KvSlot {
     this.free(slot);
     return this.allocate();

@@ -8,32 +8,32 @@ import type { RequestId } from './request.ts';
 /** One row of a step: the tokens that one sequence feeds in. */
 export interface StepRow {
   readonly requestId: RequestId;
-  /** Of a prompt chunk that is not the last: where the K/V is to go as things stand; only the last chunk's is final. */
+  /** The slot for the K/V. It is final for the last chunk of a prompt, and may change before. */
   readonly slot: KvSlot;
   /** Tokens fed in this step: a prompt chunk (prefill), or the last sampled one (decode); none in a step behind another. */
   readonly tokenIds: readonly number[];
   /** Position of `tokenIds[0]` in the sequence = valid K/V entries of this row before the step. */
   readonly startPosition: number;
   readonly sampling: SamplingParams;
-  /** Of the sequence up to and with `tokenIds`; the same live object in each of its steps, so nothing is copied. */
+  /** Counts the sequence up to and with `tokenIds`. It is the same live object in each step of the sequence, so nothing is copied. */
   readonly tokenCounts: TokenCounts;
-  /** The tokens that would end its text too early; the same object in each of its steps. */
+  /** The tokens that would end the text too early; the same object in each step of the sequence. */
   readonly ban?: TokenBan;
-  /** What to tell of the prompt; left out where the step computes none of it, or nobody asked. */
+  /** The prompt tokens to score; left out if the step computes none, or the request asked for none. */
   readonly scoring?: PromptScoring;
 }
 
-/** The prompt tokens of which a prefill chunk yields the logprobs. */
+/** The prompt tokens that a prefill chunk scores. */
 export interface PromptScoring {
-  /** The tokens after each of the chunk's own, as far as the prompt goes: token i is scored with the logits of token i. */
+  /** The token after each of the chunk's own, up to the end of the prompt: target i is scored with the logits of token i. */
   readonly targetTokenIds: readonly number[];
-  /** Of the likeliest tokens in each place. */
+  /** Alternatives in each place. */
   readonly numLogprobs: number;
 }
 
 /**
- * The K/V row of `from` is copied to `to`, whose own is lost. Where it moves, what the runner knows of the sequence in `from`
- * goes with it; where it is copied, another sequence takes its K/V over.
+ * The K/V row of `from` overwrites that of `to`. A move takes along what the runner knows of the sequence in `from`. A copy
+ * lets another sequence reuse the K/V.
  */
 export interface SlotTransfer {
   readonly kind: 'move' | 'copy';
@@ -42,35 +42,35 @@ export interface SlotTransfer {
 }
 
 interface KvStep {
-  /** What the K/V cache is to be, before anything else is done; what is in it stays as far as it fits. */
+  /** Resize the K/V cache to this first; its content stays as far as it fits. */
   readonly kvShape: KvShape;
-  /** Done before the forward pass, in this order. */
+  /** To be done before the forward pass, in this order. */
   readonly transfers: readonly SlotTransfer[];
 }
 
 /**
- * Prompt chunks: one of a single sequence, or the whole prompts of several, padded on the right to the longest. Chunks of one
+ * Prompt chunks: a chunk of one sequence, or the whole prompts of several, padded on the right to the longest. Chunks of one
  * prompt come in order; other rows may decode in between.
  */
 export interface PrefillStep extends KvStep {
   readonly kind: 'prefill';
-  /** Of several, each starts at position 0, is a whole prompt, and has no `scoring`. */
+  /** If there are several, each is a whole prompt from position 0 and has no `scoring`. */
   readonly rows: readonly StepRow[];
   /**
-   * Only the last chunk yields a token; only then is the K/V of the rows copied to their slots. A sequence that generates
-   * nothing has no such chunk.
+   * Only the last chunk yields a token and copies the K/V of the rows to their slots. A sequence that generates nothing has
+   * no such chunk.
    */
   readonly isLastChunk: boolean;
-  /** The slot that holds the K/V in front of a chunk which is the first of its prompt to be computed. */
+  /** The slot that holds the K/V before the first computed chunk of a prompt; undefined if none is reused. */
   readonly reusedSlot: KvSlot | undefined;
 }
 
-/** One new token for each row: its first, where all of its prompt but the last token was copied to its slot. */
+/** One new token for each row. It is the first token of a sequence whose prompt was copied, all but its last token. */
 export interface DecodeStep extends KvStep {
   readonly kind: 'decode';
   /**
-   * Started while the decode step before it is in flight, with the same rows one position further: what is fed in are
-   * the tokens that that step samples, which only the device knows yet.
+   * Whether it starts while the decode step before it is in flight. It has the same rows one position further, and feeds in
+   * the tokens of that step, which are still on the device.
    */
   readonly isBehind: boolean;
   /** Row i is in slot i. */
@@ -79,20 +79,20 @@ export interface DecodeStep extends KvStep {
 
 export type Step = PrefillStep | DecodeStep;
 
-/** What a step yields, with where its time went (durations on the runner's own monotonic clock, ms). */
+/** The result of a step. Durations in ms, on the runner's own monotonic clock. */
 export interface StepOutput {
   /**
-   * One entry per row: the id sampled for position `startPosition + tokenIds.length`, or an `Error` that
-   * fails this row alone. Empty for a chunk that is not the last.
+   * One entry per row: the id sampled for position `startPosition + tokenIds.length`, or an `Error` that fails only this
+   * row. Empty for a chunk that is not the last.
    */
   readonly tokenIds: readonly (number | Error)[];
-  /** One entry per id: its logprobs, where its row asked for them. Left out where no row did. */
+  /** One entry per id, undefined if its row did not ask for logprobs. Left out if no row did. */
   readonly logprobs?: readonly (TokenLogprobs | undefined)[];
-  /** One entry per target of the step's only row, or why it has none; left out where it has no `scoring`. */
+  /** One entry per target of the step's only row, or why there are none. Left out if it has no `scoring`. */
   readonly promptLogprobs?: readonly TokenLogprobs[] | Error;
-  /** Inside the runtime's `run` call. */
+  /** Time inside the runtime's `run` call. */
   readonly runMs: number;
-  /** Waiting for logits or ids to arrive on the CPU (on a GPU this holds the GPU's own time). */
+  /** Time until logits or ids are on the CPU (with a GPU this includes the GPU's own time). */
   readonly readbackMs: number;
 }
 
@@ -108,17 +108,17 @@ export interface StartedStep {
 }
 
 /**
- * Port to the device. The engine awaits a step's output before it starts the next, but where `isPipelined` it starts one
- * decode step behind another, once that is launched: at most two are in flight, and their outputs come in order.
+ * Port to the device. The engine awaits the output of a step before it starts the next. If `isPipelined`, it starts one
+ * decode step behind another once that is launched: at most two are in flight, and their outputs come in order.
  *
- * In all but a few ms `output` must settle in a later task than the step was started in, not merely in a later microtask: that
- * gap is where the host delivers submits and cancels, as the engine itself never yields. A GPU readback does so by nature; a
- * runtime that computes synchronously has to yield to the host every few ms, between steps that are shorter.
+ * Every few ms `output` must settle in a later task than the step started in, not only in a later microtask. The host
+ * delivers submits and cancels between tasks, and the engine itself never yields. A GPU readback takes a task by nature; a
+ * runtime that computes synchronously has to yield to the host between its steps.
  */
 export interface ModelRunner {
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;
-  /** Prompts that one prefill step may compute together; 1 where a token of padding costs as much as any other. */
+  /** Prompts that one prefill step may compute together; 1 if padding costs as much as other tokens. */
   readonly maxPrefillRows: number;
   /** Prompt tokens that one step may score: their logits are all in memory at once. Integer >= 1. */
   readonly maxScoredTokens: number;

@@ -1,28 +1,27 @@
 import type { KvShape } from './kv-memory.ts';
 import type { KvSlot } from './kv-slots.ts';
 
-/** A slot whose first K/V entries are those of these tokens. */
+/** A slot whose first K/V entries can be reused. */
 export interface CachedPrefix {
   readonly slot: KvSlot;
-  /** Leading tokens that it has in common with what was asked for. */
+  /** Leading tokens that the slot and the prompt have in common. */
   readonly length: number;
 }
 
 interface FreedRow {
   tokenIds: readonly number[];
-  /** Of `#numUses`. */
+  /** The value of `#numUses` at its last use. */
   lastUse: number;
 }
 
 /**
- * What the K/V rows of free slots still hold of sequences that have ended, least recently used first to go. Slots in
- * use are not in it: what they hold is known from their sequences.
+ * The prefixes in the K/V rows of free slots, left by sequences that have ended. The least recently used goes first. Slots
+ * in use are not in it: their sequences know what they hold.
  */
 export class PrefixCache {
   readonly #rows = new Map<KvSlot, FreedRow>();
   #numUses = 0;
 
-  /** The row stays as its sequence has left it. */
   keep(slot: KvSlot, tokenIds: readonly number[]): void {
     if (tokenIds.length === 0) return;
     this.#numUses += 1;
@@ -33,7 +32,7 @@ export class PrefixCache {
     this.#rows.clear();
   }
 
-  /** What does not fit into this shape is gone. */
+  /** Forgets what does not fit into this shape. */
   truncate({ numSlots, capacity }: KvShape): void {
     for (const [slot, row] of this.#rows) {
       if (slot >= numSlots) this.#rows.delete(slot);
@@ -41,12 +40,12 @@ export class PrefixCache {
     }
   }
 
-  /** Slots with the tokens whose K/V they hold. */
+  /** Slots, each with the tokens whose K/V it holds. */
   get rows(): readonly (readonly [KvSlot, readonly number[]])[] {
     return [...this.#rows].map(([slot, { tokenIds }]) => [slot, tokenIds]);
   }
 
-  /** The row served a request. */
+  /** The row has served a request. */
   touch(slot: KvSlot): void {
     const row = this.#rows.get(slot);
     if (!row) return;
@@ -55,10 +54,10 @@ export class PrefixCache {
   }
 
   /**
-   * The slot is about to be overwritten: where to copy its row so that the least recently used one is lost instead.
-   * Undefined where it holds nothing or is that one itself.
+   * The slot is about to be overwritten. Returns where to copy its row, in place of the least recently used one; undefined
+   * if the slot holds nothing, or the least recently used row.
    *
-   * @param free Slots that nobody uses.
+   * @param free Slots that are not in use.
    */
   rescue(slot: KvSlot, free: readonly KvSlot[]): KvSlot | undefined {
     const row = this.#rows.get(slot);
@@ -72,7 +71,7 @@ export class PrefixCache {
   }
 }
 
-/** Of rows and what they hold, the one that shares most leading tokens; undefined where none shares any. */
+/** The row that shares the most leading tokens; undefined if none shares any. */
 export function longestOf(
   rows: readonly (readonly [KvSlot, readonly number[]])[],
   tokenIds: readonly number[],

@@ -3,17 +3,17 @@ import type { ClientId, RequestId } from './request.ts';
 import { Round } from './round.ts';
 import { TurnTree, type TurnPlace } from './turn-tree.ts';
 
-/** Whose turn a request waits for. */
+/** Who a request belongs to when clients take turns. */
 export interface TurnOwner {
   readonly clientId: ClientId;
-  /** Within its client, outermost first: the callers that take turns, then the turn itself. A turn of its own where left out. */
+  /** Within its client, outermost first: the callers that take turns, then the turn itself. Left out: a turn of its own. */
   readonly turn?: readonly string[];
 }
 
-/** What can wait its turn. */
+/** A request that can wait in the queue. */
 export interface Queued extends TurnOwner {
   readonly id: RequestId;
-  /** Lower goes first; 0 where it is left out. An integer. */
+  /** Lower goes first; 0 if left out. An integer. */
   readonly priority?: number;
 }
 
@@ -26,9 +26,7 @@ export class RequestQueue<Request extends Queued> {
   readonly #places = new Map<RequestId, TurnPlace<Request>>();
   /** By priority. Holds a class exactly while something waits in it. */
   readonly #classes = new Map<number, TurnTree<Request>>();
-  /** Of the classes, ascending. */
-  readonly #priorities: number[] = [];
-  /** Whatever the class of a request. */
+  /** Counts the requests of all classes. */
   readonly #shares = new QueueShares();
   readonly #arrivals = new Round<Request>();
 
@@ -36,7 +34,7 @@ export class RequestQueue<Request extends Queued> {
     return this.#arrivals.size;
   }
 
-  /** The longest waiting, whatever its turn: batch waits are counted from its arrival. */
+  /** The request that has waited longest: batch waits are counted from its arrival. */
   get oldest(): Request | undefined {
     return this.#arrivals.first;
   }
@@ -51,18 +49,19 @@ export class RequestQueue<Request extends Queued> {
   }
 
   /**
-   * The limit that keeps some requests of one turn out; undefined where there is room for all of them. When several clients wait,
-   * each has an equal share of `maxQueuedRequests`, and so have the callers of one client within its share. A client that
-   * floods the queue keeps nobody else out of it.
+   * The limit that keeps some requests of one turn out; undefined if there is room for all of them. Waiting clients have equal
+   * shares of `maxQueuedRequests`, and the callers of a client have equal shares of its share. So a client that floods the
+   * queue keeps no other out of it.
    */
   limitFor(owner: TurnOwner, maxQueuedRequests: number, numRequests = 1): QueueLimit | undefined {
     return this.#shares.limitFor(sharersOf(owner), maxQueuedRequests, numRequests);
   }
 
-  /** The request arrived no earlier than those that wait already. */
+  /** The request must not have arrived before one that waits already. */
   add(request: Request): void {
     const { id, clientId, turn = [], priority = 0 } = request;
-    const inClass = this.#classes.get(priority) ?? this.#openClass(priority);
+    const inClass = this.#classes.get(priority) ?? new TurnTree<Request>();
+    this.#classes.set(priority, inClass);
     this.#shares.add(sharersOf(request));
     this.#places.set(id, inClass.add([clientId, ...turn], request));
     this.#arrivals.add(request);
@@ -73,7 +72,7 @@ export class RequestQueue<Request extends Queued> {
     return this.#firstClass?.first;
   }
 
-  /** Removes `next`; its client, caller and turn each go to the end of their round. */
+  /** Removes `next`. Its client, caller and turn each go to the end of their round. */
   take(): Request | undefined {
     const { next } = this;
     if (!next) return undefined;
@@ -91,30 +90,16 @@ export class RequestQueue<Request extends Queued> {
     this.#shares.remove(sharersOf(request));
     const inClass = this.#classes.get(priority);
     inClass?.remove(place);
-    if (inClass?.isEmpty) this.#closeClass(priority);
+    if (inClass?.isEmpty) this.#classes.delete(priority);
     return request;
   }
 
   get #firstClass(): TurnTree<Request> | undefined {
-    const [priority = 0] = this.#priorities;
-    return this.#classes.get(priority);
-  }
-
-  #openClass(priority: number): TurnTree<Request> {
-    const opened = new TurnTree<Request>();
-    this.#classes.set(priority, opened);
-    const index = this.#priorities.findIndex((other) => other > priority);
-    this.#priorities.splice(index === -1 ? this.#priorities.length : index, 0, priority);
-    return opened;
-  }
-
-  #closeClass(priority: number): void {
-    this.#classes.delete(priority);
-    this.#priorities.splice(this.#priorities.indexOf(priority), 1);
+    return this.#classes.get(Math.min(...this.#classes.keys()));
   }
 }
 
-/** Who shares the queue: the client and its callers. Turns of one caller have no shares of their own. */
+/** The client and its callers have shares of the queue. Turns of one caller have none of their own. */
 function sharersOf({ clientId, turn = [] }: TurnOwner): readonly string[] {
   return [clientId, ...turn.slice(0, -1)];
 }

@@ -67,7 +67,7 @@ export class Scheduler {
   }
 
   get numSlotsInUse(): number {
-    return this.#state.running.numSlotsInUse;
+    return this.#state.running.slots.numInUse;
   }
 
   get kvUsage(): KvUsage {
@@ -94,7 +94,7 @@ export class Scheduler {
   /** Governs the next decision; what runs keeps running. Returns the waiting requests that can never run now. */
   configure(policy: BatchingPolicy): readonly UnfitRequest[] {
     this.#state.policy = policy;
-    this.#state.running.resize(policy.maxBatchSize);
+    this.#state.running.slots.resize(policy.maxBatchSize);
     this.#kv.applyPolicy();
     return this.#admission.waiting.all.flatMap(({ id, request }) => {
       const error = this.#kv.errorFor(request);
@@ -128,7 +128,7 @@ export class Scheduler {
 
   /** The ids of all that were there, the running ones first. */
   abortAll(): readonly RequestId[] {
-    const ids = [...this.#state.running.ids, ...this.#admission.waiting.all.map(({ id }) => id)];
+    const ids = [...this.#state.running.all, ...this.#admission.waiting.all].map(({ id }) => id);
     for (const id of ids) this.abort(id);
     return ids;
   }

@@ -13,7 +13,7 @@ export interface TurnPlace<Request> {
   readonly leaf: Leaf<Request>;
 }
 
-/** What takes turns with its siblings: a client, a caller within it, or one turn of several requests. */
+/** A client, a caller within it, or one turn of several requests. It takes turns with its siblings. */
 class Group<Request> {
   readonly name: string;
   readonly parent: Group<Request> | undefined;

@@ -1,7 +1,7 @@
 import type { SamplingParams } from '../generation/options.ts';
 import { at } from './top-k.ts';
 
-/** Tokens of a sequence's prompt and output -> how often each occurs in the output. */
+/** Each token of a sequence's prompt and output -> how often the output has it. */
 export type TokenCounts = ReadonlyMap<number, number>;
 
 /** Tokens that can't be sampled before a position of their sequence. */
@@ -10,7 +10,7 @@ export interface TokenBan {
   readonly untilPosition: number;
 }
 
-/** Whether bias or penalties change any logit of a request. */
+/** Whether bias or penalties change any logit. */
 export function isAdjusting({
   logitBias,
   repetitionPenalty,
@@ -26,8 +26,8 @@ export function isAdjusting({
 }
 
 /**
- * Bias, then penalties, in place. Every step is one f32 operation, which storing into the array rounds, so that a GPU
- * comes to the same bits.
+ * Applies bias, then penalties, in place. Every step is one f32 operation, rounded by the store into the array, so a GPU
+ * gets the same bits.
  */
 export function adjustLogits(logits: Float32Array, params: SamplingParams, tokenCounts: TokenCounts): void {
   for (const [key, bias] of Object.entries(params.logitBias)) {
@@ -35,7 +35,7 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
     logits[id] = at(logits, id) + Math.fround(bias);
   }
   const repetition = Math.fround(params.repetitionPenalty);
-  // An inverse spares a division, which GPUs round each in its own way.
+  // GPUs differ in how they round a division, so both sides multiply by the inverse.
   const repetitionInverse = Math.fround(1 / params.repetitionPenalty);
   const presence = Math.fround(params.presencePenalty);
   const frequency = Math.fround(params.frequencyPenalty);
@@ -47,7 +47,7 @@ export function adjustLogits(logits: Float32Array, params: SamplingParams, token
   }
 }
 
-/** In place: as if the model thought these tokens impossible. */
+/** Makes these tokens impossible, in place. */
 export function banTokens(logits: Float32Array, { tokenIds }: TokenBan): void {
   for (const id of tokenIds) logits[id] = -Infinity;
 }

@@ -1,9 +1,9 @@
 import { finiteIn, validator, type Validate } from '../generation/validate.ts';
 
-/** Token id -> what is added to its logit: a plain record, so that it can be sent anywhere. */
+/** Token id -> what is added to its logit. */
 export type LogitBias = Readonly<Record<string, number>>;
 
-/** Enough entries to ban or favour whole families of tokens; each costs the CPU a little in every step. */
+/** Each entry costs the CPU a little in every step. */
 export const LOGIT_BIAS_LIMITS = { maxItems: 300, from: -100, to: 100 } as const;
 
 /** Biases for tokens that a vocabulary of this size has. */
@@ -28,6 +28,6 @@ export function logitBiasWithin(vocabSize: number): Validate<LogitBias> {
 
 function isTokenId(key: string, vocabSize: number): boolean {
   const id = Number(key);
-  // Compared as text too: `1e3`, ` 7` and `07` are numbers, but no ids.
+  // The text is compared too: `1e3`, ` 7` and `07` are numbers, but not ids.
   return Number.isInteger(id) && id >= 0 && id < vocabSize && String(id) === key;
 }

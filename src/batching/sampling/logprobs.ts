@@ -7,16 +7,13 @@ export interface TokenLogprob {
   readonly logprob: number;
 }
 
-/**
- * An output token among its alternatives. The probabilities are the model's own, the softmax of its raw logits: before
- * bias, penalties, temperature, top-k, top-p and min-p.
- */
+/** An output token among its alternatives. The probabilities are the model's own: the softmax of its raw logits. */
 export interface TokenLogprobs extends TokenLogprob {
-  /** As many of the likeliest tokens as were asked for, the likeliest first; the output token may be among them. */
+  /** As many of the likeliest tokens as requested, the likeliest first. The output token may be among them. */
   readonly top: readonly TokenLogprob[];
 }
 
-/** A prompt token among its alternatives, as `TokenLogprobs`. Nothing precedes the first one: its logprob is null. */
+/** A prompt token among its alternatives. The first token has no logits before it, so its logprob is null. */
 export interface PromptTokenLogprobs {
   readonly tokenId: number;
   readonly logprob: number | null;
@@ -24,7 +21,7 @@ export interface PromptTokenLogprobs {
   readonly top: readonly TokenLogprob[];
 }
 
-/** What turns logits into logprobs. */
+/** Normalizes logits into logprobs. */
 export interface SoftmaxScale {
   readonly largestLogit: number;
   /** Sum of the weights at temperature 1. */
@@ -37,7 +34,7 @@ export function logprobOf(logit: number, { largestLogit, totalWeight }: SoftmaxS
   return logit - largestLogit - Math.log(totalWeight / LARGEST_WEIGHT);
 }
 
-/** Why these logits have no softmax: one is NaN or +Infinity, or all are -Infinity. Undefined where they have one. */
+/** The error of logits without a softmax: one is NaN or +Infinity, or all are -Infinity. */
 export function checkLogits(logits: Float32Array): RangeError | undefined {
   let largest = -Infinity;
   for (let id = 0; id < logits.length; id += 1) {
@@ -49,7 +46,6 @@ export function checkLogits(logits: Float32Array): RangeError | undefined {
   return largest === -Infinity ? noFiniteLogit() : undefined;
 }
 
-/** Every token is impossible. */
 export function noFiniteLogit(): RangeError {
   return new RangeError('Expected a finite logit, got -Infinity for every token');
 }

@@ -5,7 +5,7 @@ export const PHILOX = { multiplier: 0xd256d193, keyIncrement: 0x9e3779b9, numRou
 
 /**
  * Philox2x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as
- * 1, 2, 3" (SC11); same numbers as their Random123 library. Only u32 multiply, add, xor and shift, so WGSL can repeat it.
+ * 1, 2, 3" (SC11); same numbers as their Random123 library. It needs only u32 multiply, add, xor and shift, which WGSL has.
  */
 export function philox2x32(
   counter: readonly [low: number, high: number],
@@ -23,16 +23,16 @@ export function philox2x32(
 }
 
 /**
- * The seed of one of several continuations of a prompt: the first has the request's own, so that it is what it would be alone.
- * Unsigned 32-bit integers.
+ * The seed of one of several continuations of a prompt. The first has the request's own seed, so its text doesn't depend on `n`.
+ * Seeds are unsigned 32-bit integers.
  */
 export function continuationSeed(seed: number, index: number): number {
-  // `uniform` counts in the low word only: its numbers are not these.
+  // The high word is 1, so these numbers differ from those of `uniform`, whose high word is 0.
   return index === 0 ? seed : philox2x32([index, 1], seed)[0];
 }
 
 /**
- * The random number of one position of one sequence: in [0, 1), a multiple of 2^-24, exact in an f32. It hangs on
+ * The random number of one position of one sequence: in [0, 1), a multiple of 2^-24, exact in an f32. It depends on
  * nothing else, so a text does not depend on batch-mates, policy or interruption.
  */
 export function uniform(seed: number, position: number): number {

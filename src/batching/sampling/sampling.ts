@@ -5,10 +5,10 @@ import type { SamplingParams } from '../generation/options.ts';
 import { shareOf, sharpnessOf, smallestWeightFor, weightOf } from './token-weights.ts';
 import { at, compareLikelihood, topK } from './top-k.ts';
 
-/** What the next token of one sequence hangs on, besides the logits; nothing else may. */
+/** Besides the logits, the next token of a sequence depends on nothing but this. */
 export interface SamplingContext {
   readonly params: SamplingParams;
-  /** Of the token to be sampled, in its sequence. */
+  /** The position of the token to be sampled in its sequence. */
   readonly position: number;
   readonly tokenCounts: TokenCounts;
   readonly ban?: TokenBan | undefined;
@@ -16,24 +16,23 @@ export interface SamplingContext {
 
 export interface SampledToken {
   readonly tokenId: number;
-  /** Where they were asked for. */
+  /** Undefined unless requested. */
   readonly logprobs: TokenLogprobs | undefined;
 }
 
 /**
- * The next token, given the logits of the token before it. Throws `RangeError` for logits of which one is NaN
- * or +Infinity, or all are -Infinity or banned: that row has no next token, its batch-mates have.
+ * The next token, given the logits of the token before it. Throws `RangeError` if a logit is NaN or +Infinity, or if all
+ * are -Infinity or banned: that row alone has no next token.
  */
 export type SampleToken = (logits: Float32Array, context: SamplingContext) => SampledToken;
 
 /**
  * The CPU path of sampling, and the reference for the GPU path, which draws the same token for the same seed. The order
- * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency, presence penalty; banned tokens; the likeliest where greedy;
- * temperature; min-p; of these the `topK` most likely; of these the smallest set that reaches `topP`. Of equal logits
- * the lower id is the likelier. The draw walks what is kept in order of id, so that it needs no sorted probabilities.
- * Logprobs, as vLLM's default, are those of the raw logits.
+ * is vLLM's (`v1/sample/sampler.py`): logit bias; repetition, frequency and presence penalty; banned tokens; the likeliest if
+ * greedy; temperature; min-p; top-k; top-p. Of equal logits the lower id counts as the likelier. The draw walks the kept
+ * tokens in order of id, so it needs no sorted probabilities.
  *
- * The sampler owns scratch memory for one vocabulary; a greedy row without logprobs allocates nothing.
+ * The sampler owns scratch memory for one vocabulary. A greedy row without logprobs allocates nothing.
  */
 export function createSampler(vocabSize: number): SampleToken {
   const adjusted = new Float32Array(vocabSize);
@@ -87,7 +86,7 @@ function findLikeliest(logits: Float32Array): number {
   return likeliest;
 }
 
-/** Weights by id; the likeliest weighs most, whatever the temperature, and what min-p drops weighs nothing. */
+/** Weights by id. Tokens that min-p drops weigh 0. */
 function weigh(
   logits: Float32Array,
   ids: Int32Array,
@@ -103,11 +102,11 @@ function weigh(
   }
 }
 
-/** Top-p. Works inside `ids`, and returns what is kept in order of id. */
+/** Top-p. Overwrites `ids`, and returns the kept ones in order of id. */
 function keepNucleus(logits: Float32Array, ids: Int32Array, weights: Float64Array, topP: number): Int32Array {
   const total = sum(ids, weights);
   const needed = Math.max(1, total - shareOf(total, 1 - topP));
-  // Tokens below this together weigh less than what top-p drops, so they need no sorting.
+  // All tokens below this weight together weigh less than top-p drops, so they need no sorting.
   const negligible = (total - needed) / ids.length;
   let numLikely = 0;
   for (const id of ids) {
@@ -134,7 +133,7 @@ function draw(ids: Int32Array, weights: Float64Array, random: number): number {
   return chosen;
 }
 
-/** Weights are integers and their sum is below 2^53: exact in any order. */
+/** Exact in any order: weights are integers, and their sum is below 2^53. */
 function sum(ids: Int32Array, weights: Float64Array): number {
   let total = 0;
   for (const id of ids) total += at(weights, id);

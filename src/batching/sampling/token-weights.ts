@@ -2,13 +2,13 @@ import { multiplyHigh } from './multiply-high.ts';
 import { at } from './top-k.ts';
 
 /**
- * Unnormalised probabilities as integers: exp((logit - largest) / temperature) in units of 2^-31. The exponential of a
- * float is another number on each device, and sums of floats hang on their order; these integers and their sums are the
- * same everywhere, so a GPU draws the very token that the CPU draws.
+ * Unnormalized probabilities as integers: exp((logit - largest) / temperature) in units of 2^-31. Devices differ in the
+ * exponential of a float, and sums of floats depend on their order. These integers and their sums are the same everywhere,
+ * so a GPU draws the same token as the CPU.
  *
  * The only float operations are one subtraction and one multiplication in f32, which every device rounds to the nearest.
- * What is left is 2^-x for a fixed-point x: whole octaves are a shift, the first 8 bits of the fraction a table, the
- * other 12 the series 1 - r + r²/2 of exp(-r).
+ * The rest is 2^-x for a fixed-point x: whole octaves are a shift, the first 8 bits of the fraction a table, and the
+ * other 12 bits the series 1 - r + r²/2 of exp(-r).
  */
 
 /** The weight of the likeliest token. */
@@ -39,7 +39,7 @@ const FRACTIONS: Uint32Array = Uint32Array.from({ length: 256 }, (_, index) =>
   ),
 );
 
-/** Bounds that keep the product with any difference of logits that matters in an f32's normal range. */
+/** Within these bounds, the product with any logit difference that matters is a normal f32. */
 const SMALLEST_SHARPNESS = 2 ** -100;
 const LARGEST_SHARPNESS = 2 ** 100;
 
@@ -49,20 +49,20 @@ export function sharpnessOf(temperature: number): number {
   return Math.fround(sharpness) * UNITS_PER_OCTAVE;
 }
 
-/** The weight of a token; both logits are f32. From 0 for the unlikeliest (-Infinity too) to `LARGEST_WEIGHT`. */
+/** The weight of a token, from 0 to `LARGEST_WEIGHT`. Both logits are f32, and -Infinity weighs 0. */
 export function weightOf(logit: number, largestLogit: number, sharpness: number): number {
   const distance = Math.fround(Math.fround(largestLogit - logit) * sharpness);
   return distance < END_OF_WEIGHTS ? weightAt(Math.trunc(distance)) : 0;
 }
 
-/** Min-p: the weight that a token must reach; at least 1, as a weight of 0 is never drawn. */
+/** Min-p: the weight that a token must reach, at least 1. */
 export function smallestWeightFor(minP: number): number {
   return Math.max(1, Math.ceil(minP * LARGEST_WEIGHT));
 }
 
 /**
- * floor(total * fraction), exactly, for a total below 2^53 and a fraction in [0, 1] that is taken to the nearest 2^-24:
- * the product has up to 77 bits.
+ * floor(total * fraction), exactly, for a total below 2^53 and a fraction in [0, 1], rounded to the nearest 2^-24. The
+ * product has up to 77 bits.
  */
 export function shareOf(total: number, fraction: number): number {
   const numerator = Math.round(fraction * SHARE_UNITS);
@@ -70,7 +70,7 @@ export function shareOf(total: number, fraction: number): number {
   return ((total - low) / SHARE_UNITS) * numerator + Math.floor((low * numerator) / SHARE_UNITS);
 }
 
-/** 2^(31 - distance / 2^20), rounded down at the last; falls with every unit of the fraction. */
+/** 2^(31 - distance / 2^20), rounded down; it falls with every unit of the fraction. */
 export function weightAt(distance: number): number {
   const fraction = at(FRACTIONS, (distance >>> 12) & 0xff);
   const r = (LN2_UNITS * (distance & 0xfff)) >>> 8;

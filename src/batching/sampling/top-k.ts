@@ -1,12 +1,9 @@
-/**
- * The ids of the k largest logits in order of id; of equal logits the lower id counts as the larger. The result
- * lies in `scratch`, which has room for one id per logit.
- */
+/** The ids of the k largest logits in order of id; of equal logits the lower id counts as the larger. */
 export function topK(logits: Float32Array, k: number, scratch: Int32Array): Int32Array {
   const kept = scratch.subarray(0, Math.min(k, logits.length));
   for (let id = 0; id < kept.length; id += 1) kept[id] = id;
   if (kept.length === logits.length) return kept;
-  // A heap with the least likely of the kept on top: nearly every token of a large vocabulary costs one comparison.
+  // The least likely of the kept tokens is on top of a heap, so most tokens of a large vocabulary cost one comparison.
   for (let index = kept.length >> 1; index >= 0; index -= 1) siftDown(kept, index, logits);
   for (let id = kept.length; id < logits.length; id += 1) {
     if (at(logits, id) <= at(logits, at(kept, 0))) continue;
@@ -39,7 +36,7 @@ function siftDown(heap: Int32Array, start: number, logits: Float32Array): void {
   heap[index] = id;
 }
 
-/** Index of the child that belongs on top; past the end where there is none. */
+/** The index of the child that belongs on top, or one past the end if there is none. */
 function leastLikelyChild(heap: Int32Array, index: number, logits: Float32Array): number {
   const left = 2 * index + 1;
   const right = left + 1;

@@ -27,7 +27,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
   };
 
   return (
-    <section className="panel answers" aria-labelledby="answers-title">
+    <section className="panel" aria-labelledby="answers-title">
       <div className="answers-head">
         <h2 id="answers-title">Answers</h2>
         <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
@@ -44,10 +44,10 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
         {ids.length === 0 && <p className="empty-note">No query yet: each one sent gets a row here.</p>}
       </ScrollBox>
       <div className="answers-actions">
-        <Button look="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
+        <Button variant="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
           Cancel waiting
         </Button>
-        <Button look="quiet" disabled={numSettled === 0} onClick={() => clearAnswers(store, deployment)}>
+        <Button variant="quiet" disabled={numSettled === 0} onClick={() => clearAnswers(store, deployment)}>
           Clear settled
         </Button>
       </div>

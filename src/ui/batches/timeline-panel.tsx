@@ -25,7 +25,7 @@ export function TimelinePanel({ deployment }: { readonly deployment: string }) {
   // The batch under the pointer or the focus, or the newest.
   const readBatch = batches.find(({ batchIndex }) => batchIndex === activeIndex) ?? batches.at(-1);
   return (
-    <Panel title="Why each batch was cut" className="timeline-panel">
+    <Panel title="Why each batch was cut">
       <div className="timeline-body" data-testid="batch-timeline" ref={bodyRef}>
         <Timeline layout={layout} width={width} newest={batches.at(-1)} onActivate={setActiveIndex} />
         {batches.length === 0 && (

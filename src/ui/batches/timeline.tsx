@@ -122,7 +122,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
       onKeyDown={moveFocus}
     >
       <rect className="row-area" width={width} height={height} />
-      <g className="row-label" transform={`translate(0 ${height / 2})`}>
+      <g transform={`translate(0 ${height / 2})`}>
         <text x="26" className="row-index">
           {batchIndex}
         </text>
@@ -135,9 +135,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
           fillRule="evenodd"
           transform="translate(64 0) scale(.8)"
         />
-        <text x="73" className="row-reason">
-          {reason}
-        </text>
+        <text x="73">{reason}</text>
       </g>
       <rect className="row-wait" x={arrivedX} y={barTop} width={cutX - arrivedX} height={barHeight} />
       <rect

@@ -22,7 +22,6 @@ const LogprobsTable = lazy(async () => {
   return { default: module.LogprobsTable };
 });
 
-/** Where texts begin: written, continued by the model, and written on. */
 export function ComposePanel() {
   const composer = useComposer();
   const error = useComposerView((view) => view.error);
@@ -101,7 +100,7 @@ function Samples() {
   );
 }
 
-/** Several continuations of one prompt take turns in the document. */
+/** Switches the document between several continuations of one prompt. */
 function ChoiceSwitch() {
   const composer = useComposer();
   const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
@@ -125,7 +124,6 @@ function ChoiceSwitch() {
   );
 }
 
-/** Of the continuation that is shown, once it has ended and where they were asked for. */
 function Logprobs() {
   const id = useComposerView(({ followed }) => followed?.id);
   const choice = useComposerView(({ followed }) => followed?.choice ?? 0);
@@ -138,7 +136,7 @@ function Logprobs() {
   );
 }
 
-/** Told once, at the end: a reader of the screen is not read every token. */
+/** Announced once, at the end: a screen reader doesn't read every token. */
 function FinishedMessage() {
   const id = useComposerView(({ followed }) => followed?.id);
   const text = useServeView(({ requests }) => {

@@ -11,7 +11,7 @@ export function useComposer(): Composer {
   return composer;
 }
 
-/** Renders again only when the selected value changes; nothing that changes with a token belongs in it. */
+/** Renders again only when the selected value changes, so don't select a value that changes with every token. */
 export function useComposerView<Selected>(select: (view: ComposerView) => Selected): Selected {
   return useStore(useComposer().store, select);
 }

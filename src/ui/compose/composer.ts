@@ -13,12 +13,12 @@ import type { DocumentText } from './document-text.ts';
 import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
 import type { GenerationErrors, GenerationTexts } from './generation-fields.ts';
 
-/** The request whose continuation stands at the end of the document. */
+/** The request whose continuation is at the end of the document. */
 export interface FollowedRequest {
   readonly id: RequestId;
-  /** The document that it continues, and to which undoing goes back. */
+  /** The document that it continues. Undo goes back to it. */
   readonly base: DocumentText;
-  /** The options that it was sent with. */
+  /** The options it was sent with. */
   readonly texts: GenerationTexts;
   /** Which of its continuations is shown. */
   readonly choice: number;
@@ -31,7 +31,7 @@ export interface ComposerView {
   readonly texts: GenerationTexts;
   readonly optionErrors: GenerationErrors;
   readonly error: WireError | undefined;
-  /** Undefined before the first request, and once the document was edited. */
+  /** Undefined before the first request, and after the document is edited. */
   readonly followed: FollowedRequest | undefined;
 }
 
@@ -45,16 +45,16 @@ export const EMPTY_PROMPT: WireError = {
   message: 'The prompt is empty: write the beginning of a text for the model to continue.',
 };
 
-/** The document that is written and continued, outside React: tokens change it without a render. */
+/** Holds the document outside React, so tokens change it without a render. */
 export class Composer {
   readonly store: StoreApi<ComposerView>;
   readonly #serve: Serve;
   readonly #serveStore: ServeStore;
   readonly #onFinished: (request: RequestView, texts: GenerationTexts) => void;
-  /** Sent from here and not over yet, with the options that they were sent with. */
+  /** The unfinished requests sent from here, with their options. */
   readonly #sent = new Map<RequestId, GenerationTexts>();
 
-  /** `onFinished` hears of every request that was sent from here and came to its end. */
+  /** @param onFinished Called for every request sent from here that finishes. */
   constructor(
     serve: Serve,
     serveStore: ServeStore,
@@ -76,7 +76,7 @@ export class Composer {
     });
   }
 
-  /** Continues the document; while it is being continued, asks for another continuation of the same text. */
+  /** Continues the document. While a continuation runs, starts another one of the same text. */
   send(): void {
     const { document, followed, texts } = this.store.getState();
     const base = followed?.isActive ? followed.base : document;
@@ -84,22 +84,22 @@ export class Composer {
     if (id === undefined) return;
     const next = { id, base, texts, choice: 0, numChoices: 1, isActive: true };
     this.store.setState({ document: base, followed: next });
-    // It may have come to its end already, as when nothing is served any more.
+    // It may have ended already, as when nothing is served any more.
     this.#follow(this.#serveStore.getState().requests);
   }
 
-  /** Sends prompts beside the document, which stays as it is. */
+  /** Sends prompts without changing the document. */
   sendAll(prompts: readonly string[]): void {
     this.#submit(prompts);
   }
 
-  /** Takes the last continuation back and asks for another one. */
+  /** Replaces the last continuation by another one. */
   regenerate(): void {
     this.undo();
     this.send();
   }
 
-  /** Takes the last continuation back; one that runs is cancelled. */
+  /** Removes the last continuation, and cancels it if it runs. */
   undo(): void {
     const { followed } = this.store.getState();
     if (!followed) return;
@@ -120,7 +120,7 @@ export class Composer {
     }));
   }
 
-  /** Replaces the document, and the options where there are some. */
+  /** Replaces the document, and the options if there are some. */
   restore(prompt: string, texts?: GenerationTexts): void {
     this.cancel();
     this.store.setState({
@@ -138,7 +138,7 @@ export class Composer {
     this.#follow(this.#serveStore.getState().requests);
   }
 
-  /** A value half typed is no mistake: it is judged when its field is left. */
+  /** A half-typed value is no mistake: `checkOptions` runs when its field loses focus. */
   changeOption(name: OptionName, text: string): void {
     this.store.setState(({ texts, optionErrors, error }) => ({
       texts: { ...texts, [name]: text },
@@ -159,7 +159,7 @@ export class Composer {
     this.store.setState(({ texts }) => ({ optionErrors: parseGeneration(texts).errors }));
   }
 
-  /** Sends nothing while no model runs: the page says why, and the text stays as it is. */
+  /** Sends nothing while no model runs; the page says why. */
   #submit(prompts: readonly string[]): readonly RequestId[] {
     if (!canGenerate(this.#serveStore.getState().status.state)) return [];
     const { texts } = this.store.getState();
@@ -200,7 +200,7 @@ export class Composer {
   }
 }
 
-/** An empty prompt is as empty with other options; of all else they may be the cure. */
+/** Other options may fix any error except an empty prompt. */
 function withOtherOptions(error: WireError | undefined): WireError | undefined {
   return error === EMPTY_PROMPT ? error : undefined;
 }

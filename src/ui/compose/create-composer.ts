@@ -6,16 +6,16 @@ import { Composer } from './composer.ts';
 import type { GenerationTexts } from './generation-fields.ts';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
-/** The page's composer, with what its address says, and every result of it kept in the history. */
+/** The page's composer: it starts with the prompt and options of the address, and keeps every result in the history. */
 export function createComposer(serve: Serve, store: ServeStore, hash: string): Composer {
   const { prompt = SAMPLE_PROMPTS[0] ?? '', texts } = readPermalink(hash);
   return new Composer(serve, store, { prompt, texts }, (request, sentTexts) => {
-    // Without the code for it, as of a version that is gone from the server, the page still generates.
+    // The history's code fails to load after the server gets a new version. The page still generates.
     void remember(request, sentTexts, store).catch(() => {});
   });
 }
 
-/** Loaded with the first result: the database is no part of starting. */
+/** Loads the history with the first result, not at the page's start. */
 async function remember(request: RequestView, texts: GenerationTexts, store: ServeStore): Promise<void> {
   const { addToHistory } = await import('../history/history-store.ts');
   const finishedAt = new Date().toISOString();

@@ -10,7 +10,6 @@ interface DocumentActionsProps {
   readonly onHistory: () => void;
 }
 
-/** What can be done with a text besides continuing it. */
 export function DocumentActions({ onHistory }: DocumentActionsProps) {
   const composer = useComposer();
   const { store } = useServe();
@@ -29,7 +28,7 @@ export function DocumentActions({ onHistory }: DocumentActionsProps) {
     const { document, followed, texts } = composer.store.getState();
     const prompt = (followed?.base ?? document).text;
     const link = withPermalink(location.href, { prompt, texts, load: undefined });
-    // In the address as well: a reload brings it back, and it can be copied from there.
+    // The address gets the link too, so a reload restores the text.
     history.replaceState(null, '', link);
     void copy(link, 'The link is copied: it brings back prompt and options.');
   };

@@ -11,7 +11,7 @@ interface DocumentEditorProps {
   readonly errorId: string | undefined;
 }
 
-/** The prompt and its continuation as one text: written here, continued here, and written on. */
+/** Prompt and continuation as one editable text. */
 export function DocumentEditor({ errorId }: DocumentEditorProps) {
   const composer = useComposer();
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
@@ -57,7 +57,7 @@ export function DocumentEditor({ errorId }: DocumentEditorProps) {
   );
 }
 
-/** Keeps text and marks current without React, and the end in view while it grows; returns the release. */
+/** Updates text and marks without React, and keeps the end in view while it grows. Returns the cleanup. */
 function drawDocument(box: HTMLElement, { store }: Composer): () => void {
   const [marks, area] = [box.querySelector('.document-marks'), box.querySelector('textarea')];
   if (!marks || !area) throw new Error('A document needs its marks and its text area.');

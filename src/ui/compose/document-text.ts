@@ -4,14 +4,14 @@ export interface TextRange {
   readonly end: number;
 }
 
-/** A text of which parts were generated: prompt and continuations in one. */
+/** Prompt and continuations as one text, of which parts were generated. */
 export interface DocumentText {
   readonly text: string;
-  /** In order, apart from each other, none of them empty. */
+  /** In order, not touching each other, none empty. */
   readonly generated: readonly TextRange[];
 }
 
-/** A run of characters of one origin. */
+/** A run of characters that are all written or all generated. */
 export interface Segment {
   readonly text: string;
   readonly isGenerated: boolean;
@@ -35,8 +35,8 @@ export function withContinuation({ text, generated }: DocumentText, continuation
 }
 
 /**
- * The document after its text was edited: what was typed counts as written, also inside a generated part, and the rest stays what
- * it was. The edit is taken to be the shortest one that starts as early as the new text differs.
+ * The document after an edit of its text. Typed characters count as written, even inside a generated part. The edit is taken to
+ * be the shortest one that starts where the new text first differs.
  */
 export function withEdit({ text, generated }: DocumentText, edited: string): DocumentText {
   const start = commonPrefixLength(text, edited);
@@ -51,7 +51,7 @@ export function withEdit({ text, generated }: DocumentText, edited: string): Doc
   return { text: edited, generated: mergeTouching([...before, ...after].filter(isNotEmpty)) };
 }
 
-/** The whole text, in runs of one origin each. */
+/** The whole text, split into written and generated runs. */
 export function segmentsOf({ text, generated }: DocumentText): readonly Segment[] {
   const segments: Segment[] = [];
   let position = 0;

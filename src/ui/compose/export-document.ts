@@ -3,13 +3,13 @@ import type { ComposerView } from './composer.ts';
 import { segmentsOf } from './document-text.ts';
 import { parseGeneration } from './generation-fields.ts';
 
-/** The document with all that is known of how it came about, as plain data. */
+/** The document with everything known about how it was made, as plain data. */
 export function exportDocument({ document, followed, texts }: ComposerView, { requests, status }: ServeView) {
   const request = followed && requests.get(followed.id);
   return {
     text: document.text,
     segments: segmentsOf(document),
-    // With a continuation, those that made it: the fields may say something else by now.
+    // The options of the shown continuation: the form may have others by now.
     options: parseGeneration(followed?.texts ?? texts).options,
     model: status.model?.id,
     backend: status.backend,

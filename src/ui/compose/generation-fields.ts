@@ -11,7 +11,7 @@ import {
   type OptionName,
 } from '../../worker/protocol/protocol.ts';
 
-/** What is typed, by option; an empty text leaves the option out, so that its default applies. */
+/** The typed texts. An empty text leaves the option out, so its default applies. */
 export type GenerationTexts = Readonly<Partial<Record<OptionName, string>>>;
 
 export type GenerationErrors = Readonly<Partial<Record<OptionName, string | undefined>>>;
@@ -20,11 +20,11 @@ export interface GenerationField {
   readonly name: OptionName;
   readonly label: string;
   readonly hint: string;
-  /** With the form's range. */
+  /** The option with the form's range. */
   readonly option: GenerationOption;
 }
 
-/** The options that the form has; a program may ask for more. */
+/** The options that the form shows. */
 export const GENERATION_FIELDS: readonly GenerationField[] = OPTION_NAMES.flatMap((name) => {
   const option = optionOf(name);
   if (!option.form) return [];
@@ -42,8 +42,8 @@ export const EMPTY_GENERATION_TEXTS: GenerationTexts = Object.fromEntries(
 const MAX_QUOTED_LENGTH = 100;
 
 /**
- * Checks what is typed, so that a slip is shown at its field and costs no request. The worker checks what depends on
- * the model, such as the context length.
+ * Checks the typed texts, so a mistake is shown at its field without a request. The worker checks what depends on the
+ * model, such as the context length.
  */
 export function parseGeneration(texts: GenerationTexts): {
   readonly options: GenerationOptions;
@@ -66,7 +66,7 @@ export function parseGeneration(texts: GenerationTexts): {
   return { options: values as GenerationOptions, errors };
 }
 
-/** What an empty field means. */
+/** The value in force while the field is empty. */
 export function placeholderOf(
   { name, option }: GenerationField,
   modelDefaults: ModelInfo['generationDefaults'] | undefined,

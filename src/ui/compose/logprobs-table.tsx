@@ -12,7 +12,7 @@ type TokenTexts = ReadonlyMap<number, string>;
 
 const NO_TEXTS: TokenTexts = new Map();
 
-/** How likely each token of a continuation was, and what else could have stood there. */
+/** How likely each token of a continuation was, beside its alternatives. */
 export function LogprobsTable({ logprobs }: LogprobsTableProps) {
   const { serve } = useServe();
   const [texts, setTexts] = useState(NO_TEXTS);
@@ -24,7 +24,7 @@ export function LogprobsTable({ logprobs }: LogprobsTableProps) {
     ];
     void serve.tokenTexts(ids).then(
       (known) => !isGone && setTexts(new Map(known.map((text, index) => [ids[index] ?? -1, text]))),
-      // Without a worker the ids stand for themselves.
+      // Without a worker, the table shows ids.
       () => {},
     );
     return () => {
@@ -65,7 +65,7 @@ export function LogprobsTable({ logprobs }: LogprobsTableProps) {
   );
 }
 
-/** Quoted as JSON does, so that spaces and line breaks are seen; a token without a text is named by its id. */
+/** Quoted as in JSON, so spaces and line breaks are visible. A token without a text is named by its id. */
 function TokenText({ tokenId, texts }: { readonly tokenId: number; readonly texts: TokenTexts }) {
   const text = texts.get(tokenId) ?? '';
   return <code title={`token ${tokenId}`}>{text === '' ? `#${tokenId}` : JSON.stringify(text)}</code>;

@@ -25,7 +25,7 @@ export function QueryForm({ title, className, children, onSend, counts, actions,
       <form onSubmit={sendOne} noValidate>
         {children}
         <div className="actions">
-          <Button type="submit" look="primary">
+          <Button type="submit" variant="primary">
             Send
           </Button>
           {counts.map((count) => (

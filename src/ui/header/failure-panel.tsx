@@ -69,7 +69,7 @@ export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
           <a href={withBackend(location.href, backend)}>{label}</a>
         ) : (
           // A link to an address with a fragment wouldn't reload.
-          <Button look="small" onClick={() => location.reload()}>
+          <Button variant="small" onClick={() => location.reload()}>
             {label}
           </Button>
         )}

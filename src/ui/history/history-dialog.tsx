@@ -102,10 +102,10 @@ function HistoryRow({ entry, onRestore, onRemove }: HistoryRowProps) {
         <mark>{generatedTexts[0]}</mark>
       </p>
       <div className="history-actions">
-        <Button look="quiet" onClick={onRestore}>
+        <Button variant="quiet" onClick={onRestore}>
           Use prompt and options
         </Button>
-        <Button look="quiet" aria-label={`Remove the entry of ${when}`} onClick={onRemove}>
+        <Button variant="quiet" aria-label={`Remove the entry of ${when}`} onClick={onRemove}>
           Remove
         </Button>
       </div>

@@ -64,7 +64,7 @@ export function LoadPanel() {
         <LoadFields session={session} />
         <div role="alert">{error && <ErrorLine error={error} />}</div>
         <div className="actions">
-          <Button type="submit" look="primary" disabled={isRunning || !canSend}>
+          <Button type="submit" variant="primary" disabled={isRunning || !canSend}>
             Start
           </Button>
           <Button disabled={!isRunning} onClick={() => session.stop()}>

@@ -63,7 +63,7 @@ export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: Serve;
   #abort: AbortController | undefined;
-  #toldAtMs = 0;
+  #shownAtMs = 0;
 
   constructor(serve: Serve, form: LoadForm) {
     this.#serve = serve;
@@ -102,7 +102,7 @@ export class LoadSession {
     this.#abort?.abort();
   }
 
-  /** Resolves when the test has ended; never rejects. */
+  /** Resolves when the test has ended, whatever its result. */
   async start(): Promise<void> {
     const { form, loadedTrace, isRunning } = this.store.getState();
     const { mode, arrivals } = form;
@@ -124,7 +124,7 @@ export class LoadSession {
         signal: abort.signal,
         hold,
         latencyLimitMs,
-        onProgress: (label, progress) => this.#tell(label, progress),
+        onProgress: (label, progress) => this.#showProgress(label, progress),
         onTrial: (trial) => this.#add(trial),
       });
       this.#changeResults(() => ({ isWhole: !abort.signal.aborted, ...(suggestion && { suggestion }) }));
@@ -154,10 +154,10 @@ export class LoadSession {
     return undefined;
   }
 
-  #tell(label: string, progress: LoadProgress): void {
+  #showProgress(label: string, progress: LoadProgress): void {
     const nowMs = performance.now();
-    if (nowMs - this.#toldAtMs < PROGRESS_INTERVAL_MS) return;
-    this.#toldAtMs = nowMs;
+    if (nowMs - this.#shownAtMs < PROGRESS_INTERVAL_MS) return;
+    this.#shownAtMs = nowMs;
     this.store.setState({ progress: { ...progress, label } });
   }
 

@@ -102,7 +102,7 @@ class Run {
   #send({ prompt, maxNewTokens, seed }: TraceRequest): Promise<Outcome> {
     const outcome = this.#outcomeOf(prompt, { maxNewTokens, seed }, this.#elapsedMs);
     this.#outcomes.push(outcome);
-    this.#tell();
+    this.#reportProgress();
     return outcome;
   }
 
@@ -121,7 +121,7 @@ class Run {
       const { numPromptTokens } = usage;
       this.#numFinished += 1;
       this.#numOutputTokens += tokenIds.length;
-      this.#tell();
+      this.#reportProgress();
       const numOutputTokens = tokenIds.length;
       return { status: 'finished', sentMs, finishReason, numPromptTokens, numOutputTokens, timings };
     } catch (caught) {
@@ -129,12 +129,12 @@ class Run {
       if (code === 'REQUEST_CANCELLED') return { status: 'cancelled', sentMs };
       if (code !== 'BACK_PRESSURE') return { status: 'failed', sentMs, code };
       this.#numRejected += 1;
-      this.#tell();
+      this.#reportProgress();
       return { status: 'rejected', sentMs };
     }
   }
 
-  #tell(): void {
+  #reportProgress(): void {
     this.#options.onProgress({
       elapsedMs: this.#elapsedMs,
       numSent: this.#outcomes.length,

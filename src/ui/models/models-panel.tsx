@@ -99,7 +99,7 @@ export function ModelsPanel() {
           <Select label="Running requests" value={whenBusy} choices={WHEN_BUSY} onChange={setWhenBusy} />
         </div>
         <div className="model-actions">
-          <Button type="submit" look="primary">
+          <Button type="submit" variant="primary">
             Load
           </Button>
           <label htmlFor={folderId} className="muted">
@@ -130,7 +130,7 @@ export function ModelsPanel() {
 }
 
 /** Short phases, which can't be paused. */
-const AT_ONCE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
+const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
 
 /** The progress of a load. Every tab may pause or cancel it. */
 function LoadProgress({ load }: { readonly load: ModelLoad }) {
@@ -143,7 +143,10 @@ function LoadProgress({ load }: { readonly load: ModelLoad }) {
       </p>
       <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
       <div className="model-actions">
-        <Button disabled={AT_ONCE.has(phase)} onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}>
+        <Button
+          disabled={UNPAUSABLE.has(phase)}
+          onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}
+        >
           {isPaused ? 'Resume' : 'Pause'}
         </Button>
         <Button onClick={() => serve.steerLoad('cancel')}>Cancel</Button>

@@ -11,7 +11,7 @@ import { describeStored } from './describe-load.ts';
 export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel) => void }) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);
-  const toldCode = useServeView(({ status }) => status.loadFailure?.error.code);
+  const shownCode = useServeView(({ status }) => status.loadFailure?.error.code);
   const [models, setModels] = useState<readonly StoredModel[]>([]);
   const { refusal, attempt } = useAttempt();
 
@@ -26,7 +26,7 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
   return (
     <>
       {/* The panel already shows why a load failed. */}
-      {refusal && refusal.code !== toldCode && <ErrorLine error={refusal} />}
+      {refusal && refusal.code !== shownCode && <ErrorLine error={refusal} />}
       {models.length > 0 && (
         <ul className="stored-models" aria-label="Models on this device">
           {models.map((model) => (
@@ -35,12 +35,12 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
                 {model.id} <small className="muted">{describeStored(model)}</small>
               </span>
               {model.revision !== '' && (
-                <Button look="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>
+                <Button variant="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>
                   {model.dtype ? 'Load' : 'Resume'}
                 </Button>
               )}
               <Button
-                look="quiet"
+                variant="quiet"
                 disabled={model.id === loading}
                 aria-label={`Delete ${model.id}`}
                 onClick={() => void attempt(() => remove(model.key))}
@@ -67,12 +67,12 @@ function followStoredModels(serve: Serve, onChange: () => void): () => void {
     known = change;
     onChange();
   });
-  const look = (): void => {
+  const refreshIfVisible = (): void => {
     if (document.visibilityState === 'visible') onChange();
   };
   const listening = new AbortController();
-  document.addEventListener('visibilitychange', look, { signal: listening.signal });
-  window.addEventListener('focus', look, { signal: listening.signal });
+  document.addEventListener('visibilitychange', refreshIfVisible, { signal: listening.signal });
+  window.addEventListener('focus', refreshIfVisible, { signal: listening.signal });
   return () => {
     unsubscribe();
     listening.abort();

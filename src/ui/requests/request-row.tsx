@@ -48,7 +48,15 @@ export const RequestRow = memo(function RequestRow({ id }: { readonly id: Reques
         {clientId !== undefined && <p className="note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
-      <RowFigures />
+      {/* `drawRequest` fills in the values. */}
+      <dl className="request-figures">
+        {REQUEST_FIGURES.map(({ name }) => (
+          <div key={name}>
+            <dt className="muted">{name}</dt>
+            <dd />
+          </div>
+        ))}
+      </dl>
     </li>
   );
 });
@@ -81,7 +89,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
       </span>
       {!isUpstream && (
         <Button
-          look="quiet"
+          variant="quiet"
           disabled={!hasTrace}
           aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
           onClick={() => slotSettings.setState({ tracedId: id })}
@@ -90,24 +98,10 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
         </Button>
       )}
       {clientId === undefined && isActive(status) && (
-        <Button look="quiet" aria-label={`Cancel request ${ordinal}`} onClick={cancel}>
+        <Button variant="quiet" aria-label={`Cancel request ${ordinal}`} onClick={cancel}>
           Cancel
         </Button>
       )}
     </div>
-  );
-}
-
-/** `drawRequest` fills in the values. */
-function RowFigures() {
-  return (
-    <dl className="request-figures">
-      {REQUEST_FIGURES.map(({ name }) => (
-        <div key={name}>
-          <dt className="muted">{name}</dt>
-          <dd />
-        </div>
-      ))}
-    </dl>
   );
 }

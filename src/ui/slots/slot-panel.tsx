@@ -56,7 +56,7 @@ export function SlotPanel() {
         choices={WINDOWS}
         onChange={(ms) => slotSettings.setState({ windowMs: ms })}
       />
-      <Button look="small" disabled={isEmpty} onClick={traceNewest}>
+      <Button variant="small" disabled={isEmpty} onClick={traceNewest}>
         Trace newest
       </Button>
     </>

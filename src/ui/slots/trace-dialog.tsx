@@ -59,13 +59,13 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
         </h2>
         <StepThrough requestId={requestId} />
         <Button
-          look="small"
+          variant="small"
           onClick={() => saveJson('tabserve-trace.json', { requestId, stays: bars, steps })}
         >
           Export JSON
         </Button>
         <form method="dialog">
-          <Button type="submit" look="small">
+          <Button type="submit" variant="small">
             Close
           </Button>
         </form>
@@ -91,10 +91,10 @@ function StepThrough({ requestId }: { readonly requestId: RequestId }) {
   };
   return (
     <>
-      <Button look="small" aria-label="Previous request" onClick={() => go(-1)}>
+      <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
         ←
       </Button>
-      <Button look="small" aria-label="Next request" onClick={() => go(1)}>
+      <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
         →
       </Button>
     </>

@@ -88,13 +88,13 @@ export class SlotHistory {
     for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
     this.#traced = undefined;
-    const told = new Set<string>();
+    const reported = new Set<string>();
     for (const stay of slotStays) {
       const bar = this.#update(stay, receivedAtMs);
-      told.add(bar.key);
+      reported.add(bar.key);
       if (bar.endedAtMs !== undefined) this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
-    for (const [name, key] of this.#lasting) if (!told.has(key)) this.#endLost(name, key, receivedAtMs);
+    for (const [name, key] of this.#lasting) if (!reported.has(key)) this.#endLost(name, key, receivedAtMs);
     this.#forgetOldest();
   }
 

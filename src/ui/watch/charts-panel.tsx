@@ -34,7 +34,7 @@ export function ChartsPanel() {
       <MomentField />
       <Select label="Window" className="note" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
       <Button
-        look="small"
+        variant="small"
         aria-pressed={isPaused}
         onClick={() =>
           watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : performance.now() / 1000 })

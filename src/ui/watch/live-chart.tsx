@@ -45,7 +45,7 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
           <h3>{spec.title}</h3> <span className="note">{spec.subtitle}</span>
         </div>
         <Button
-          look="quiet"
+          variant="quiet"
           disabled={isEmpty}
           aria-label={`${spec.title} as CSV`}
           onClick={() => saveCsv(spec, store.getState())}
@@ -53,7 +53,7 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
           CSV
         </Button>
         <Button
-          look="quiet"
+          variant="quiet"
           disabled={isEmpty}
           aria-label={`${spec.title} as PNG`}
           onClick={() => hostRef.current && void savePng(spec, hostRef.current)}

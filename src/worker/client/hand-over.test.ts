@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import { TextGenerator } from '../text-generation/text-generator.ts';
+import { ModelGenerator } from '../text-generation/model-generator.ts';
 import { OutstandingRequest } from './outstanding.ts';
 import type {
   GenerationOptions,
@@ -28,7 +28,7 @@ const BYTES = new Map([
 async function generate(options: GenerationOptions, resumption?: Resumption) {
   const messages: (readonly RequestUpdate[])[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
-  const generator: TextGenerator = new TextGenerator(
+  const generator: ModelGenerator = new ModelGenerator(
     createScriptedModel(new ScriptedBackend(), BYTES),
     { ...DEFAULT_POLICY, maxBatchSize: 2 },
     {
@@ -38,8 +38,8 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
       onRuntimeLost: () => {},
     },
   );
-  const submission = { requestId: ID, clientId: clientId('tab'), prompt: PROMPT, options, resumption };
-  generator.submitAll([{ ...submission, elapsedMs: 0 }]);
+  const submission = { requestId: ID, clientId: clientId('tab'), input: PROMPT, options, elapsedMs: 0 };
+  generator.submitAll([{ ...submission, ...(resumption && { resumption }) }]);
   await promise;
   return messages.filter((updates) => updates.length > 0);
 }

@@ -1,18 +1,15 @@
 import type { Clock } from '../../batching/clock.ts';
 import { textOf } from '../../batching/errors.ts';
-import type { ClientId, RequestActivity, RequestId, RequestUpdate } from '../protocol/protocol.ts';
+import type { RequestActivity, RequestId, RequestUpdate } from '../protocol/protocol.ts';
 
 /** Time between two messages. */
 const INTERVAL_MS = 100;
 
 const MAX_PREVIEW_LENGTH = 200;
 
-interface Submitted {
-  readonly requestId: RequestId;
-  readonly clientId: ClientId;
-  readonly deployment: string;
+type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment'> & {
   readonly input: unknown;
-}
+};
 
 /** Tells all tabs about each other's requests: one message with all changes, at most every 100 ms. */
 export class ActivityLog {
@@ -62,9 +59,7 @@ function changeOf(
   { numOutputTokens }: RequestActivity,
 ): Partial<Pick<RequestActivity, 'state' | 'numOutputTokens'>> {
   switch (update.type) {
-    case 'submitted':
     case 'accepted':
-    case 'resubmitted':
       return { state: 'waiting' };
     case 'restarted':
       return { state: 'waiting', numOutputTokens: 0 };

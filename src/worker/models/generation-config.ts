@@ -1,30 +1,29 @@
+import { GENERATION_OPTIONS, MAX_CHOICES, OPTION_DEFAULTS } from '../../batching/generation/options.ts';
 import { isRecord } from '../platform/is-record.ts';
-import { MAX_CHOICES, type ModelInfo } from '../protocol/protocol.ts';
+import type { ModelInfo } from '../protocol/protocol.ts';
 
 type GenerationDefaults = ModelInfo['generationDefaults'];
-
-/** Where `generation_config.json` says nothing. */
-const DEFAULT_MAX_NEW_TOKENS = 64;
+type NumberOption = 'maxNewTokens' | 'temperature' | 'topK' | 'topP' | 'minP' | 'repetitionPenalty' | 'n';
 
 /** Reads a parsed `generation_config.json`. A field of the wrong type counts as absent. */
 export function readGenerationDefaults(generationConfig: unknown, contextLength: number): GenerationDefaults {
   const fields = isRecord(generationConfig) ? generationConfig : {};
-  const numberOr = (name: string, fallback: number): number => {
-    const value = fields[name];
+  const numberOf = (name: NumberOption, fallback: number = OPTION_DEFAULTS[name]): number => {
+    const value = fields[GENERATION_OPTIONS[name].generationConfig];
     return typeof value === 'number' && Number.isFinite(value) ? value : fallback;
   };
   return {
-    maxNewTokens: Math.min(numberOr('max_new_tokens', DEFAULT_MAX_NEW_TOKENS), contextLength),
-    temperature: fields['do_sample'] === true ? numberOr('temperature', 1) : 0,
-    topK: numberOr('top_k', 0),
-    topP: numberOr('top_p', 1),
-    minP: numberOr('min_p', 0),
-    repetitionPenalty: numberOr('repetition_penalty', 1),
+    maxNewTokens: Math.min(numberOf('maxNewTokens'), contextLength),
+    temperature: fields['do_sample'] === true ? numberOf('temperature', 1) : 0,
+    topK: numberOf('topK'),
+    topP: numberOf('topP'),
+    minP: numberOf('minP'),
+    repetitionPenalty: numberOf('repetitionPenalty'),
     // The hub's format has neither of these.
-    presencePenalty: 0,
-    frequencyPenalty: 0,
-    n: Math.min(Math.max(1, Math.floor(numberOr('num_return_sequences', 1))), MAX_CHOICES),
-    stop: stopStringsOf(fields['stop_strings']),
+    presencePenalty: OPTION_DEFAULTS.presencePenalty,
+    frequencyPenalty: OPTION_DEFAULTS.frequencyPenalty,
+    n: Math.min(Math.max(1, Math.floor(numberOf('n'))), MAX_CHOICES),
+    stop: stopStringsOf(fields[GENERATION_OPTIONS.stop.generationConfig]),
   };
 }
 

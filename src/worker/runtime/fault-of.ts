@@ -17,7 +17,7 @@ export function faultOfWorker(error: unknown): Fault {
 }
 
 export function faultOf(cause: unknown): Fault {
-  return { kind: kindOf(cause), message: messageOf(cause) };
+  return { kind: kindOf(cause), message: cause instanceof Error ? cause.message : textOf(cause) };
 }
 
 /**
@@ -54,8 +54,4 @@ function kindOf(cause: unknown): FaultKind {
 export function isWasmAbort(cause: unknown): cause is Error {
   if (cause instanceof WebAssembly.RuntimeError || cause instanceof WasmAbortError) return true;
   return cause instanceof Error && /\bAborted\(/.test(cause.message);
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : textOf(cause);
 }

@@ -47,8 +47,8 @@ export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;
-  /** Resolves with the reason when the device can run nothing any more, also between runs. */
-  readonly failure: Promise<Error>;
+  /** Resolves with the reason when the device can run nothing any more, also between runs. A CPU only fails in a run. */
+  readonly failure?: Promise<Error>;
   /** See `ModelRunner`. */
   readonly maxScoredTokens: number;
   /** Resizes the cache and keeps what fits. */

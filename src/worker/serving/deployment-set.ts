@@ -1,23 +1,15 @@
-import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import type { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import { UnknownDeploymentError } from '../protocol/errors/deployments.ts';
-import {
-  TEXT_GENERATOR,
-  type DeploymentInfo,
-  type RequestId,
-  type SubmittedRequest,
-} from '../protocol/protocol.ts';
-import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
-
-/** A request with the client whose turn it waits for. */
-export type OwnedRequest = SubmittedRequest & TurnOwner;
+import { TEXT_GENERATOR, type DeploymentInfo, type RequestId } from '../protocol/protocol.ts';
+import type { Submission } from '../text-generation/prompt-generator.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 
 /** The deployments of this worker by name: the text generator, and those with a batched handler. */
 export class DeploymentSet {
-  readonly textGenerator: TextGeneratorDeployment;
+  readonly textGenerator: TextDeployment;
   readonly #batched: ReadonlyMap<string, BatchedDeployment>;
 
-  constructor(textGenerator: TextGeneratorDeployment, batched: ReadonlyMap<string, BatchedDeployment>) {
+  constructor(textGenerator: TextDeployment, batched: ReadonlyMap<string, BatchedDeployment>) {
     this.textGenerator = textGenerator;
     this.#batched = batched;
   }
@@ -35,9 +27,8 @@ export class DeploymentSet {
   }
 
   /** @throws UnknownDeploymentError; any other outcome is told as updates. */
-  submitAll(name: string, requests: readonly OwnedRequest[]): void {
-    if (name === TEXT_GENERATOR)
-      this.textGenerator.submitAll(requests.map(({ input, ...request }) => ({ ...request, prompt: input })));
+  submitAll(name: string, requests: readonly Submission[]): void {
+    if (name === TEXT_GENERATOR) this.textGenerator.submitAll(requests);
     else this.batched(name).submitAll(requests);
   }
 

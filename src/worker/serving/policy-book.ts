@@ -1,12 +1,9 @@
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { ClientId, HeldOverride, OverrideId } from '../protocol/protocol.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 
-interface Configurable {
-  readonly policy: BatchingPolicy;
-  /** @throws InvalidOptionError, UnknownOptionError; then nothing changes. */
-  configure(knobs: unknown): BatchingPolicy;
-}
+type Configurable = Pick<TextDeployment, 'policy' | 'configure'>;
 
 /**
  * The text generator's policy in two layers: the users' policy, and at most one client's override, which hides it. When the

@@ -26,42 +26,36 @@ interface Submitting extends TurnSigns {
 
 type Send = (clientId: ClientId, updates: readonly RequestUpdate[]) => void;
 
+export interface RequestDeskParts {
+  readonly book: RequestBook;
+  readonly deployments: DeploymentSet;
+  readonly tabs: TabMessages;
+  readonly activity: ActivityLog;
+  readonly host: ServeWorkerHost;
+}
+
 /** Passes requests to their deployment, each once, and tells their clients what becomes of them. */
 export class RequestDesk {
-  readonly #book: RequestBook;
-  readonly #deployments: DeploymentSet;
-  readonly #tabs: TabMessages;
-  readonly #activity: ActivityLog;
-  readonly #host: ServeWorkerHost;
+  readonly #parts: RequestDeskParts;
 
-  constructor(
-    book: RequestBook,
-    deployments: DeploymentSet,
-    tabs: TabMessages,
-    activity: ActivityLog,
-    host: ServeWorkerHost,
-  ) {
-    this.#book = book;
-    this.#deployments = deployments;
-    this.#tabs = tabs;
-    this.#activity = activity;
-    this.#host = host;
+  constructor(parts: RequestDeskParts) {
+    this.#parts = parts;
   }
 
   /** Requests of one turn: those that are new here are accepted together, or not at all. */
   submit({ clientId, deployment, ...signs }: Submitting, requests: readonly SubmittedRequest[]): void {
-    const wasIdle = this.#book.isEmpty;
-    const fresh = requests.filter(({ requestId }) => this.#book.add(requestId, clientId));
+    const wasIdle = this.#parts.book.isEmpty;
+    const fresh = requests.filter(({ requestId }) => this.#parts.book.add(requestId, clientId));
     if (fresh.length === 0) return;
-    if (wasIdle) this.#host.tell({ type: 'busy' });
+    if (wasIdle) this.#parts.host.tell({ type: 'busy' });
     for (const request of fresh)
-      this.#activity.recordSubmitted({ ...request, clientId, deployment }, numResumedTokensOf(request));
+      this.#parts.activity.recordSubmitted({ ...request, clientId, deployment }, numResumedTokensOf(request));
     const isCondemned = ({ requestId }: SubmittedRequest): boolean =>
-      this.#host.past.condemned.includes(requestId);
+      this.#parts.host.past.condemned.includes(requestId);
     this.#fail(fresh.filter(isCondemned), this.#condemnation(deployment));
     const good = fresh.filter((request) => !isCondemned(request));
     try {
-      this.#deployments.submitAll(
+      this.#parts.deployments.submitAll(
         deployment,
         good.map((request) => ({ ...request, ...turnOwnerOf(clientId, request.requestId, signs) })),
       );
@@ -72,13 +66,13 @@ export class RequestDesk {
 
   /** Does nothing for a request of another client. */
   cancel(requestId: RequestId, clientId: ClientId): void {
-    if (this.#book.ownerOf(requestId) === clientId) this.#deployments.cancel(requestId);
+    if (this.#parts.book.ownerOf(requestId) === clientId) this.#parts.deployments.cancel(requestId);
   }
 
   /** Cancels what a client has left behind. */
   forget(clientId: ClientId): void {
-    this.#book.forget(clientId);
-    for (const requestId of this.#book.requestsOf(clientId)) this.#deployments.cancel(requestId);
+    this.#parts.book.forget(clientId);
+    for (const requestId of this.#parts.book.requestsOf(clientId)) this.#parts.deployments.cancel(requestId);
   }
 
   /** One message per client, whatever the number of its requests. */
@@ -92,17 +86,17 @@ export class RequestDesk {
   }
 
   #postByOwner(updates: readonly RequestUpdate[], send: Send): void {
-    const byOwner = Map.groupBy(updates, ({ requestId }) => this.#book.ownerOf(requestId));
+    const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.book.ownerOf(requestId));
     for (const [clientId, own] of byOwner) if (clientId !== undefined) send(clientId, own);
   }
 
   #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
-    this.#tabs.toClient(clientId, { type: 'updates', updates });
+    this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
     for (const update of updates) {
-      this.#activity.recordUpdate(update);
+      this.#parts.activity.recordUpdate(update);
       if (!END_TYPES.has(update.type)) continue;
-      this.#book.end(update.requestId);
-      if (this.#book.isEmpty) this.#host.tell({ type: 'idle' });
+      this.#parts.book.end(update.requestId);
+      if (this.#parts.book.isEmpty) this.#parts.host.tell({ type: 'idle' });
     }
   }
 
@@ -127,7 +121,7 @@ export class RequestDesk {
   #condemnation(deployment: string): ModelRunError {
     const remedy =
       deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
-    return ModelRunError.ofEvery(this.#host.past.recovery?.message ?? '', remedy);
+    return ModelRunError.ofEvery(this.#parts.host.past.recovery?.message ?? '', remedy);
   }
 
   #fail(requests: readonly SubmittedRequest[], cause: unknown): void {

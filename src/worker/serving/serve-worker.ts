@@ -19,7 +19,7 @@ import {
   type UpstreamInit,
 } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
-import { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
+import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployment-set.ts';
 import { HostReports, type ServeWorkerHost } from './host-reports.ts';
 import { Knobs } from './knobs.ts';
@@ -40,7 +40,7 @@ export class ServeWorker {
   readonly #desk: RequestDesk;
   readonly #knobs: Knobs;
   readonly #status: StatusBoard;
-  readonly #textGenerator: TextGeneratorDeployment;
+  readonly #textGenerator: TextDeployment;
   readonly #registry = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
@@ -64,7 +64,7 @@ export class ServeWorker {
         tabs.toAll({ type: 'stats', stats: value });
       },
     });
-    this.#textGenerator = new TextGeneratorDeployment(
+    this.#textGenerator = new TextDeployment(
       stats,
       (updates) => {
         this.#reports.recordUpdates(updates);
@@ -78,7 +78,13 @@ export class ServeWorker {
     );
     const batched = deployments.map((deployment) => [deployment.name, this.#serve(deployment)] as const);
     const set = new DeploymentSet(this.#textGenerator, new Map(batched));
-    this.#desk = new RequestDesk(this.#book, set, tabs, this.#activity, host);
+    this.#desk = new RequestDesk({
+      book: this.#book,
+      deployments: set,
+      tabs,
+      activity: this.#activity,
+      host,
+    });
     this.#knobs = new Knobs(set, () => this.#status.change(this.#knobs.shown, ['override']));
     this.#status = new StatusBoard(
       { state: 'loading', numTabs: 0, ...this.#knobs.shown, ...(recovery && { recovery }) },

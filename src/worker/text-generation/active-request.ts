@@ -1,8 +1,7 @@
 import type {
   FinishedEvent,
-  PromptScoredEvent,
+  RequestEvent,
   RequestTimings,
-  StartedEvent,
   TokenEvent,
 } from '../../batching/generation/events.ts';
 import type {
@@ -12,26 +11,25 @@ import type {
   Resumption,
   ServedModel,
 } from '../protocol/protocol.ts';
-import type { Continuation } from './continuation.ts';
+import { toWireError } from '../protocol/wire-errors.ts';
+import type { Choice } from './choice.ts';
+import type { Submission } from './prompt-generator.ts';
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
 
-export interface ActiveRequestOptions {
-  readonly requestId: RequestId;
+export interface ActiveRequestOptions extends Pick<Submission, 'requestId' | 'elapsedMs'> {
   readonly model: ServedModel;
   readonly prompt: string;
   readonly numPromptTokens: number;
   readonly echo: boolean;
-  /** Whether the prompt's logprobs come with it. */
+  /** Whether the prompt's logprobs come with its echo. */
   readonly scoresPrompt: boolean;
-  /** Submitted -> received here, ms. */
-  readonly elapsedMs: number;
   readonly resumption: Resumption | undefined;
   /** At least one. */
-  readonly continuations: readonly Continuation[];
+  readonly choices: readonly Choice[];
 }
 
-/** A request until all its continuations have ended: what the engine says of its sequences, told as the life of one. */
+/** A request until all its choices have ended: turns the events of its sequences into the updates of one request. */
 export class ActiveRequest {
   readonly #options: ActiveRequestOptions;
   #isStarted = false;
@@ -52,103 +50,119 @@ export class ActiveRequest {
     return this.#options.numPromptTokens;
   }
 
-  /** Those that the engine is to make, or to go on with. */
-  get liveContinuations(): readonly Continuation[] {
-    return this.#options.continuations.filter(({ hasEnded }) => !hasEnded);
-  }
-
-  get sequenceIds(): readonly RequestId[] {
-    return this.#options.continuations.map(({ sequenceId }) => sequenceId);
+  /** The choices that have not ended. */
+  get live(): readonly Choice[] {
+    return this.#options.choices.filter(({ hasEnded }) => !hasEnded);
   }
 
   get liveIds(): readonly RequestId[] {
-    return this.liveContinuations.map(({ sequenceId }) => sequenceId);
+    return this.live.map(({ sequenceId }) => sequenceId);
   }
 
-  /** It starts when the first of its sequences does. */
-  start({ queueWaitMs }: StartedEvent): readonly RequestUpdate[] {
+  /** Appends what the event of one of its sequences means for the request. Returns whether the request has ended. */
+  apply(event: RequestEvent, updates: RequestUpdate[]): boolean {
+    const { requestId, choices } = this.#options;
+    const choice = choices.find(({ sequenceId }) => sequenceId === event.requestId);
+    if (!choice) return false;
+    switch (event.type) {
+      case 'started':
+        updates.push(...this.#start(event.queueWaitMs));
+        return false;
+      case 'prompt-scored': {
+        const { logprobs: promptLogprobs } = event;
+        choice.promptLogprobs = promptLogprobs;
+        updates.push({ ...this.#echoOf(choice), promptLogprobs });
+        return false;
+      }
+      case 'token':
+        updates.push(this.#toChunk(choice, event));
+        return false;
+      case 'finished':
+        this.#timings.push(event.timings);
+        pushEnd(updates, this.#toLastChunk(choice, event));
+        if (this.live.length > 0) return false;
+        updates.push({ type: 'finished', requestId, result: this.#toResult() });
+        return true;
+      case 'failed':
+        updates.push({ type: 'failed', requestId, error: toWireError(event.error) });
+        return true;
+      default:
+        return event satisfies never;
+    }
+  }
+
+  /** The request starts when the first of its sequences does. */
+  #start(queueWaitMs: number): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    const { requestId, model, prompt, echo, scoresPrompt, resumption, continuations } = this.#options;
-    // A tab that a lost worker had told of the start has its echo, too.
-    const echoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined ? continuations : [];
+    const { requestId, model, echo, scoresPrompt, resumption, choices } = this.#options;
+    // A tab that was told of the start by a lost worker has its echo, too.
+    const isEchoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined;
+    const echoes = isEchoed ? choices.map((choice) => this.#echoOf(choice)) : [];
     return [
       { type: 'started', requestId, queueWaitMs: this.#wholeQueueWaitMs(queueWaitMs), model },
-      ...echoed.map(({ index }) => ({ type: 'echo', requestId, index, text: prompt }) as const),
+      ...echoes,
     ];
   }
 
-  /** The prompt, which has waited for its logprobs. */
-  addPrompt(continuation: Continuation, { logprobs: promptLogprobs }: PromptScoredEvent): RequestUpdate {
+  #echoOf({ index }: Choice): Extract<RequestUpdate, { type: 'echo' }> {
     const { requestId, prompt, echo } = this.#options;
-    continuation.promptLogprobs = promptLogprobs;
-    return {
-      type: 'echo',
-      requestId,
-      index: continuation.index,
-      text: echo ? prompt : '',
-      promptLogprobs,
-    };
+    return { type: 'echo', requestId, index, text: echo ? prompt : '' };
   }
 
-  addToken(continuation: Continuation, { tokenId, logprobs, ttftMs }: TokenEvent): ChunkUpdate {
+  #toChunk(choice: Choice, { tokenId, logprobs, ttftMs }: TokenEvent): ChunkUpdate {
     const { requestId, numPromptTokens, elapsedMs } = this.#options;
     const isFirst = ttftMs !== undefined && !this.#hasFirstToken;
     this.#hasFirstToken = true;
-    if (logprobs) continuation.pushLogprobs(logprobs);
+    if (logprobs) choice.pushLogprobs(logprobs);
     return {
       type: 'chunk',
       requestId,
-      index: continuation.index,
-      text: continuation.takeText(),
+      index: choice.index,
+      text: choice.takeText(),
       tokenIds: [tokenId],
       ...(logprobs && { logprobs: [logprobs] }),
       ...(isFirst && { ttftMs: ttftMs + elapsedMs, numPromptTokens }),
     };
   }
 
-  /** The continuation's last chunk, with what it has held back. */
-  end(continuation: Continuation, event: FinishedEvent): ChunkUpdate {
+  #toLastChunk(choice: Choice, { finishReason: reason, numOutputTokens }: FinishedEvent): ChunkUpdate {
     const { requestId, numPromptTokens } = this.#options;
-    this.#timings.push(event.timings);
-    const finishReason = continuation.end(event.finishReason, event.numOutputTokens);
-    const text = continuation.takeText();
     const isFirst = !this.#hasFirstToken;
     this.#hasFirstToken = true;
+    const finishReason = choice.end(reason, numOutputTokens);
     return {
       type: 'chunk',
       requestId,
-      index: continuation.index,
-      text,
+      index: choice.index,
+      text: choice.takeText(),
       tokenIds: [],
       ...(isFirst && { numPromptTokens }),
       finishReason,
     };
   }
 
-  /** Once every continuation has ended. */
-  toResult(): GenerationResult {
-    const { prompt, numPromptTokens, continuations } = this.#options;
-    const choices = continuations.map((continuation) => continuation.toChoice(prompt));
-    const [first] = choices;
-    if (!first) throw new Error(`Request ${this.requestId} has no continuation.`);
-    const lengths = continuations.map(({ numOutputTokens }) => numOutputTokens);
+  #toResult(): GenerationResult {
+    const { requestId, prompt, numPromptTokens, choices } = this.#options;
+    const results = choices.map((choice) => choice.toResult(prompt));
+    const [first] = results;
+    if (!first) throw new Error(`Request ${requestId} has no choice.`);
+    const lengths = choices.map(({ numOutputTokens }) => numOutputTokens);
     return {
       ...first,
-      choices,
+      choices: results,
       usage: { numPromptTokens, numOutputTokens: lengths.reduce((sum, length) => sum + length, 0) },
       timings: this.#wholeTimings(Math.max(...lengths)),
     };
   }
 
-  /** As the caller has waited: from the submission on, whichever worker it went to, until the last continuation's end. */
+  /** From the submission, whichever worker it went to, until the end of the last choice. */
   #wholeTimings(maxOutputTokens: number): RequestTimings {
     const { elapsedMs, resumption } = this.#options;
-    const queueWaitMs = this.#wholeQueueWaitMs(
-      Math.min(...this.#timings.map((timings) => timings.queueWaitMs)),
-    );
-    const ttftMs =
-      resumption?.ttftMs ?? elapsedMs + Math.min(...this.#timings.map((timings) => timings.ttftMs));
+    const firstOf = (name: keyof RequestTimings): number =>
+      Math.min(...this.#timings.map((timings) => timings[name]));
+    const queueWaitMs = this.#wholeQueueWaitMs(firstOf('queueWaitMs'));
+    const ttftMs = resumption?.ttftMs ?? elapsedMs + firstOf('ttftMs');
     const e2eMs = elapsedMs + Math.max(...this.#timings.map((timings) => timings.e2eMs));
     const tpotMs = maxOutputTokens > 1 ? (e2eMs - ttftMs) / (maxOutputTokens - 1) : 0;
     return { queueWaitMs, ttftMs, e2eMs, tpotMs };
@@ -160,12 +174,11 @@ export class ActiveRequest {
   }
 }
 
-/** A continuation's end is told with the token that it came with, where it came with one. */
-export function pushEnd(updates: RequestUpdate[], end: ChunkUpdate): void {
+/** Merges the end of a choice with the chunk of its last token, if the same step brought it. */
+function pushEnd(updates: RequestUpdate[], end: ChunkUpdate): void {
   const last = updates.at(-1);
   if (last?.type === 'chunk' && last.requestId === end.requestId && last.index === end.index) {
-    updates.pop();
-    updates.push({ ...last, ...end, text: last.text + end.text, tokenIds: last.tokenIds });
+    updates.splice(-1, 1, { ...last, ...end, text: last.text + end.text, tokenIds: last.tokenIds });
   } else {
     updates.push(end);
   }

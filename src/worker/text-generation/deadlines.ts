@@ -1,7 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
 import type { RequestId } from '../protocol/protocol.ts';
 
-/** The times by which requests must have ended. */
+/** A timer for each request that has a timeout. */
 export class Deadlines {
   readonly #clock: Clock;
   readonly #cancelTimers = new Map<RequestId, () => void>();
@@ -10,7 +10,7 @@ export class Deadlines {
     this.#clock = clock;
   }
 
-  /** Calls `onTimeUp` once, unless it is cleared before; not in this turn, even where the time is up already. */
+  /** Calls `onTimeUp` once unless it is cleared first; never in this turn, even if the time is up already. */
   set(requestId: RequestId, remainingMs: number, onTimeUp: () => void): void {
     const cancelTimer = this.#clock.setTimer(Math.max(0, remainingMs), () => {
       this.#cancelTimers.delete(requestId);

@@ -36,7 +36,7 @@ export class ModelGuard implements RunSupervisor {
     this.#listener = listener;
     this.#maxRows = maxRows;
     this.#watchdog = new StepWatchdog(clock, (error) => this.#fail(error));
-    void backend.failure.then((error) => this.#fail(error));
+    void backend.failure?.then((error) => this.#fail(error));
   }
 
   /** How long a step may take before it is given up, ms. */

@@ -1,25 +1,39 @@
 import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
-import type { RequestId } from '../protocol/protocol.ts';
-import type { Accepted, Submission } from './text-generator.ts';
+import type { RequestId, SubmittedRequest } from '../protocol/protocol.ts';
 
-/** What continues prompts for the text generator: a model in this worker, or a server elsewhere. */
+/** A request for a text, with the client whose turn it waits for. Its input is the prompt. */
+export type Submission = SubmittedRequest & TurnOwner;
+
+/** What an accepted submission costs. */
+export interface Accepted {
+  readonly numPromptTokens: number;
+  /** One for each choice that is still to be generated. */
+  readonly numSequences: number;
+}
+
+/** Continues prompts for the text generator: a model in this worker, or a server elsewhere. Outcomes are told as updates. */
 export interface PromptGenerator {
   readonly gauges: EngineGauges;
   /** How long the worker may be silent while this runs, ms. */
   readonly patienceMs: number;
   /**
-   * Accepts all of some requests of one turn, or none. What becomes of them is told as updates.
+   * Accepts all submissions of one turn, or none.
    *
    * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
    */
   submitAll(submissions: readonly Submission[]): readonly Accepted[];
-  /** Ends a request with RequestCancelledError; does nothing where it has ended already. */
+  /** Ends a request with RequestCancelledError; does nothing if it has ended already. */
   cancel(requestId: RequestId): void;
-  /** Ends a request with this error; does nothing where it has ended already. */
+  /** Ends a request with this error; does nothing if it has ended already. */
   fail(requestId: RequestId, error: Error): void;
-  /** Lets go of all requests, without a word to anybody; resolves when nothing of them runs any more. */
+  /** Drops all requests without an update; resolves when nothing of them runs any more. */
   dropAll(): Promise<void>;
-  /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
-  configure(knobs: unknown): BatchingPolicy;
+  /**
+   * Left out by a generator that does not batch by the policy of this worker.
+   *
+   * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
+   */
+  configure?(knobs: unknown): BatchingPolicy;
 }

@@ -2,13 +2,13 @@ import type { RequestId } from '../protocol/protocol.ts';
 
 const SEPARATOR = '#';
 
-/** A continuation's name in the engine: the first goes by the name of its request. */
+/** The name of a choice in the engine. The first has the name of its request. */
 export function sequenceIdOf(requestId: RequestId, index: number): RequestId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return index === 0 ? requestId : (`${requestId}${SEPARATOR}${index}` as RequestId);
 }
 
-/** The reverse of `sequenceIdOf`. */
+/** The inverse of `sequenceIdOf`. */
 export function parseSequenceId(sequenceId: RequestId): { requestId: RequestId; index: number } {
   const end = sequenceId.lastIndexOf(SEPARATOR);
   if (end < 0) return { requestId: sequenceId, index: 0 };

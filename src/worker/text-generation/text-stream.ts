@@ -1,14 +1,14 @@
 import { ModelFileCorruptError } from '../protocol/errors/model.ts';
 
-/** Turns output tokens into text as they come; a character is held back until all its bytes are there. */
+/** Decodes output tokens one by one. A character is held back until all its bytes are there. */
 export interface TextStream {
-  /** Whole characters that this token completes; '' while a character is incomplete or for a special token. */
+  /** The characters that this token completes; '' while a character is incomplete, and for a special token. */
   push(tokenId: number): string;
-  /** What is left at the end: an incomplete character becomes U+FFFD. */
+  /** The rest: an incomplete character becomes U+FFFD. */
   end(): string;
 }
 
-/** The text of byte-level tokens: each token is some bytes of UTF-8, not necessarily whole characters. */
+/** Decodes byte-level tokens: each is some bytes of UTF-8, not necessarily whole characters. */
 export class ByteTextStream implements TextStream {
   readonly #bytesOfToken: ReadonlyMap<number, Uint8Array>;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -27,9 +27,9 @@ export class ByteTextStream implements TextStream {
 }
 
 /**
- * Bytes of every ordinary token of a `tokenizer.json`; special tokens have none, as they are not part of the text.
+ * The bytes of every ordinary token of a `tokenizer.json`. Special tokens have none: they are no part of the text.
  *
- * @throws ModelFileCorruptError where there is no vocabulary, or it is not a byte-level one.
+ * @throws ModelFileCorruptError if there is no vocabulary, or it is not byte-level.
  */
 export function readTokenBytes(tokenizerJson: unknown): ReadonlyMap<number, Uint8Array> {
   const { model, added_tokens: added } = (tokenizerJson ?? {}) as {
@@ -62,7 +62,7 @@ const CHARACTER_OF_BYTE: readonly string[] = [...BYTE_OF_CHARACTER.entries()]
   .toSorted(([, a], [, b]) => a - b)
   .map(([character]) => character);
 
-/** Bytes as a byte-level `tokenizer.json` spells them. */
+/** Spells bytes as a byte-level `tokenizer.json` does. */
 export function spellBytes(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => CHARACTER_OF_BYTE[byte]).join('');
 }

@@ -22,8 +22,8 @@ export const GRAPH_IO = {
   past: kvNames('past'),
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
-  /** float32 [B, S, 2 * layers * K/V heads * head size]: what the run adds to the cache, in the order of `past.all`. */
-  added: 'added_kv',
+  /** float32 [B, S, 2 * K/V heads * head size]: keys, then values, that the run adds to a layer's cache. */
+  added: (layer: number) => `added_kv_${layer}`,
 } as const;
 
 interface KvNames {
@@ -64,8 +64,6 @@ export class ModelGraph {
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
   readonly #kvOutputs: GraphTarget['kvOutputs'];
-  /** Tensors that `GRAPH_IO.added` is made of. */
-  readonly #added: string[] = [];
 
   constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
     this.#config = config;
@@ -83,7 +81,7 @@ export class ModelGraph {
    */
   addAttention(layer: number, qkv: string, output: string, scale: number): void {
     const { numHeads, numKvHeads } = this.#config;
-    if (this.#kvOutputs === 'added') this.#addKvOf(qkv);
+    if (this.#kvOutputs === 'added') this.#addNewKv(layer, qkv);
     this.nodes.addFused(
       'GroupQueryAttention',
       [
@@ -106,12 +104,11 @@ export class ModelGraph {
   }
 
   /** Without rotary embedding, keys are cached as they are. */
-  #addKvOf(qkv: string): void {
+  #addNewKv(layer: number, qkv: string): void {
     const { numHeads, numKvHeads, headSize } = this.#config;
     const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
     const bounds = [start, end, -1].map((value) => this.weights.list(value));
-    this.nodes.add('Slice', [qkv, ...bounds], [`${qkv}.kv`]);
-    this.#added.push(`${qkv}.kv`);
+    this.nodes.add('Slice', [qkv, ...bounds], [GRAPH_IO.added(layer)]);
   }
 
   /**
@@ -143,7 +140,7 @@ export class ModelGraph {
       ],
       outputs: [
         { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
-        ...(this.#kvOutputs === 'added' ? [this.#addedValues()] : this.#cacheValues(GRAPH_IO.present)),
+        ...(this.#kvOutputs === 'added' ? this.#addedValues() : this.#cacheValues(GRAPH_IO.present)),
       ],
       initializers: this.weights.initializers,
     });
@@ -155,10 +152,13 @@ export class ModelGraph {
     return names.all(numLayers).map((name) => ({ name, type: this.#precision, dims }));
   }
 
-  #addedValues(): OnnxValue {
+  #addedValues(): OnnxValue[] {
     const { numLayers, numKvHeads, headSize } = this.#config;
-    this.nodes.add('Concat', this.#added, [GRAPH_IO.added], { axis: { int: -1 } });
-    const dims = ['B', 'S', 2 * numLayers * numKvHeads * headSize];
-    return { name: GRAPH_IO.added, type: this.#precision, dims };
+    const dims = ['B', 'S', 2 * numKvHeads * headSize];
+    return Array.from({ length: numLayers }, (_, layer) => ({
+      name: GRAPH_IO.added(layer),
+      type: this.#precision,
+      dims,
+    }));
   }
 }

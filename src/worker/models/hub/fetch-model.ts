@@ -3,10 +3,11 @@ import type { LoadStage } from '../../protocol/protocol.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
-import { planModel, type DeviceLimits, type DtypeChoice, type ModelPlan } from '../checkpoint/model-plan.ts';
+import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import type { PackedWeights } from '../checkpoint/packed-weights.ts';
-import { isTransient, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
@@ -66,7 +67,7 @@ export async function fetchHubModel(source: HubSource, options: FetchOptions): P
     failure.abort(error);
     await remote.settled();
     await parts.release();
-    if (!isTransient(error) && !(error instanceof LoadCancelledError)) await parts.delete();
+    if (!(error instanceof TransientHubError) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
     parts.close();

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../batching/clock.ts';
-import { isTransient } from '../../protocol/errors/hub.ts';
+import { TransientHubError } from '../../protocol/errors/hub.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -37,7 +37,7 @@ export async function retry<Result>(
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (!isTransient(error)) throw error;
+      if (!(error instanceof TransientHubError)) throw error;
       numFailures += 1;
       if (numFailures >= maxFailures || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
       onRetry?.(numFailures);

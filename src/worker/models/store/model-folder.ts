@@ -1,7 +1,7 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { DtypeChoice } from '../checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
 import { digestOf } from './stored-digest.ts';

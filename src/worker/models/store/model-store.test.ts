@@ -79,7 +79,7 @@ describe('the model that this browser was told to serve', () => {
     for (let count = 0; count < 5; count++) await start();
     for (let count = 0; count < 2; count++) {
       await expect(start()).rejects.toMatchObject({ code: 'MODEL_START_FAILED' });
-      await expect(start()).rejects.toThrow('start a/b: its last starts broke off');
+      await expect(start()).rejects.toThrow("Couldn't start a/b: its last starts broke off");
     }
     await store.serve(MODEL_URL, key);
     expect(await start()).toBe(key);

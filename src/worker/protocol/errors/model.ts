@@ -34,7 +34,7 @@ export class UnsupportedModelError extends Error {
   readonly code = 'UNSUPPORTED_MODEL';
 
   static of(detail: string): UnsupportedModelError {
-    return new UnsupportedModelError(`${detail}. Choose a checkpoint of the GPT-2 architecture.`);
+    return new UnsupportedModelError(`${detail}. Choose another checkpoint, such as openai-community/gpt2.`);
   }
 }
 

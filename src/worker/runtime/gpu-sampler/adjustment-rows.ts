@@ -2,26 +2,25 @@ import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 
-/** `Adjustment` of the shader. */
+/** The size of the shader's `Adjustment`. */
 const WORDS_PER_TOKEN = 2;
 
-/** The bit of `num_seen` that says that the token can be banned. */
+/** The bit of `num_seen` that marks a token that can be banned. */
 export const CAN_BE_BANNED = 0x8000_0000;
 
 /**
- * What the shader has to know of each token to adjust its logit: how often the sequence holds it, its bias, and whether it's
- * among those that are banned at first. A row of
- * the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. Rows stay
- * where they are when a sequence changes its slot, and none is allocated before a request asks for bias or penalties.
+ * What the shader needs to adjust the logit of each token: its count in the sequence, its bias, and whether it is banned at
+ * first. A row of the vocabulary is filled when its sequence is first sampled; from then on the shader counts by itself. A
+ * row stays in place when its sequence changes its slot. No row is allocated before a request has bias, penalties or a ban.
  */
 export class AdjustmentRows {
   readonly #device: GPUDevice;
   readonly #vocabSize: number;
   #buffer: GPUBuffer;
   #numRows = 0;
-  /** A permutation, by slot. */
+  /** The row of each slot: a permutation. */
   readonly #rowOfSlot: number[] = [];
-  /** Whose counts a row holds; the counts' identity is the sequence's. */
+  /** The counts that each row was filled with; they identify the sequence. */
   readonly #owners: (TokenCounts | undefined)[] = [];
 
   constructor(device: GPUDevice, vocabSize: number) {
@@ -34,7 +33,7 @@ export class AdjustmentRows {
     return this.#buffer;
   }
 
-  /** The row of a slot; 0 where nothing was ever filled, and the shader does not look. */
+  /** The row of a slot; 0 before any row is filled, when the shader doesn't read it. */
   rowOf(slot: number): number {
     return this.#rowOfSlot[slot] ?? 0;
   }
@@ -44,7 +43,7 @@ export class AdjustmentRows {
     [this.#rowOfSlot[from], this.#rowOfSlot[to]] = [this.rowOf(to), this.rowOf(from)];
   }
 
-  /** Makes sure that the slot's row is that of this sequence. */
+  /** Fills the slot's row unless it has this sequence already. */
   fill({ slot, sampling, tokenCounts, ban }: StepRow): void {
     this.#reserve(slot + 1);
     const row = this.rowOf(slot);

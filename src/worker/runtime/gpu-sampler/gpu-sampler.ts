@@ -8,7 +8,7 @@ import { encodeRowOptions, isAdjusted, ROW_OPTIONS_BYTES } from './row-options.t
 import { readRecord, RECORD, tokenIdOf } from './sample-record.ts';
 import { samplerShader } from './shader.ts';
 
-/** The inputs of the next forward pass over the slots, int32 [slots] each; the sampler writes them. */
+/** The inputs of the next forward pass over the slots, int32 [slots] each. The sampler writes them. */
 export interface SlotInputs {
   readonly ids: GPUBuffer;
   readonly positions: GPUBuffer;
@@ -16,7 +16,7 @@ export interface SlotInputs {
   readonly lastIndices: GPUBuffer;
 }
 
-/** Whose logits: those of the staging row, which go to one slot, or those of the first slots. */
+/** Which logits to sample from: those of the staging row, which go to one slot, or those of the first slots. */
 export type SampleSource = 'staging' | 'slots';
 
 interface BoundBuffers {
@@ -24,16 +24,16 @@ interface BoundBuffers {
   readonly group: GPUBindGroup;
 }
 
-/** What is kept between steps for one source. */
+/** The buffers of one source, kept between steps. */
 interface SourceState {
   params: GPUBuffer;
-  /** Whose parameters each row holds. */
+  /** The counts of the sequence whose options each row holds. */
   readonly owners: (TokenCounts | undefined)[];
   bound: BoundBuffers | undefined;
 }
 
 /**
- * Samples whole batches on the GPU, where the logits are. It draws the very tokens of `createSampler`, and reads back 4
+ * Samples whole batches on the GPU, where the logits are. It draws the same tokens as `createSampler`, and reads back 4
  * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads nothing.
  */
 export class GpuSampler {
@@ -44,7 +44,7 @@ export class GpuSampler {
   readonly #states: Readonly<Record<SampleSource, SourceState>>;
   #results: GPUBuffer;
 
-  /** Compiles on a thread of the browser's, so that others can work meanwhile: a software adapter takes seconds. */
+  /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
   static async create(device: GPUDevice, vocabSize: number, workgroupSize: number): Promise<GpuSampler> {
     const module = device.createShaderModule({ code: samplerShader(vocabSize, workgroupSize) });
     const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
@@ -60,18 +60,18 @@ export class GpuSampler {
     this.#results = this.#createBuffer(resultBytes(1));
   }
 
-  /** What is known of a sequence's tokens goes with it. */
+  /** Moves the counts of a sequence's tokens with it. */
   moveSlot(from: number, to: number): void {
     this.#adjustments.moveSlot(from, to);
   }
 
   /**
-   * One token per row. The GPU's work is submitted before this returns; what is awaited is the readback alone, so a
-   * forward pass over the slots that is launched next has its inputs.
+   * Samples one token per row. The GPU's work is submitted before this returns, so the next forward pass over the slots can be
+   * launched at once; only the readback is awaited.
    *
-   * @param rows Row i of the logits belongs to `rows[i]`; of the slots, row i is slot i.
+   * @param rows Row i of the logits belongs to `rows[i]`. For `slots`, row i is slot i.
    * @param logits float32 [rows, vocabSize]
-   * @returns A row whose logits have no next token is an Error; its slot then feeds in token 0.
+   * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
     source: SampleSource,

@@ -1,8 +1,8 @@
 import { BUFFER_USAGE, MAP_MODE } from '../webgpu/gpu-flags.ts';
 
 /**
- * Brings words of a GPU buffer to the CPU. Its staging buffers are used again, so that there are as many as there are
- * copies under way at one time, and in steady state none is created.
+ * Reads words of a GPU buffer back to the CPU. Staging buffers are reused, so there are only as many as copies in flight
+ * at one time.
  */
 export class ReadbackRing {
   readonly #device: GPUDevice;
@@ -12,7 +12,7 @@ export class ReadbackRing {
     this.#device = device;
   }
 
-  /** Records the copy; call what it returns once it is submitted. */
+  /** Records the copy. Call the returned function once the encoder's commands are submitted. */
   copy(encoder: GPUCommandEncoder, source: GPUBuffer, numWords: number): () => Promise<Uint32Array> {
     const numBytes = 4 * numWords;
     const staging = this.#take(source.size);

@@ -2,7 +2,7 @@ import { isAdjusting } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { SHARE_UNITS, sharpnessOf, smallestWeightFor } from '../../../batching/sampling/token-weights.ts';
 
-/** Whether the shader looks at the row's adjustments. */
+/** Whether the shader reads the row's adjustments. */
 export function isAdjusted({ sampling, ban }: Pick<StepRow, 'sampling' | 'ban'>): boolean {
   return isAdjusting(sampling) || ban !== undefined;
 }
@@ -14,11 +14,11 @@ type Word = readonly [
 ];
 
 /**
- * What the shader reads of one row's options, a word each. Nothing here changes while a request stays in its slot, so a row is
- * written once and not with every step.
+ * The options of one row as the shader reads them, a word each. They don't change while a request stays in its slot, so a row
+ * is written once and not with every step.
  */
 const WORDS: readonly Word[] = [
-  // Where the row's ids, positions and lengths are.
+  // The row's index in ids, positions and lengths.
   ['slot', 'u32', ({ slot }) => slot],
   ['adjustments_row', 'u32', (_, adjustmentsRow) => adjustmentsRow],
   ['is_adjusted', 'u32', (row) => Number(isAdjusted(row))],
@@ -38,7 +38,7 @@ const WORDS: readonly Word[] = [
   ['seed', 'u32', ({ sampling }) => sampling.seed],
   ['wants_logprobs', 'u32', ({ sampling }) => Number(sampling.logprobs !== undefined)],
   ['num_top', 'u32', ({ sampling }) => sampling.logprobs ?? 0],
-  // Always 0, which the compiler cannot know.
+  // Always 0, unknown to the compiler.
   ['zero', 'u32', () => 0],
 ];
 
@@ -60,7 +60,6 @@ struct RowOptions {
 ${WORDS.map(([name, type]) => `  ${name}: ${type},`).join('\n')}
 }
 
-/** What makes the weight of a token. */
 struct Weighing {
   largest_logit: f32,
   sharpness: f32,
@@ -104,7 +103,7 @@ fn max_of_one(value: vec2u) -> vec2u {
   return select(value, vec2u(1u, 0u), value.x == 0u && value.y == 0u);
 }
 
-/** Tokens below this weight together weigh less than what top-p drops; at least 1. */
+/** All tokens below this weight together weigh less than top-p drops. At least 1. */
 fn negligible_weight(dropped: vec2u) -> u32 {
   const NUM_BITS = 32u - countLeadingZeros(VOCAB_SIZE);
   let weight = (dropped.x >> NUM_BITS) | (dropped.y << (32u - NUM_BITS));

@@ -6,14 +6,14 @@ import {
 } from '../../../batching/sampling/logprobs.ts';
 import { MAX_LOGPROBS } from '../../../batching/generation/options.ts';
 
-/** How the shader reports a row that has no next token: in the upper bits of what else is a token id. */
+/** The shader reports a row without a next token in the upper bits of the word that otherwise holds the token id. */
 export const FAULT = {
   nan: 0x8000_0000,
   plusInfinity: 0xc000_0000,
   onlyMinusInfinity: 0xffff_ffff,
 } as const;
 
-/** The fields of a row's logprobs, as 32-bit words; the likeliest come in no order. */
+/** The fields of a row's logprobs, as 32-bit words. The likeliest tokens are in no order. */
 export const RECORD = {
   sampledLogit: 0,
   largestLogit: 1,
@@ -25,7 +25,7 @@ export const RECORD = {
   length: 5 + 2 * MAX_LOGPROBS,
 } as const;
 
-/** The token id that a row's result word holds; throws the sampler's `RangeError` where it is a fault. */
+/** The token id in a row's result word. Throws the sampler's `RangeError` for a fault. */
 export function tokenIdOf(result: number): number {
   if (result < FAULT.nan) return result;
   if (result === FAULT.onlyMinusInfinity) throw noFiniteLogit();
@@ -36,7 +36,6 @@ export function tokenIdOf(result: number): number {
   );
 }
 
-/** Reads the logprobs of one row. */
 export function readRecord(record: Uint32Array, tokenId: number): TokenLogprobs {
   const words = new DataView(record.buffer, record.byteOffset, record.byteLength);
   const integerAt = (index: number): number => words.getUint32(4 * index, true);
@@ -56,7 +55,7 @@ export function readRecord(record: Uint32Array, tokenId: number): TokenLogprobs 
   };
 }
 
-/** Equal logits have equal logprobs: the lower id goes first. */
+/** The lower id goes first among equal logprobs. */
 function byLikelihood(a: TokenLogprob, b: TokenLogprob): number {
   return b.logprob - a.logprob || a.tokenId - b.tokenId;
 }

@@ -10,8 +10,8 @@ import { VOCABULARY_WGSL } from './wgsl-vocabulary.ts';
 import { WEIGHTS_WGSL } from './wgsl-weights.ts';
 
 /**
- * The sampler: `sampling.ts` for a whole batch, one workgroup per row, from logits to the inputs of the next forward pass.
- * No row reads what another one writes. It keeps to WebGPU's default limits and asks for no feature.
+ * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
+ * what another row writes. It keeps to WebGPU's default limits and needs no feature.
  */
 export function samplerShader(vocabSize: number, workgroupSize: number): string {
   return [
@@ -33,12 +33,12 @@ const BINDINGS_WGSL = /* wgsl */ `
 const CAN_BE_BANNED = ${CAN_BE_BANNED}u;
 
 struct Adjustment {
-  /** 0 where neither prompt nor output has the token, else 1 + its number in the output; and CAN_BE_BANNED. */
+  /** 0 if neither prompt nor output has the token, else 1 + its count in the output; and CAN_BE_BANNED. */
   num_seen: u32,
   bias: u32,
 }
 
-/** [rows, vocabulary], as bits: a NaN is seen only in these. */
+/** [rows, vocabulary], as bits, which alone show a NaN. */
 @group(0) @binding(0) var<storage, read> logits: array<u32>;
 @group(0) @binding(1) var<storage, read> rows: array<RowOptions>;
 /** [adjustment rows, vocabulary] */
@@ -103,14 +103,14 @@ fn fault_word(fault: u32) -> u32 {
   return fault | select(${FAULT.nan}u, ${FAULT.plusInfinity}u, logits[view.start + fault] == PLUS_INFINITY);
 }
 
-/** The sampled token is what the slot feeds in next. */
+/** Feeds the sampled token into the slot's next step. */
 fn advance(slot: u32, token_id: u32) {
   ids[slot] = i32(token_id);
   positions[slot] += 1;
   last_indices[slot] += 1;
 }
 
-/** The likeliest tokens under the raw logits, and what makes logprobs of them. */
+/** Writes the likeliest tokens under the raw logits, with what their logprobs are computed from. */
 fn write_record(thread: u32, row_index: u32, num_top: u32, token_id: u32) {
   view.is_adjusted = false;
   let num_rows = arrayLength(&results) / (1u + ${RECORD.length}u);

@@ -1,33 +1,33 @@
 /**
  * WGSL: a token's logit after bias and penalties, the counterpart of `adjust-logits.ts`, as a key: an unsigned integer in
- * the order of the logits. Integers alone are compared, as WGSL may assume that there are no infinities and no NaN.
+ * the order of the logits. Only integers are compared, because WGSL may assume that floats are never infinite or NaN.
  */
 export const LOGITS_WGSL = /* wgsl */ `
 const KEY_OF_MINUS_INFINITY = 0x007fffffu;
 const MINUS_INFINITY = 0xff800000u;
 const PLUS_INFINITY = 0x7f800000u;
 
-/** Which logits the functions below speak of; the same in each thread of the workgroup. */
+/** The row that the functions below read; the same in each thread of the workgroup. */
 struct View {
-  /** Of the row in logits. */
+  /** The row's first index in logits. */
   start: u32,
-  /** Of the row's tokens in adjustments. */
+  /** The row's first index in adjustments. */
   adjustments_start: u32,
   is_adjusted: bool,
   repetition: f32,
   repetition_inverse: f32,
   frequency: f32,
   presence: f32,
-  /** Whether tokens that can be banned are. */
+  /** Whether the tokens marked CAN_BE_BANNED are banned. */
   is_banning: bool,
-  /** Always 0, which the compiler cannot know. */
+  /** Always 0, unknown to the compiler. */
   zero: u32,
 }
 var<private> view: View;
 
 /**
- * Keeps a product from being fused with the sum that it goes into, which would round once where the CPU rounds twice:
- * through the unknown zero, no compiler sees a float operation.
+ * Keeps the compiler from fusing a product with the sum that it goes into: that would round once where the CPU rounds twice.
+ * The xor with the unknown zero hides the float operation.
  */
 fn rounded(value: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(value) ^ view.zero);
@@ -37,7 +37,7 @@ fn is_fault(bits: u32) -> bool {
   return (bits & 0x7fffffffu) > PLUS_INFINITY || bits == PLUS_INFINITY;
 }
 
-/** Both zeros have one key. */
+/** 0 and -0 have the same key. */
 fn key_of(bits: u32) -> u32 {
   if (bits == 0x80000000u) {
     return 0x80000000u;

@@ -3,8 +3,8 @@
  * threads add them nor their number changes anything. Every function that holds a barrier returns the same value to
  * each thread.
  *
- * Passes over the vocabulary are what costs. So as soon as few tokens are left that matter, they are put on a shortlist,
- * and what follows looks at these alone.
+ * Passes over the vocabulary are the cost. Once few tokens are left that matter, they go on a shortlist, and later steps
+ * look at these alone.
  */
 export const SELECTION_WGSL = /* wgsl */ `
 const ONE_EACH = 0u;
@@ -12,14 +12,14 @@ const WEIGHT = 1u;
 
 const NOBODY = 0xffffffffu;
 
-/** What is left of the vocabulary: keys above cut_key, and of those equal to it the ids up to cut_id. */
+/** The tokens that are left: keys above cut_key, and of those equal to it the ids up to cut_id. */
 struct Kept {
   cut_key: u32,
   cut_id: u32,
 }
 var<private> kept: Kept;
 
-/** What one thread has found, for all. */
+/** One thread's result, read by all. */
 var<workgroup> found: array<vec4u, 2>;
 
 fn keep_all() {
@@ -37,7 +37,7 @@ fn mass_of(key: u32, measure: u32) -> u32 {
   return weight_of_key(key);
 }
 
-/** Of the weights; num_listed is 0 where there is no shortlist, and the whole vocabulary has to be looked at. */
+/** The sum of the weights. num_listed is 0 if there is no shortlist; then the whole vocabulary is summed. */
 fn total_mass(thread: u32, num_listed: u32) -> vec2u {
   if (num_listed > 0u) {
     weigh_shortlist(thread, num_listed, WEIGHT);
@@ -56,9 +56,9 @@ fn find_at(thread: u32, num_listed: u32, target_mass: vec2u) -> u32 {
 }
 
 /**
- * Cuts down to the smallest set of the likeliest tokens whose mass reaches \`needed\`, which is at least 1 and at most the
- * mass of what is kept. Tokens below the floor, and those with less than the negligible mass, are known not to be in it.
- * Returns how many are listed now.
+ * Keeps the smallest set of the likeliest tokens whose mass reaches \`needed\`, which is at least 1 and at most the mass of the
+ * kept tokens. Tokens below the floor, and those with less than the negligible mass, are known not to be in it. Returns
+ * how many are listed now.
  */
 fn keep_likeliest(
   thread: u32, num_listed: u32, measure: u32, needed: vec2u, floor_key: u32, negligible: u32,

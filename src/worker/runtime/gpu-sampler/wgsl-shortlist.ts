@@ -1,6 +1,6 @@
 /**
- * WGSL: the shortlist, in no order. Where a token stands among the others is the sum of the masses before it, which each
- * thread adds up for its own tokens; that needs no sorting.
+ * WGSL: the shortlist, in no order. A token's place among the others is the sum of the masses before it. Each thread adds
+ * it up for its own tokens, so nothing is sorted.
  */
 export const SHORTLIST_WGSL = /* wgsl */ `
 const SHORTLIST_SIZE = 512u;
@@ -13,7 +13,7 @@ var<workgroup> shortlist_ids: array<u32, SHORTLIST_SIZE>;
 var<workgroup> shortlist_keys: array<u32, SHORTLIST_SIZE>;
 var<workgroup> shortlist_masses: array<u32, SHORTLIST_SIZE>;
 
-/** Lists the tokens that are kept and may matter; returns their number, also where they are too many to be listed. */
+/** Lists the kept tokens that may matter. Returns their number, even if they are too many to be listed. */
 fn make_shortlist(thread: u32, measure: u32, floor_key: u32, negligible: u32) -> u32 {
   if (thread == 0u) {
     atomicStore(&num_shortlisted, 0u);

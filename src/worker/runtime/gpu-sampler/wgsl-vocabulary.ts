@@ -1,4 +1,4 @@
-/** WGSL: what has to look at the whole vocabulary, as 256 groups, whatever the number of threads. */
+/** WGSL: passes over the whole vocabulary, in 256 groups for any number of threads. */
 export const VOCABULARY_WGSL = /* wgsl */ `
 const NUM_GROUPS = 256u;
 const CHUNK_SIZE = (VOCAB_SIZE + NUM_GROUPS - 1u) / NUM_GROUPS;
@@ -8,7 +8,7 @@ var<workgroup> lowest_id: atomic<u32>;
 var<workgroup> lowest_fault: atomic<u32>;
 /** The largest key among the ids of one remainder modulo 256. */
 var<workgroup> group_keys: array<u32, NUM_GROUPS>;
-/** 64-bit masses: by digit of the key, by chunk of consecutive ids, or of one token each. */
+/** 64-bit masses: one per digit of the key, per chunk of consecutive ids, or per token. */
 var<workgroup> masses_low: array<atomic<u32>, NUM_GROUPS>;
 var<workgroup> masses_high: array<atomic<u32>, NUM_GROUPS>;
 
@@ -60,8 +60,8 @@ fn find_likeliest(thread: u32) -> Likeliest {
 }
 
 /**
- * A key that the k-th largest is not below: the k-th largest of the groups' own, which spares the counting of most tokens;
- * 0 where k is larger than the number of groups. After find_likeliest.
+ * A lower bound of the k-th largest key, so that most tokens needn't be counted: the k-th largest of the groups' largest keys,
+ * or 0 if k is larger than the number of groups. After find_likeliest.
  */
 fn find_floor(thread: u32, k: u32) -> u32 {
   if (thread == 0u) {
@@ -94,7 +94,7 @@ fn cut_vocabulary(thread: u32, measure: u32, needed: vec2u, floor_key: u32, negl
     workgroupBarrier();
     for (var id = thread; id < VOCAB_SIZE; id += WORKGROUP_SIZE) {
       let key = key_at(id);
-      // A shift by 32 is none in WGSL: the first digit has no prefix to match.
+      // The first digit has no prefix to match, and WGSL can't shift by 32.
       if (key < floor_key || (shift < 32u && (key >> (shift & 31u)) != prefix) || !is_kept(id, key)) {
         continue;
       }
@@ -132,7 +132,7 @@ fn cut_vocabulary(thread: u32, measure: u32, needed: vec2u, floor_key: u32, negl
   kept.cut_id = last_id;
 }
 
-/** Leaves in masses what each chunk of the vocabulary weighs. */
+/** Fills masses with the mass of each chunk of the vocabulary. */
 fn fill_chunks(thread: u32, measure: u32, only_key: u32) {
   workgroupBarrier();
   for (var chunk = thread; chunk < NUM_GROUPS; chunk += WORKGROUP_SIZE) {
@@ -166,7 +166,7 @@ fn walk(thread: u32, measure: u32, only_key: u32, target_mass: vec2u) -> u32 {
   let end = min((at_chunk.x + 1u) * CHUNK_SIZE, VOCAB_SIZE);
   var rest = at_chunk.yz;
   var start = at_chunk.x * CHUNK_SIZE;
-  // One round, unless the vocabulary is larger than 65,536.
+  // One round suffices for a vocabulary of up to 65,536 tokens.
   for (; start < end; start += NUM_GROUPS) {
     for (var index = thread; index < NUM_GROUPS; index += WORKGROUP_SIZE) {
       let id = start + index;

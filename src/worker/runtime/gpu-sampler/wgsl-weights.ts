@@ -5,7 +5,7 @@ import {
   LN2_UNITS,
 } from '../../../batching/sampling/token-weights.ts';
 
-/** WGSL: `token-weights.ts`, integer for integer. The threads of the workgroup share the making of the table. */
+/** WGSL: `token-weights.ts`, integer for integer. The threads of the workgroup fill the table together. */
 export const WEIGHTS_WGSL = /* wgsl */ `
 var<workgroup> fractions: array<u32, 256>;
 

@@ -38,8 +38,6 @@ const MAX_BUSY_MS = 4;
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
-  /** A failure of the runtime rejects the run in which it happens. */
-  readonly failure = new Promise<never>(() => {});
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
@@ -102,7 +100,10 @@ export class WasmBackend implements ModelBackend {
     const startedAtMs = performance.now();
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
-    this.#append(floatsOf(outputs, GRAPH_IO.added), input, arrays);
+    for (let layer = 0; layer < this.#config.numLayers; layer++) {
+      const added = floatsOf(outputs, GRAPH_IO.added(layer));
+      this.#append(added, input, arrays.slice(2 * layer, 2 * layer + 2));
+    }
     await this.#yieldWhenDue();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
@@ -180,19 +181,19 @@ export class WasmBackend implements ModelBackend {
     };
   }
 
-  /** Appends the keys and values of the pass to the rows that it ran over, without those of padding. */
+  /** Appends the keys and values of the pass to a layer's rows, without those of padding. */
   #append(
     added: Float32Array,
     { numRows, tokensPerRow, positions, lastIndices }: ForwardInput,
-    arrays: KvArrays,
+    keysAndValues: KvArrays,
   ): void {
     const { numKvHeads, headSize } = this.#config;
     for (let row = 0; row < numRows; row++) {
       const firstIndex = positions[row * tokensPerRow] ?? 0;
       const lastIndex = lastIndices[row] ?? 0;
-      let from = row * tokensPerRow * arrays.length * numKvHeads * headSize;
+      let from = row * tokensPerRow * 2 * numKvHeads * headSize;
       for (let index = firstIndex; index <= lastIndex; index++) {
-        for (const array of arrays) {
+        for (const array of keysAndValues) {
           for (let head = 0; head < numKvHeads; head++, from += headSize) {
             const at = row * this.#rowLength + (head * this.#capacity + index) * headSize;
             array.set(added.subarray(from, from + headSize), at);

@@ -1,6 +1,7 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { ClientId, ClientMessage, WorkerMessage } from '../../protocol/protocol.ts';
-import { parseBridgeMessage } from '../../protocol/client-message.ts';
+import type { ClientId, WorkerMessage } from '../../protocol/protocol.ts';
+import { parseBridgeMessage } from '../../protocol/client-messages.ts';
+import type { ServeWorker } from '../serve-worker.ts';
 import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../protocol/bridge-names.ts';
 import { fromWireText, toWireText } from '../../protocol/wire-text.ts';
@@ -9,10 +10,7 @@ import { fromWireText, toWireText } from '../../protocol/wire-text.ts';
 const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
 /** The part of the worker that the bridge uses. */
-export interface BridgedWorker {
-  receive(message: ClientMessage): void;
-  forget(clientId: ClientId): void;
-}
+type BridgedWorker = Pick<ServeWorker, 'receive' | 'forget'>;
 
 const FIRST_PAUSE_MS = 250;
 /** The longest that a restarted bridge waits for its tab. */

@@ -10,13 +10,13 @@ import type { ModelStore } from '../../models/store/model-store.ts';
 import { ModelStartError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
-import { ladderOf } from '../../protocol/ladder.ts';
+import { LADDERS } from '../../protocol/ladder.ts';
 import type { BackendChoice, Rung, WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
-import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { RemovableField } from '../status-board.ts';
 
 export interface ModelOptions {
@@ -24,7 +24,7 @@ export interface ModelOptions {
   readonly modelUrl: string;
   readonly backend: BackendChoice;
   readonly past: WorkerPast;
-  readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
+  readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
 }
@@ -125,7 +125,7 @@ export class FirstModel {
   /** After a stored model has failed on every rung, the last rung is left to the embedded model. */
   get #isLastTry(): boolean {
     const { backend, past } = this.#options;
-    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
+    return this.#rung === LADDERS[backend].at(-1) && past.recovery?.rung === this.#rung;
   }
 }
 

@@ -4,7 +4,7 @@ import { importPart } from '../../platform/import-part.ts';
 import { UpstreamError } from '../../protocol/errors/upstream.ts';
 import type { BackendChoice, UpstreamInit } from '../../protocol/protocol.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import type { TextGeneratorDeployment } from '../../text-generation/text-generator-deployment.ts';
+import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
 import type { ModelSwitch } from './model-switch.ts';
 import type { StatusBoard } from '../status-board.ts';
@@ -13,7 +13,7 @@ export interface ModelServiceOptions {
   readonly host: ServeWorkerHost;
   readonly status: StatusBoard;
   readonly stats: StatsReporter;
-  readonly textGenerator: TextGeneratorDeployment;
+  readonly textGenerator: TextDeployment;
 }
 
 /** Gives the text generator what continues its prompts: a model in this worker, or an upstream server. */

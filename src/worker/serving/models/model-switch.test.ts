@@ -6,7 +6,7 @@ import { UnsupportedDtypeError } from '../../protocol/errors/model.ts';
 import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
-import { NO_PAST } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../../test-support.ts';

@@ -1,93 +1,68 @@
-import * as v from 'valibot';
-
 import type { RequestTimings } from '../../../batching/generation/events.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type {
   FinishReason,
   GenerationChoice,
-  GenerationResult,
-  RequestId,
-  RequestUpdate,
   PromptTokenLogprobs,
+  RequestUpdate,
   ServedModel,
   TokenLogprobs,
 } from '../../protocol/protocol.ts';
-import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
+import type { ResolvedOptions } from '../generation-options.ts';
+import type { Submission } from '../prompt-generator.ts';
+import {
+  readChunk,
+  readLogprobs,
+  readPromptLogprobs,
+  sliceLogprobs,
+  type ChunkChoice,
+  type CompletionChunk,
+} from './completion-chunk.ts';
+import { badAnswer } from './upstream-failure.ts';
 
-export interface CompletionStreamOptions {
+export interface CompletionStreamOptions
+  extends
+    Pick<Submission, 'requestId' | 'elapsedMs'>,
+    Pick<ResolvedOptions, 'maxNewTokens' | 'n' | 'echo' | 'promptLogprobs'> {
   /** Of the upstream, for messages. */
   readonly url: string;
-  readonly requestId: RequestId;
   readonly model: ServedModel;
   readonly prompt: string;
-  readonly n: number;
   readonly seed: number;
-  readonly echo: boolean;
-  /** Of the likeliest tokens; undefined = no logprobs at all. */
+  /** Alternatives for each output token; undefined = no logprobs at all. */
   readonly numLogprobs: number | undefined;
-  /** As `numLogprobs`, of the prompt: it comes with the first piece of each choice, as does its text. */
-  readonly promptLogprobs: number | undefined;
-  /** Whether each choice's first piece begins with the prompt. */
+  /** Whether the first piece of each choice begins with the prompt. */
   readonly isEchoed: boolean;
-  readonly maxNewTokens: number;
-  /** Submitted -> received here, ms. */
-  readonly elapsedMs: number;
-  /** On the clock that all other times are of. */
+  /** On the clock of all `nowMs`. */
   readonly receivedAtMs: number;
 }
 
-/** What one event of the upstream came to. */
+/** The meaning of one event of the upstream. */
 export interface Received {
   readonly updates: readonly RequestUpdate[];
   readonly measured: readonly MeasuredEvent[];
 }
 
-interface Choice {
+interface UpstreamChoice {
   text: string;
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
-  promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
+  promptLogprobs?: readonly PromptTokenLogprobs[];
   /** The prompt, which it begins with, is still to come. */
   awaitsPrompt: boolean;
-  finishReason: FinishReason | undefined;
-  /** As far as it can be told: a server without ids tells pieces of text. */
+  finishReason?: FinishReason;
+  /** A server without ids tells pieces of text: then those are counted. */
   numTokens: number;
-  lastAtMs: number | undefined;
+  lastAtMs?: number;
 }
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
-
-const completionLogprobs = v.object({
-  tokens: v.array(v.string()),
-  token_logprobs: v.array(v.nullable(v.number())),
-  top_logprobs: v.optional(v.nullable(v.array(v.nullable(v.record(v.string(), v.number()))))),
-});
-
-const streamChoice = v.object({
-  index: count,
-  text: v.string(),
-  finish_reason: v.optional(v.nullable(v.string())),
-  token_ids: v.optional(v.nullable(v.array(count))),
-  logprobs: v.optional(v.nullable(completionLogprobs)),
-});
-
-const completionChunk = v.object({
-  choices: v.array(streamChoice),
-  usage: v.optional(v.nullable(v.object({ prompt_tokens: count, completion_tokens: v.optional(count) }))),
-});
-
-type StreamChoice = v.InferOutput<typeof streamChoice>;
-type CompletionLogprobs = v.InferOutput<typeof completionLogprobs>;
-
-const NO_MEASURES: readonly MeasuredEvent[] = [];
 
 /** A request while an upstream answers it: server-sent events of `/v1/completions` go in, updates come out. */
 export class CompletionStream {
   readonly #options: CompletionStreamOptions;
-  readonly #choices: readonly Choice[];
+  readonly #choices: readonly UpstreamChoice[];
   #queueWaitMs: number | undefined;
   #firstAtMs: number | undefined;
-  #usage: { readonly prompt_tokens: number; readonly completion_tokens?: number | undefined } | undefined;
+  #usage: CompletionChunk['usage'];
 
   constructor(options: CompletionStreamOptions) {
     this.#options = options;
@@ -95,11 +70,8 @@ export class CompletionStream {
       text: '',
       tokenIds: [],
       logprobs: [],
-      promptLogprobs: undefined,
       awaitsPrompt: options.isEchoed,
-      finishReason: undefined,
       numTokens: 0,
-      lastAtMs: undefined,
     }));
   }
 
@@ -107,49 +79,51 @@ export class CompletionStream {
     return this.#queueWaitMs !== undefined;
   }
 
-  /** Of the whole prompt; 0 where the upstream has not told. */
+  /** 0 if the upstream has not told it. */
   get numPromptTokens(): number {
     return this.#usage?.prompt_tokens ?? 0;
   }
 
   /** The upstream has taken the request. */
   start(nowMs: number): Received {
-    const { requestId, model, prompt, echo, n, promptLogprobs } = this.#options;
+    const { requestId, model, prompt, echo, promptLogprobs } = this.#options;
     const queueWaitMs = this.#sinceSubmission(nowMs);
     this.#queueWaitMs = queueWaitMs;
-    const isEchoNow = echo && promptLogprobs === undefined;
-    const indices = Array.from({ length: isEchoNow ? n : 0 }, (_, index) => index);
+    const echoed = echo && promptLogprobs === undefined ? this.#choices : [];
     return {
       updates: [
         { type: 'started', requestId, queueWaitMs, model },
-        ...indices.map((index) => ({ type: 'echo', requestId, index, text: prompt }) as const),
+        ...echoed.map((_, index) => ({ type: 'echo', requestId, index, text: prompt }) as const),
       ],
       measured: [{ type: 'started', queueWaitMs, numPrefillTokens: 0, numReusedTokens: 0 }],
     };
   }
 
-  /** @throws UpstreamError, BackPressureError for an error in the stream, or what is no completion. */
+  /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
   push(data: string, nowMs: number): Received {
-    const { url } = this.#options;
-    if (data === '[DONE]') return { updates: [], measured: NO_MEASURES };
-    const parsed = v.safeParse(completionChunk, parseJson(data));
-    if (!parsed.success) throw toStreamError(url, data) ?? badAnswer(url, 'an event that is no completion');
-    this.#usage = parsed.output.usage ?? this.#usage;
-    const received = parsed.output.choices.map((choice) => this.#receive(choice, nowMs));
+    if (data === '[DONE]') return { updates: [], measured: [] };
+    const { choices, usage } = readChunk(this.#options.url, data);
+    this.#usage = usage ?? this.#usage;
+    const received = choices.map((choice) => this.#receive(choice, nowMs));
     return {
       updates: received.flatMap(({ updates }) => updates),
       measured: received.flatMap(({ measured }) => measured),
     };
   }
 
-  /** The answer is over. @throws UpstreamError where it is not whole. */
+  /** The answer is over. @throws UpstreamError if it breaks off. */
   end(nowMs: number): Received {
-    const { requestId } = this.#options;
+    const { requestId, maxNewTokens } = this.#options;
+    const choices = this.#choices.map((choice) => this.#toResult(choice));
+    const [first] = choices;
+    if (!first) throw new Error(`Request ${requestId} has no choice.`);
+    const numCounted = this.#choices.reduce((sum, { numTokens }) => sum + numTokens, 0);
+    const numOutputTokens = maxNewTokens === 0 ? 0 : (this.#usage?.completion_tokens ?? numCounted);
+    const usage = { numPromptTokens: this.numPromptTokens, numOutputTokens };
     const timings = this.#timings(nowMs);
-    const result = this.#toResult(timings);
     return {
-      updates: [{ type: 'finished', requestId, result }],
-      measured: result.choices.map(({ finishReason }) => ({
+      updates: [{ type: 'finished', requestId, result: { ...first, choices, usage, timings } }],
+      measured: choices.map(({ finishReason }) => ({
         type: 'finished',
         finishReason: finishReason === 'length' ? 'length' : 'stop',
         timings,
@@ -157,61 +131,49 @@ export class CompletionStream {
     };
   }
 
-  #receive(given: StreamChoice, nowMs: number): Received {
-    const { url } = this.#options;
+  #receive(given: ChunkChoice, nowMs: number): Received {
     const choice = this.#choices[given.index];
-    if (!choice) throw badAnswer(url, `choice ${given.index} of a request for ${this.#choices.length}`);
-    if (!choice.awaitsPrompt) return this.#add(choice, given, nowMs);
-    choice.awaitsPrompt = false;
-    const { prompt, rest } = this.#splitPrompt(choice, given);
-    const received = this.#add(choice, rest, nowMs);
-    return { ...received, updates: [...prompt, ...received.updates] };
+    if (!choice) throw this.#badAnswer(`choice ${given.index} of a request for ${this.#choices.length}`);
+    const updates: RequestUpdate[] = [];
+    const rest = choice.awaitsPrompt ? this.#takePrompt(choice, given, updates) : given;
+    const { update, numTokens } = this.#add(choice, rest, nowMs);
+    return { updates: [...updates, update], measured: this.#measure(choice, numTokens, nowMs) };
   }
 
-  /** Takes the prompt, and its logprobs, off the piece that begins with them. */
-  #splitPrompt(
-    choice: Choice,
-    given: StreamChoice,
-  ): { readonly prompt: readonly RequestUpdate[]; readonly rest: StreamChoice } {
+  /** Takes the prompt, and its logprobs, off the piece that begins with them. Returns the rest. */
+  #takePrompt(choice: UpstreamChoice, given: ChunkChoice, updates: RequestUpdate[]): ChunkChoice {
     const { url, requestId, prompt, echo, promptLogprobs: numLogprobs, maxNewTokens } = this.#options;
-    if (!given.text.startsWith(prompt)) throw badAnswer(url, 'an echo of another prompt');
+    choice.awaitsPrompt = false;
+    if (!given.text.startsWith(prompt)) throw this.#badAnswer('the echo of another prompt');
     const rest = { ...given, text: given.text.slice(prompt.length) };
-    // A vLLM samples a token all the same, and does not show it.
+    // A vLLM samples a token even if none was asked for, and does not show it.
     if (maxNewTokens === 0) rest.token_ids = [];
-    if (numLogprobs === undefined) return { prompt: [], rest };
-    const { logprobs } = given;
+    if (numLogprobs === undefined) return rest;
+    const { index, logprobs } = given;
     const length = this.numPromptTokens || (maxNewTokens === 0 ? logprobs?.tokens.length : undefined);
     if (!logprobs || length === undefined || logprobs.tokens.length < length)
-      throw badAnswer(url, 'an echo without the logprobs of the prompt');
-    const promptLogprobs = this.#promptLogprobsOf(slicedLogprobs(logprobs, 0, length), numLogprobs);
+      throw this.#badAnswer('an echo without the logprobs of the prompt');
+    const promptLogprobs = readPromptLogprobs(url, sliceLogprobs(logprobs, 0, length), numLogprobs);
     choice.promptLogprobs = promptLogprobs;
-    const text = echo ? prompt : '';
-    return {
-      prompt: [{ type: 'echo', requestId, index: given.index, text, promptLogprobs }],
-      rest: { ...rest, logprobs: slicedLogprobs(logprobs, length) },
-    };
-  }
-
-  #promptLogprobsOf(given: CompletionLogprobs, numLogprobs: number): readonly PromptTokenLogprobs[] {
-    return this.#readLogprobs(given, numLogprobs).map((entry, place) =>
-      place === 0 ? { tokenId: entry.tokenId, logprob: null, top: [] } : entry,
-    );
+    updates.push({ type: 'echo', requestId, index, text: echo ? prompt : '', promptLogprobs });
+    return { ...rest, logprobs: sliceLogprobs(logprobs, length) };
   }
 
   #add(
-    choice: Choice,
-    { index, text, finish_reason: reason, ...rest }: StreamChoice,
+    choice: UpstreamChoice,
+    { index, text, finish_reason: reason, token_ids: ids, logprobs: given }: ChunkChoice,
     nowMs: number,
-  ): Received {
-    const { requestId } = this.#options;
-    const tokenIds = rest.token_ids ?? [];
-    const logprobs = this.#logprobsOf(rest.logprobs);
+  ): { readonly update: RequestUpdate; readonly numTokens: number } {
+    const { url, requestId, numLogprobs } = this.#options;
+    const tokenIds = ids ?? [];
+    const logprobs = given && numLogprobs !== undefined ? readLogprobs(url, given, numLogprobs) : [];
     const finishReason = finishReasonOf(reason);
     choice.text += text;
     choice.tokenIds.push(...tokenIds);
     choice.logprobs.push(...logprobs);
-    choice.finishReason = finishReason ?? choice.finishReason;
-    const isFirst = this.#firstAtMs === undefined && (text !== '' || tokenIds.length > 0);
+    if (finishReason) choice.finishReason = finishReason;
+    const numTokens = tokenIds.length || Number(text !== '');
+    const isFirst = this.#firstAtMs === undefined && numTokens > 0;
     if (isFirst) this.#firstAtMs = nowMs;
     const update: RequestUpdate = {
       type: 'chunk',
@@ -219,76 +181,40 @@ export class CompletionStream {
       index,
       text,
       tokenIds,
-      ...(this.#options.numLogprobs !== undefined && { logprobs }),
+      ...(numLogprobs !== undefined && { logprobs }),
       ...(isFirst && { ttftMs: this.#sinceSubmission(nowMs) }),
       ...(isFirst && this.#usage && { numPromptTokens: this.numPromptTokens }),
       ...(finishReason && { finishReason }),
     };
-    return {
-      updates: [update],
-      measured: this.#measure(choice, tokenIds.length || Number(text !== ''), nowMs),
-    };
+    return { update, numTokens };
   }
 
   /** Tokens that come together share the time since those before them. */
-  #measure(choice: Choice, numTokens: number, nowMs: number): readonly MeasuredEvent[] {
-    if (numTokens === 0) return NO_MEASURES;
+  #measure(choice: UpstreamChoice, numTokens: number, nowMs: number): readonly MeasuredEvent[] {
+    if (numTokens === 0) return [];
     const { lastAtMs } = choice;
     choice.numTokens += numTokens;
     choice.lastAtMs = nowMs;
-    const gapMs = lastAtMs === undefined ? 0 : (nowMs - lastAtMs) / numTokens;
+    const itlMs = lastAtMs === undefined ? 0 : (nowMs - lastAtMs) / numTokens;
     return Array.from({ length: numTokens }, (_, place) =>
       lastAtMs === undefined && place === 0
         ? ({ type: 'token', ttftMs: this.#sinceSubmission(nowMs) } as const)
-        : ({ type: 'token', itlMs: gapMs } as const),
+        : ({ type: 'token', itlMs } as const),
     );
   }
 
-  #logprobsOf(given: StreamChoice['logprobs']): readonly TokenLogprobs[] {
-    const { numLogprobs } = this.#options;
-    return numLogprobs === undefined || !given ? [] : this.#readLogprobs(given, numLogprobs);
-  }
-
-  #readLogprobs(given: CompletionLogprobs, numLogprobs: number): readonly TokenLogprobs[] {
-    return given.tokens.map((token, place) => ({
-      tokenId: this.#idOf(token),
-      logprob: given.token_logprobs[place] ?? -Infinity,
-      // A vLLM adds the sampled token where it is not among them.
-      top: Object.entries(given.top_logprobs?.[place] ?? {})
-        .map(([name, logprob]) => ({ tokenId: this.#idOf(name), logprob }))
-        .toSorted((a, b) => b.logprob - a.logprob)
-        .slice(0, numLogprobs),
-    }));
-  }
-
-  /** Of a token that stands for its id, as vLLM writes it on request. */
-  #idOf(token: string): number {
-    const [, id] = /^token_id:(\d+)$/.exec(token) ?? [];
-    if (id === undefined)
-      throw badAnswer(this.#options.url, 'logprobs of tokens without ids, as vLLM sends them');
-    return Number(id);
-  }
-
-  #toResult(timings: RequestTimings): GenerationResult {
-    const { url, prompt, seed, numLogprobs, maxNewTokens } = this.#options;
-    const choices = this.#choices.map((choice): GenerationChoice => {
-      const { text, tokenIds, logprobs, promptLogprobs, finishReason } = choice;
-      if (!finishReason) throw badAnswer(url, 'a text that breaks off without a reason');
-      return {
-        text: prompt + text,
-        generatedText: text,
-        tokenIds,
-        ...(numLogprobs !== undefined && { logprobs }),
-        ...(promptLogprobs && { promptLogprobs }),
-        finishReason,
-        seed,
-      };
-    });
-    const [first] = choices;
-    if (!first) throw new Error('A request without a choice');
-    const counted = this.#choices.reduce((sum, { numTokens }) => sum + numTokens, 0);
-    const numOutputTokens = maxNewTokens === 0 ? 0 : (this.#usage?.completion_tokens ?? counted);
-    return { ...first, choices, usage: { numPromptTokens: this.numPromptTokens, numOutputTokens }, timings };
+  #toResult({ text, tokenIds, logprobs, promptLogprobs, finishReason }: UpstreamChoice): GenerationChoice {
+    const { prompt, seed, numLogprobs } = this.#options;
+    if (!finishReason) throw this.#badAnswer('a text that ends without a finish reason');
+    return {
+      text: prompt + text,
+      generatedText: text,
+      tokenIds,
+      ...(numLogprobs !== undefined && { logprobs }),
+      ...(promptLogprobs && { promptLogprobs }),
+      finishReason,
+      seed,
+    };
   }
 
   #timings(nowMs: number): RequestTimings {
@@ -302,21 +228,13 @@ export class CompletionStream {
   #sinceSubmission(nowMs: number): number {
     return nowMs - this.#options.receivedAtMs + this.#options.elapsedMs;
   }
+
+  #badAnswer(what: string): Error {
+    return badAnswer(this.#options.url, what);
+  }
 }
 
-function slicedLogprobs(
-  { tokens, token_logprobs: logprobs, top_logprobs: top }: CompletionLogprobs,
-  start: number,
-  end?: number,
-): CompletionLogprobs {
-  return {
-    tokens: tokens.slice(start, end),
-    token_logprobs: logprobs.slice(start, end),
-    top_logprobs: top?.slice(start, end),
-  };
-}
-
-/** What is neither has a reason of the server's own, a filter say: it ends the text all the same. */
+/** A server's own reason, of a filter for example, ends the text like `stop`. */
 function finishReasonOf(reason: string | null | undefined): FinishReason | undefined {
   if (reason === null || reason === undefined) return undefined;
   return reason === 'length' ? 'length' : 'stop';

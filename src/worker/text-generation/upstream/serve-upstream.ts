@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
-import type { TextGeneratorDeployment } from '../text-generator-deployment.ts';
+import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
@@ -11,9 +11,9 @@ import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
   readonly upstream: UpstreamInit;
-  readonly deployment: Pick<TextGeneratorDeployment, 'use' | 'fail'>;
+  readonly deployment: Pick<TextDeployment, 'use' | 'fail'>;
   readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
-  /** @param isOver Whether what was wrong before is right now. */
+  /** @param isOver Whether an earlier error is over. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;
   readonly lane?: Pick<UpstreamLane, 'fetchModels' | 'ask' | 'cancel'>;
   readonly clock?: Clock;
@@ -22,7 +22,7 @@ export interface ServeUpstreamOptions {
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 15_000;
 
-/** What may be right by itself, a server that is still starting, say. */
+/** These may pass by themselves, for example while a server starts. */
 const TRANSIENT: ReadonlySet<string> = new Set([
   'BACK_PRESSURE',
   'UPSTREAM_UNAVAILABLE',
@@ -30,8 +30,8 @@ const TRANSIENT: ReadonlySet<string> = new Set([
 ] satisfies ('BACK_PRESSURE' | UpstreamErrorCode)[]);
 
 /**
- * Lets the upstream answer for the text generator. Resolves when it does, or is known not to; one that is not there is asked
- * again, after pauses that double, and requests fail until it is.
+ * Lets the upstream answer for the text generator. Resolves after the first attempt. An upstream that is not there is asked
+ * again after pauses that double, and requests fail until it answers.
  */
 export async function serveUpstream({
   upstream,
@@ -45,14 +45,10 @@ export async function serveUpstream({
     const model = readUpstreamModel(upstream, await lane.fetchModels());
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(servedModel(modelInfo, backendInfo), (policy, onUpdates) => {
-      const listener = {
-        onUpdates,
-        onMeasured: stats.recordMeasured.bind(stats),
-        onPromptTokens: (numPromptTokens: number) => stats.recordSubmitted(numPromptTokens, 0),
-      };
-      return new UpstreamGenerator({ lane, model, clock, policy, listener });
-    });
+    await deployment.use(
+      toServedModel(modelInfo, backendInfo),
+      (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+    );
   };
 
   const attempt = async (pauseMs: number): Promise<void> => {

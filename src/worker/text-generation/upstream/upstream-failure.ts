@@ -3,16 +3,16 @@ import * as v from 'valibot';
 import { BackPressureError } from '../../../batching/errors.ts';
 import { isUpstreamErrorCode, UpstreamError } from '../../protocol/errors/upstream.ts';
 
-/** An answer that is none, as HTTP tells it. */
+/** An HTTP answer that is not a success. */
 export interface Refusal {
   readonly status: number;
-  /** OpenAI's shape where the server has it, else any text. */
+  /** In OpenAI's shape, or any text. */
   readonly body: string;
-  /** The header of that name. */
+  /** The `Retry-After` header. */
   readonly retryAfter?: string | undefined;
 }
 
-/** Longer ones are a page of HTML, or a stack. */
+/** Longer details are an HTML page or a stack trace. */
 const MAX_DETAIL_LENGTH = 500;
 
 const openAiError = v.object({
@@ -22,36 +22,36 @@ const openAiError = v.object({
   }),
 });
 
-/** @param url As the bridge was given it. */
+/** @param url The upstream's address as the bridge was given it. */
 export function toUpstreamError(url: string, { status, body, retryAfter }: Refusal): Error {
   const { message, code } = readError(body);
   const detail = message && ` It says: ${message}`;
-  // The bridge itself has looked at the upstream, and its message is whole.
+  // An error of the bridge itself: its message is complete.
   if (typeof code === 'string' && isUpstreamErrorCode(code)) return new UpstreamError(code, message);
   if ((status === 404 || status === 405) && !message) return badAnswer(url, `HTTP status ${status}`);
   if (status === 429) return rateLimited(url, retryAfter, detail);
   if (status === 401 || status === 403) {
     return new UpstreamError(
       'UPSTREAM_ACCESS_DENIED',
-      `${url} does not let the bridge in (HTTP status ${status}): start it with TABSERVE_UPSTREAM_API_KEY set to a key of that server.${detail}`,
+      `${url} denies access (HTTP status ${status}). Start the bridge with TABSERVE_UPSTREAM_API_KEY set to a key of that server.${detail}`,
     );
   }
   if (status >= 500) {
     return new UpstreamError(
       'UPSTREAM_UNAVAILABLE',
-      `${url} has failed (HTTP status ${status}): submit the request again, or look at that server's log.${detail}`,
+      `${url} failed (HTTP status ${status}). Submit the request again, or look at that server's log.${detail}`,
     );
   }
   return new UpstreamError(
     'UPSTREAM_REFUSED',
-    `${url} does not take the request (HTTP status ${status}): change what it names.${detail}`,
+    `${url} refused the request (HTTP status ${status}). Change the prompt or the options.${detail}`,
   );
 }
 
 export function unreachable(url: string, why: string, cause?: unknown): UpstreamError {
   return new UpstreamError(
     'UPSTREAM_UNREACHABLE',
-    `${url} cannot be reached, or the connection was cut (${why}): check that it runs and that --upstream names it, then submit the request again.`,
+    `Couldn't reach ${url}, or the connection was cut (${why}). Check that it runs and that --upstream names it, then submit the request again.`,
     cause,
   );
 }
@@ -59,11 +59,11 @@ export function unreachable(url: string, why: string, cause?: unknown): Upstream
 export function badAnswer(url: string, what: string): UpstreamError {
   return new UpstreamError(
     'UPSTREAM_BAD_ANSWER',
-    `${url} has answered with ${what}: check that --upstream names an OpenAI-compatible server.`,
+    `${url} answered with ${what}. Check that --upstream names an OpenAI-compatible server.`,
   );
 }
 
-/** What a server tells in the middle of a stream, when the status has gone out long since. */
+/** An error that a server reports in the middle of a stream, after the status was sent. */
 export function toStreamError(url: string, payload: string): Error | undefined {
   const { message, code } = readError(payload);
   if (!message) return undefined;
@@ -74,13 +74,13 @@ function rateLimited(url: string, retryAfter: string | undefined, detail: string
   const retryAfterMs = parseRetryAfter(retryAfter);
   const when = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : 'in a while';
   return new BackPressureError(
-    `${url} has too many requests (HTTP status 429): submit the request again ${when}.${detail}`,
-    // Its queue is not for us to see.
+    `${url} has too many requests (HTTP status 429). Submit the request again ${when}.${detail}`,
+    // The queue of the upstream is not known.
     { numQueuedRequests: 0, maxQueuedRequests: 0, retryAfterMs },
   );
 }
 
-/** Seconds alone: a date would be of another clock. */
+/** Reads seconds only: a date would be from another clock. */
 function parseRetryAfter(text = ''): number {
   return /^\d+(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : 0;
 }

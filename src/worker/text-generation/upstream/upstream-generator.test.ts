@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../batching/fake-clock.ts';
-import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
-import type { Submission } from '../text-generator.ts';
+import type { Submission } from '../prompt-generator.ts';
 import type { RequestUpdate } from '../../protocol/protocol.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
 import type { AnswerListener } from './upstream-lane.ts';
@@ -23,14 +22,13 @@ function createGenerator() {
     },
     model: readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2","owned_by":"vllm"}]}'),
     clock,
-    policy: DEFAULT_POLICY,
-    listener: {
-      onUpdates: (told) => updates.push(...told),
-      onMeasured: (events, ms) => {
+    onUpdates: (told) => updates.push(...told),
+    stats: {
+      recordMeasured: (events, ms) => {
         measured.push(...events);
         busyMs.push(ms);
       },
-      onPromptTokens: (count) => measured.push({ type: 'token', ttftMs: count }),
+      recordSubmitted: (count) => measured.push({ type: 'token', ttftMs: count }),
     },
   });
   const submit = (name: string, given: Partial<Submission> = {}) =>
@@ -38,7 +36,7 @@ function createGenerator() {
       {
         requestId: requestId(name),
         clientId: clientId('tab'),
-        prompt: 'Once',
+        input: 'Once',
         options: { maxNewTokens: 2 },
         elapsedMs: 0,
         ...given,
@@ -106,8 +104,8 @@ describe('UpstreamGenerator', () => {
 
   it('refuses what no upstream needs to see', () => {
     const { submit, listeners } = createGenerator();
-    expect(() => submit('a', { prompt: '' })).toThrow('prompt is empty');
-    expect(() => submit('a', { prompt: 3 })).toThrow('`prompt`');
+    expect(() => submit('a', { input: '' })).toThrow('prompt is empty');
+    expect(() => submit('a', { input: 3 })).toThrow('`prompt`');
     expect(() => submit('a', { options: { maxNewTokens: -1 } })).toThrow('`maxNewTokens`');
     expect(() => submit('a', { options: { maxTokens: 1 } })).toThrow('Unknown option');
     expect(listeners.size).toBe(0);

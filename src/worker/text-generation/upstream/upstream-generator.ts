@@ -1,13 +1,12 @@
 import type { Clock } from '../../../batching/clock.ts';
 import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
-import { updatePolicy, type BatchingPolicy } from '../../../batching/generation/policy.ts';
-import type { EngineGauges, MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
+import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
-import type { PromptGenerator } from '../prompt-generator.ts';
-import type { Accepted, Submission } from '../text-generator.ts';
+import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { completionBody, isEchoed } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
@@ -18,18 +17,9 @@ export interface UpstreamGeneratorOptions {
   readonly lane: Pick<UpstreamLane, 'ask' | 'cancel'>;
   readonly model: UpstreamModel;
   readonly clock: Clock;
-  /** Kept for a model in the tab; the upstream batches as it was told to. */
-  readonly policy: BatchingPolicy;
-  readonly listener: UpstreamListener;
-}
-
-export interface UpstreamListener {
-  /** All that one event of the upstream, or one cancellation, brought. */
-  onUpdates(updates: readonly RequestUpdate[]): void;
-  /** @param busyMs Since the last event of any request, or since there was one to wait for. */
-  onMeasured(events: readonly MeasuredEvent[], busyMs: number): void;
-  /** Told at the end: until then nobody has counted them. */
-  onPromptTokens(numPromptTokens: number): void;
+  readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
+  /** Called with all updates of one event of the upstream, or of one cancellation. */
+  readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
 }
 
 const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
@@ -37,16 +27,15 @@ const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
 /** Continues prompts at a server that speaks OpenAI's API, over the bridge that serves the page. */
 export class UpstreamGenerator implements PromptGenerator {
   readonly #options: UpstreamGeneratorOptions;
-  /** As far as options are checked here; an unknown limit is the upstream's to check. */
+  /** For the checks of options here. A limit that is unknown is left to the upstream. */
   readonly #limits: ModelInfo;
   readonly #streams = new Map<RequestId, CompletionStream>();
-  #policy: BatchingPolicy;
+  /** The last event of any request, or the start of the first one under way. */
   #busySinceMs = 0;
 
   constructor(options: UpstreamGeneratorOptions) {
     const { modelInfo } = options.model;
     this.#options = options;
-    this.#policy = options.policy;
     this.#limits = {
       ...modelInfo,
       contextLength: modelInfo.contextLength || Number.MAX_SAFE_INTEGER,
@@ -54,21 +43,21 @@ export class UpstreamGenerator implements PromptGenerator {
     };
   }
 
-  /** Running: those that the upstream has taken; whether it computes them already is not told. */
+  /** A request counts as running once the upstream has taken it, even if it waits there. */
   get gauges(): EngineGauges {
     const numRunning = [...this.#streams.values()].filter(({ isStarted }) => isStarted).length;
     return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache: NO_KV_CACHE };
   }
 
   submitAll(submissions: readonly Submission[]): readonly Accepted[] {
-    // Every check comes before the first question to the upstream.
+    // Every request is checked before the first is sent.
     const begins = submissions.map((submission) => this.#prepare(submission));
     return begins.map((begin) => begin());
   }
 
   /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
   #prepare(submission: Submission): () => Accepted {
-    const { prompt, options } = submission;
+    const { input: prompt, options } = submission;
     if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
     if (prompt === '') throw EmptyPromptError.of();
     const resolved = resolveOptions(options, this.#limits);
@@ -80,9 +69,9 @@ export class UpstreamGenerator implements PromptGenerator {
     prompt: string,
     resolved: ResolvedOptions,
   ): Accepted {
-    const { lane, model, clock, listener } = this.#options;
+    const { lane, model, clock, onUpdates } = this.#options;
     const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
-    const served = servedModel(model.modelInfo, model.backendInfo);
+    const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
       url: model.backendInfo.adapter,
@@ -101,9 +90,9 @@ export class UpstreamGenerator implements PromptGenerator {
     });
     if (this.#streams.size === 0) this.#busySinceMs = receivedAtMs;
     this.#streams.set(requestId, stream);
-    // No server goes on in the middle of a text that it has sampled: the same seed begins it anew.
+    // No server can go on in the middle of a text: the same seed starts it again.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
-    if (hasBegun) listener.onUpdates([{ type: 'restarted', requestId, model: served }]);
+    if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
     lane.ask(requestId, completionBody(prompt, resolved, model), {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
@@ -127,12 +116,7 @@ export class UpstreamGenerator implements PromptGenerator {
     return Promise.resolve();
   }
 
-  configure(knobs: unknown): BatchingPolicy {
-    this.#policy = updatePolicy(this.#policy, knobs);
-    return this.#policy;
-  }
-
-  /** What it waits for leaves the worker free to answer. */
+  /** Waiting for the upstream leaves the worker free to answer. */
   get patienceMs(): number {
     return 0;
   }
@@ -151,20 +135,21 @@ export class UpstreamGenerator implements PromptGenerator {
     this.#receive(requestId, (nowMs) => {
       const received = stream.end(nowMs);
       this.#streams.delete(requestId);
-      this.#options.listener.onPromptTokens(stream.numPromptTokens);
+      // Its length is not known earlier.
+      this.#options.stats.recordSubmitted(stream.numPromptTokens, 0);
       return received;
     });
   }
 
   #tell({ updates, measured }: Received, nowMs: number): void {
-    const { listener } = this.#options;
+    const { onUpdates, stats } = this.#options;
     const busyMs = nowMs - this.#busySinceMs;
     this.#busySinceMs = nowMs;
-    if (updates.length > 0) listener.onUpdates(updates);
-    if (measured.length > 0) listener.onMeasured(measured, busyMs);
+    if (updates.length > 0) onUpdates(updates);
+    if (measured.length > 0) stats.recordMeasured(measured, busyMs);
   }
 
-  /** Here and there. */
+  /** Ends the request here and at the upstream. */
   #abort(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
     if (!this.#streams.has(requestId)) return;
     this.#options.lane.cancel(requestId);

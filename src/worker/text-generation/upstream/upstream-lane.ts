@@ -4,11 +4,11 @@ import { createId } from '../../protocol/ids.ts';
 import type { RequestId } from '../../protocol/protocol.ts';
 import { badAnswer, parseJson, toUpstreamError, unreachable, type Refusal } from './upstream-failure.ts';
 
-/** Whoever waits for an answer: one head, any number of events, then an end or an error. */
+/** Hears one answer: one head, any number of events, then an end or an error. */
 export interface AnswerListener {
   /** The upstream has taken the request. */
   onHead(): void;
-  /** The data of one of its server-sent events. */
+  /** The data of one server-sent event. */
   onData(data: string): void;
   onEnd(): void;
   onError(error: Error): void;
@@ -16,23 +16,22 @@ export interface AnswerListener {
 
 interface Asked {
   readonly listener: AnswerListener;
-  /** Resolves when the bridge has it, or is known not to. */
+  /** Resolves when the bridge has the request, or has failed to take it. */
   readonly sent: Promise<unknown>;
 }
 
 /**
- * All requests of this worker to the upstream, their answers over one connection to the bridge: a browser opens six to one
- * host, and each answer would hold one for as long as it streams, so that no more than six requests would run and no further
- * tab would open.
+ * Sends the requests of this worker to the upstream. All answers share one connection to the bridge: a browser opens at most six
+ * to one host, so that six answers that stream would block all other requests and tabs.
  */
 export class UpstreamLane {
   readonly #url: string;
   readonly #path = `/upstream/lanes/${createId()}`;
   readonly #asked = new Map<RequestId, Asked>();
-  /** Resolves when answers can come; undefined while nobody listens. */
+  /** Resolves when answers can come; undefined while there is no connection. */
   #opened: Promise<void> | undefined;
 
-  /** @param url Of the upstream, as the bridge was given it: for messages alone. */
+  /** @param url The upstream's address as the bridge was given it; only messages name it. */
   constructor(url: string) {
     this.#url = url;
   }
@@ -48,11 +47,11 @@ export class UpstreamLane {
     this.#asked.set(requestId, { listener, sent });
   }
 
-  /** The upstream is told; its listener hears nothing any more. */
+  /** Cancels the request at the upstream too; its listener is not called any more. */
   cancel(requestId: RequestId): void {
     const asked = this.#asked.get(requestId);
     this.#asked.delete(requestId);
-    // Not before the request itself, which goes another way. A bridge that is gone has cancelled it.
+    // The request goes over another connection, so wait for it. A bridge that is gone has cancelled it.
     void asked?.sent
       .then(() => this.#fetch(`${this.#path}/${requestId}`, { method: 'DELETE' }))
       .catch(() => {});
@@ -61,7 +60,6 @@ export class UpstreamLane {
   async #send(requestId: RequestId, body: object): Promise<void> {
     this.#opened ??= this.#open();
     await this.#opened;
-    // Cancelled meanwhile.
     if (!this.#asked.has(requestId)) return;
     await this.#fetch(`${this.#path}/${requestId}`, {
       method: 'POST',
@@ -73,7 +71,7 @@ export class UpstreamLane {
   async #open(): Promise<void> {
     try {
       const { body } = await this.#fetch(this.#path);
-      if (!body) throw badAnswer(this.#url, 'nothing');
+      if (!body) throw badAnswer(this.#url, 'an empty body');
       void this.#listen(body.getReader());
     } catch (error) {
       this.#opened = undefined;
@@ -93,12 +91,12 @@ export class UpstreamLane {
       reason = error;
     }
     this.#opened = undefined;
-    const lost = unreachable(this.#url, 'the bridge has ended the connection', reason);
+    const lost = unreachable(this.#url, 'the bridge ended the connection', reason);
     for (const requestId of this.#asked.keys()) this.#fail(requestId, lost);
   }
 
   #receive({ event, id, data }: EventSourceMessage): void {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it is looked up: what is none finds nothing
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- an id that is none finds nothing in the map
     const requestId = id as RequestId;
     const listener = this.#asked.get(requestId)?.listener;
     if (!listener) return;
@@ -112,7 +110,7 @@ export class UpstreamLane {
   }
 
   #errorOf(data: string): Error {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bridge's own words
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bridge sends this shape
     return toUpstreamError(this.#url, parseJson(data) as Refusal);
   }
 
@@ -122,7 +120,7 @@ export class UpstreamLane {
     listener?.onError(error instanceof Error ? error : new Error(String(error)));
   }
 
-  /** @throws UpstreamError, BackPressureError for any answer that is not a success. */
+  /** @throws UpstreamError, BackPressureError if the answer is not a success. */
   async #fetch(path: string, init: RequestInit = {}): Promise<Response> {
     let response: Response;
     try {

@@ -26,6 +26,6 @@ describe('the model of an upstream', () => {
       'does not serve the model c: it has a.',
     );
     expect(() => readUpstreamModel({ url }, cards())).toThrow('it has none');
-    expect(() => readUpstreamModel({ url }, '<html>')).toThrow('no list of models');
+    expect(() => readUpstreamModel({ url }, '<html>')).toThrow('not a list of models');
   });
 });

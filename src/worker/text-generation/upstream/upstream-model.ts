@@ -6,7 +6,7 @@ import type { UpstreamDialect } from './completion-body.ts';
 import { UpstreamError } from '../../protocol/errors/upstream.ts';
 import { badAnswer, parseJson } from './upstream-failure.ts';
 
-/** What serves behind the bridge. */
+/** The model that serves behind the bridge. */
 export interface UpstreamModel extends UpstreamDialect {
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
@@ -19,9 +19,9 @@ const modelList = v.object({
     v.object({
       id: v.string(),
       owned_by: v.optional(v.string()),
-      /** vLLM's. */
+      /** Sent by vLLM. */
       max_model_len: v.optional(v.nullable(size)),
-      /** Ray Serve LLM's, which has a vLLM inside. */
+      /** Sent by Ray Serve LLM, which has a vLLM inside. */
       metadata: v.optional(
         v.nullable(v.object({ max_request_context_length: v.optional(v.nullable(size)) })),
       ),
@@ -30,13 +30,13 @@ const modelList = v.object({
 });
 
 /**
- * Picks the model that is to answer from `GET /v1/models`: the one that the bridge names, else the first.
+ * Picks the model from the answer to `GET /v1/models`: the one that the bridge names, else the first.
  *
  * @throws UpstreamError.
  */
 export function readUpstreamModel({ url, model }: UpstreamInit, body: string): UpstreamModel {
   const parsed = v.safeParse(modelList, parseJson(body));
-  if (!parsed.success) throw badAnswer(url, 'something that is no list of models');
+  if (!parsed.success) throw badAnswer(url, 'something that is not a list of models');
   const cards = parsed.output.data;
   const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
   if (!card) throw noSuchModel(url, model, cards);

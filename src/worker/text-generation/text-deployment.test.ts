@@ -7,7 +7,7 @@ import type { RequestUpdate } from '../protocol/protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import { createScriptedModel, createServedModel } from '../test-support.ts';
-import { TextGeneratorDeployment } from './text-generator-deployment.ts';
+import { TextDeployment } from './text-deployment.ts';
 
 function createModel(id: string) {
   const model = createScriptedModel(new ScriptedBackend());
@@ -22,7 +22,7 @@ async function createDeployment() {
     gauges: () => ({ numRunning: 0, numWaiting: 0, kvCache: { usedBytes: 0, reservedBytes: 0 } }),
     send: () => {},
   });
-  const deployment = new TextGeneratorDeployment(stats, (told) => updates.push(...told), {
+  const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
     onRuntimeLost: () => {},
   });
   await deployment.useModel(createModel('old'));
@@ -31,13 +31,15 @@ async function createDeployment() {
     updates,
     submit: (name: string, maxNewTokens: number) => {
       const id = requestId(name);
-      deployment.submit({
-        requestId: id,
-        clientId: clientId('tab'),
-        prompt: 'ab',
-        options: { maxNewTokens },
-        elapsedMs: 0,
-      });
+      deployment.submitAll([
+        {
+          requestId: id,
+          clientId: clientId('tab'),
+          input: 'ab',
+          options: { maxNewTokens },
+          elapsedMs: 0,
+        },
+      ]);
       return {
         types: (): string[] => updates.filter((update) => update.requestId === id).map(({ type }) => type),
         /** What came after the last restart. */
@@ -124,14 +126,16 @@ describe('a text generator whose model changes', () => {
 
   it('begins anew what another model had done at a lost worker', async () => {
     const { deployment, updates } = await createDeployment();
-    deployment.submit({
-      requestId: requestId('a'),
-      clientId: clientId('tab'),
-      prompt: 'ab',
-      options: { maxNewTokens: 2 },
-      elapsedMs: 0,
-      resumption: { model: createServedModel('another'), choices: [{ tokenIds: [9999] }] },
-    });
+    deployment.submitAll([
+      {
+        requestId: requestId('a'),
+        clientId: clientId('tab'),
+        input: 'ab',
+        options: { maxNewTokens: 2 },
+        elapsedMs: 0,
+        resumption: { model: createServedModel('another'), choices: [{ tokenIds: [9999] }] },
+      },
+    ]);
     await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
     expect(updates.map(({ type }) => type)).toEqual([
       'restarted',

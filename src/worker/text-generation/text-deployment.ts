@@ -4,24 +4,23 @@ import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batchin
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
-import type { StatsReporter } from '../logs/stats-reporter.ts';
+import { isSameModel, toServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
+import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { Deadlines } from './deadlines.ts';
-import { isSameModel, servedModel } from '../protocol/served-model.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardListener } from './model-guard.ts';
-import type { PromptGenerator } from './prompt-generator.ts';
-import { TextGenerator, type Submission } from './text-generator.ts';
+import { ModelGenerator } from './model-generator.ts';
+import type { PromptGenerator, Submission } from './prompt-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
-  /** The old model ends what it has; what comes waits for the new one. */
+  /** The old model ends what it has; new submissions wait for the new one. */
   | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
 
-/** What the deployment tells of its model, and what it is told. */
-export interface TextGeneratorCare extends ModelGuardListener {
+export interface TextDeploymentOptions extends ModelGuardListener {
   /** See `ModelGuard`. */
   readonly maxRows?: number;
 }
@@ -32,20 +31,20 @@ const NO_GAUGES: EngineGauges = {
   kvCache: { usedBytes: 0, reservedBytes: 0 },
 };
 
-/** Tells what becomes of its requests to `onUpdates`. */
+/** The generator tells the outcome of its requests to `onUpdates`. */
 export type CreateGenerator = (
-  policy: BatchingPolicy,
   onUpdates: (updates: readonly RequestUpdate[]) => void,
+  policy: BatchingPolicy,
 ) => PromptGenerator;
 
-/** The text generator in service from the first moment: what is submitted while its model loads waits for it. */
-export class TextGeneratorDeployment {
+/** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
+export class TextDeployment {
   readonly #stats: StatsReporter;
-  readonly #care: TextGeneratorCare;
+  readonly #options: TextDeploymentOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
-  /** Submitted before the model is ready, in order. */
+  /** Submissions that wait for a model, in order. */
   readonly #early = new Map<RequestId, Submission>();
-  /** What the model has, in order: another one may have to begin it anew. */
+  /** Submissions that the model has, in order: another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
   readonly #deadlines = new Deadlines(systemClock);
   #policy = DEFAULT_POLICY;
@@ -55,10 +54,10 @@ export class TextGeneratorDeployment {
   constructor(
     stats: StatsReporter,
     onUpdates: (updates: readonly RequestUpdate[]) => void,
-    care: TextGeneratorCare,
+    options: TextDeploymentOptions,
   ) {
     this.#stats = stats;
-    this.#care = care;
+    this.#options = options;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
         if (type !== 'finished' && type !== 'failed') continue;
@@ -79,30 +78,31 @@ export class TextGeneratorDeployment {
     return { ...gauges, numWaiting: gauges.numWaiting + this.#early.size };
   }
 
-  /**
-   * Starts serving; what waited goes first, in its order. Where another model serves, it is there until it has ended what it
-   * has, or until the new one has taken that over. Resolves when nothing runs on the old one any more.
-   *
-   * @param signal Ends the wait for what the old one has: then it serves on.
-   */
-  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (policy, onUpdates) =>
-      new TextGenerator(
-        model,
-        policy,
-        {
-          onUpdates,
-          onStep: (event) => this.#stats.recordStep(event),
-          onEnded: (events) => this.#stats.recordEnded(events),
-          onRuntimeLost: (error) => this.#care.onRuntimeLost(error),
-          onStepBegun: (requestIds) => this.#care.onStepBegun?.(requestIds),
-        },
-        this.#care.maxRows,
-      );
-    return this.use(servedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+  /** How long a step may take before it is given up, ms; 0 if no model serves. */
+  get patienceMs(): number {
+    return this.#generator?.patienceMs ?? 0;
   }
 
-  /** As `useModel`, whatever continues the prompts. */
+  /**
+   * Serves with this model; what waited goes first, in its order. A model that serves already first ends its requests, or
+   * hands them over to the new one. Resolves when nothing runs on the old one any more.
+   *
+   * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
+   */
+  useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
+    const create: CreateGenerator = (onUpdates, policy) => {
+      const listener = {
+        ...this.#options,
+        onUpdates,
+        onStep: this.#stats.recordStep.bind(this.#stats),
+        onEnded: this.#stats.recordEnded.bind(this.#stats),
+      };
+      return new ModelGenerator(model, policy, listener, this.#options.maxRows);
+    };
+    return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+  }
+
+  /** As `useModel`, for any generator. */
   async use(
     served: ServedModel,
     create: CreateGenerator,
@@ -110,38 +110,31 @@ export class TextGeneratorDeployment {
     signal?: AbortSignal,
   ): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, served, whenBusy, signal);
-    const generator = create(this.#policy, this.#onUpdates);
+    const generator = create(this.#onUpdates, this.#policy);
     this.#served = served;
     this.#endLoading({ type: 'ready', generator });
   }
 
-  /** How long a step may take before it is given up, ms; 0 where no model serves. */
-  get patienceMs(): number {
-    return this.#generator?.patienceMs ?? 0;
-  }
-
-  /** No model can be had: what waited, and what comes, fails with this error. */
+  /** There is no model: waiting and future submissions fail with this error. */
   fail(error: WireError): void {
     this.#endLoading({ type: 'failed', error });
   }
 
-  /** Never throws: the outcome is told as updates. */
-  submit(submission: Submission): void {
-    this.submitAll([submission]);
-  }
-
-  /** All or none of some submissions of one turn: what is wrong with one fails all. */
+  /** Accepts all submissions of one turn, or none. Never throws: the outcome is told as updates. */
   submitAll(submissions: readonly Submission[]): void {
     for (const { requestId, options, elapsedMs } of submissions) {
       const timeoutMs = timeoutMsOf(options);
       if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
-      this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => this.#fail(requestId, error));
+      this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => {
+        this.#failEarly(requestId, error);
+        this.#generator?.fail(requestId, error);
+      });
     }
     this.#start(submissions);
   }
 
-  /** Does nothing where the request has ended already. */
+  /** Does nothing if the request has ended already. */
   cancel(requestId: RequestId): void {
     this.#failEarly(requestId, RequestCancelledError.because(undefined));
     this.#generator?.cancel(requestId);
@@ -149,14 +142,12 @@ export class TextGeneratorDeployment {
 
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
-    this.#policy = this.#generator?.configure(knobs) ?? updatePolicy(this.#policy, knobs);
+    this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
     return this.#policy;
   }
 
   get #generator(): PromptGenerator | undefined {
-    return this.#model.type === 'ready' || this.#model.type === 'draining'
-      ? this.#model.generator
-      : undefined;
+    return 'generator' in this.#model ? this.#model.generator : undefined;
   }
 
   async #endOld(
@@ -177,26 +168,21 @@ export class TextGeneratorDeployment {
       }
     }
     const dropped = generator.dropAll();
-    this.#beginAnew(next);
+    this.#restartAll(next);
     await dropped;
   }
 
-  /** All that the old model had waits for the new one, before what has come since. */
-  #beginAnew(next: ServedModel): void {
-    const anew = [...this.#started.values()];
-    if (anew.length === 0) return;
+  /** The old model's requests wait for the new one, before what has come since. */
+  #restartAll(next: ServedModel): void {
+    const restarted = [...this.#started.values()];
+    if (restarted.length === 0) return;
     const since = [...this.#early.values()];
     this.#started.clear();
     this.#early.clear();
-    for (const submission of [...anew, ...since]) {
-      this.#early.set(submission.requestId, begunAnew(submission));
+    for (const submission of [...restarted, ...since]) {
+      this.#early.set(submission.requestId, withoutProgress(submission));
     }
-    this.#onUpdates(anew.map(({ requestId }) => ({ type: 'restarted', requestId, model: next })));
-  }
-
-  #fail(requestId: RequestId, error: Error): void {
-    this.#failEarly(requestId, error);
-    this.#generator?.fail(requestId, error);
+    this.#onUpdates(restarted.map(({ requestId }) => ({ type: 'restarted', requestId, model: next })));
   }
 
   #failEarly(requestId: RequestId, error: Error): void {
@@ -235,7 +221,7 @@ export class TextGeneratorDeployment {
     }
   }
 
-  /** Another model may have to begin them anew: its queue may not refuse them. */
+  /** The queue of another model that restarts them may not refuse them. */
   #markAccepted(submissions: readonly Submission[]): void {
     for (const submission of submissions) {
       const { requestId, resumption = { choices: [] } } = submission;
@@ -254,28 +240,23 @@ export class TextGeneratorDeployment {
     const { requestId, resumption } = submission;
     if (!resumption?.model || !this.#served || isSameModel(resumption.model, this.#served)) return submission;
     this.#onUpdates([{ type: 'restarted', requestId, model: this.#served }]);
-    return begunAnew(submission);
+    return withoutProgress(submission);
   }
 
   #endLoading(model: ModelState): void {
     this.#model = model;
     const waiting = [...this.#early.values()];
     this.#early.clear();
-    for (const submissions of byTurn(waiting)) this.#start(submissions);
+    const turns = Map.groupBy(waiting, ({ clientId, turn, requestId }) =>
+      JSON.stringify([clientId, ...(turn ?? [requestId])]),
+    );
+    for (const submissions of turns.values()) this.#start(submissions);
   }
 }
 
-/** Its tokens are void. A queue that has accepted it still has. */
-function begunAnew({ resumption, ...submission }: Submission): Submission {
+/** Drops the tokens of a lost worker or another model; a queue that has accepted the request still has. */
+function withoutProgress({ resumption, ...submission }: Submission): Submission {
   return resumption?.isAccepted
     ? { ...submission, resumption: { choices: [], isAccepted: true } }
     : submission;
-}
-
-/** Submissions of one turn are accepted together, or not at all. */
-function byTurn(submissions: readonly Submission[]): Iterable<readonly Submission[]> {
-  const turns = Map.groupBy(submissions, ({ clientId, turn, requestId }) =>
-    JSON.stringify([clientId, ...(turn ?? [requestId])]),
-  );
-  return turns.values();
 }

@@ -13,7 +13,7 @@ import type {
 } from '../protocol/protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../test-support.ts';
-import { TextGenerator } from './text-generator.ts';
+import { ModelGenerator } from './model-generator.ts';
 
 function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
   const backend = new ScriptedBackend();
@@ -21,7 +21,7 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
   const batches: (readonly RequestUpdate[])[] = [];
   const updates: RequestUpdate[] = [];
   const idle = Promise.withResolvers<void>();
-  const generator: TextGenerator = new TextGenerator(model, DEFAULT_POLICY, {
+  const generator: ModelGenerator = new ModelGenerator(model, DEFAULT_POLICY, {
     onUpdates: (batch) => {
       batches.push(batch);
       updates.push(...batch);
@@ -34,13 +34,22 @@ function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
     const requestId = createRequestId();
     // A lost worker, and the search for the next one, took a second.
     const elapsedMs = resumption ? 1000 : 0;
-    generator.submitAll([{ requestId, clientId: createClientId(), prompt, options, elapsedMs, resumption }]);
+    generator.submitAll([
+      {
+        requestId,
+        clientId: createClientId(),
+        input: prompt,
+        options,
+        elapsedMs,
+        ...(resumption && { resumption }),
+      },
+    ]);
     return requestId;
   };
   return { generator, backend, model, batches, updates, submit, idle: idle.promise };
 }
 
-describe('TextGenerator', () => {
+describe('ModelGenerator', () => {
   it('tells a request’s life in order, with the text of each token', async () => {
     const { submit, updates, idle } = createGenerator();
     submit('ab');
@@ -252,7 +261,7 @@ describe('a request for several continuations', () => {
 
   it('costs the prompt once and as many sequences as there are continuations', () => {
     const { generator } = createGenerator();
-    const submission = { prompt: 'ab', options: { n: 3 }, elapsedMs: 0 };
+    const submission = { input: 'ab', options: { n: 3 }, elapsedMs: 0 };
     const cost = generator.submitAll([
       { requestId: createRequestId(), clientId: createClientId(), ...submission },
     ]);

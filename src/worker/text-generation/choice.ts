@@ -6,12 +6,12 @@ import type {
   ResumedChoice,
   TokenLogprobs,
 } from '../protocol/protocol.ts';
-import type { TextStream } from './text-stream.ts';
 import type { EndOptions } from './generation-options.ts';
 import { StopMatcher } from './stop-matcher.ts';
+import type { TextStream } from './text-stream.ts';
 
-export interface ContinuationOptions {
-  /** Which of its request's continuations this is, from 0. */
+export interface ChoiceOptions {
+  /** From 0, within its request. */
   readonly index: number;
   /** Its name in the engine. */
   readonly sequenceId: RequestId;
@@ -21,8 +21,8 @@ export interface ContinuationOptions {
   readonly hasLogprobs: boolean;
 }
 
-/** A continuation while it is made: tokens go in, and text comes out as far as it can be shown. */
-export class Continuation {
+/** The text of one sequence while it is generated: tokens go in, and text comes out once no stop string can hold it back. */
+export class Choice {
   readonly index: number;
   readonly sequenceId: RequestId;
   readonly seed: number;
@@ -31,15 +31,16 @@ export class Continuation {
   readonly #ending: EndOptions;
   readonly #tokenIds: number[] = [];
   readonly #logprobs: TokenLogprobs[] | undefined;
-  /** Of the prompt, once it is scored. */
+  /** Set once the prompt is scored. */
   promptLogprobs: readonly PromptTokenLogprobs[] | undefined;
-  /** All that came out, whether it was taken or not. */
   #generatedText = '';
+  /** Characters of it that `takeText` has returned. */
   #numTaken = 0;
   #finishReason: FinishReason | undefined;
-  #numOutputTokens = 0;
+  /** Set at the end; it includes the end token. */
+  numOutputTokens = 0;
 
-  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs }: ContinuationOptions) {
+  constructor({ index, sequenceId, seed, stream, ending, hasLogprobs }: ChoiceOptions) {
     this.index = index;
     this.sequenceId = sequenceId;
     this.seed = seed;
@@ -53,14 +54,9 @@ export class Continuation {
     return this.#finishReason !== undefined;
   }
 
-  /** Once it has ended: the end token is counted. */
-  get numOutputTokens(): number {
-    return this.#numOutputTokens;
-  }
-
   /**
-   * Takes in what a lost worker has made: its tab has the text. Inside a character or a stop string, this one goes on where
-   * the lost one was.
+   * Takes in the tokens of a lost worker; its tab has their text. The decoder and the stop matcher go on where those of the
+   * lost worker were, inside a character or a stop string too.
    */
   resume({ tokenIds, logprobs = [], promptLogprobs, finishReason }: ResumedChoice): void {
     this.promptLogprobs = promptLogprobs;
@@ -71,7 +67,7 @@ export class Continuation {
     this.takeText();
   }
 
-  /** Takes in a token; true where its text completes a stop string. */
+  /** Takes in a token; true if its text completes a stop string. */
   push(tokenId: number): boolean {
     this.#tokenIds.push(tokenId);
     const mayStop = this.#tokenIds.length > this.#ending.minTokens;
@@ -83,30 +79,24 @@ export class Continuation {
     this.#logprobs?.push(logprobs);
   }
 
-  /** What came out since it was last asked. */
+  /** The text since the last call. */
   takeText(): string {
     const text = this.#generatedText.slice(this.#numTaken);
     this.#numTaken = this.#generatedText.length;
     return text;
   }
 
-  /** No token comes any more: what was held back comes out. Returns why the text ends, which may be a stop string in that. */
+  /** Releases the text that was held back, which may complete a stop string. Returns why the text ends. */
   end(finishReason: FinishReason, numOutputTokens: number): FinishReason {
     this.#generatedText += this.#stops.push(this.#stream.end()) + this.#stops.end();
     this.#finishReason = this.#stops.isStopped ? 'stop' : finishReason;
-    this.#numOutputTokens = numOutputTokens;
+    this.numOutputTokens = numOutputTokens;
     return this.#finishReason;
   }
 
-  /** Whether its last token is one that the text ends with. */
-  get #isAtStopToken(): boolean {
-    const { stopTokenIds, includeStopStrInOutput } = this.#ending;
-    return includeStopStrInOutput && stopTokenIds.includes(this.#tokenIds.at(-1) ?? -1);
-  }
-
-  /** What it has come to, after its end. */
-  toChoice(prompt: string): GenerationChoice {
-    if (!this.#finishReason) throw new Error(`Continuation ${this.sequenceId} has not ended.`);
+  /** Call it after the end. */
+  toResult(prompt: string): GenerationChoice {
+    if (!this.#finishReason) throw new Error(`Sequence ${this.sequenceId} has not ended.`);
     return {
       text: prompt + this.#generatedText,
       generatedText: this.#generatedText,
@@ -116,5 +106,11 @@ export class Continuation {
       finishReason: this.#finishReason,
       seed: this.seed,
     };
+  }
+
+  /** Whether its last token is a stop token, which is then part of the text. */
+  get #isAtStopToken(): boolean {
+    const { stopTokenIds, includeStopStrInOutput } = this.#ending;
+    return includeStopStrInOutput && stopTokenIds.includes(this.#tokenIds.at(-1) ?? -1);
   }
 }

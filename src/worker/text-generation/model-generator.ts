@@ -1,0 +1,199 @@
+import { systemClock } from '../../batching/clock.ts';
+import { InvalidOptionError } from '../../batching/errors.ts';
+import { Engine } from '../../batching/generation/engine.ts';
+import type { FailedEvent, RequestEvent, StepEvent } from '../../batching/generation/events.ts';
+import type { BatchingPolicy } from '../../batching/generation/policy.ts';
+import type { GenerationRequest } from '../../batching/generation/request.ts';
+import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
+import { continuationSeed } from '../../batching/sampling/random.ts';
+import type { LoadedModel } from '../models/load-model.ts';
+import type { RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
+import { toServedModel } from '../protocol/models.ts';
+import { BackendRunner } from '../runtime/runner.ts';
+import { ActiveRequest } from './active-request.ts';
+import { Choice } from './choice.ts';
+import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
+import { ModelGuard, type ModelGuardListener } from './model-guard.ts';
+import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
+import { readPrompt } from './prompt-tokens.ts';
+import { parseSequenceId, sequenceIdOf } from './sequence-id.ts';
+
+export interface ModelGeneratorListener extends ModelGuardListener {
+  /** All updates of one step, or of one cancellation. */
+  onUpdates(updates: readonly RequestUpdate[]): void;
+  onStep(event: StepEvent): void;
+  onEnded(events: readonly FailedEvent[]): void;
+}
+
+/** A request that is good, before the queue has taken its sequences. */
+interface PreparedRequest {
+  readonly request: ActiveRequest;
+  readonly sequences: readonly GenerationRequest[];
+}
+
+/** Continues prompts on a model in this worker: the text stage on top of the engine, which knows token ids alone. */
+export class ModelGenerator implements PromptGenerator {
+  readonly #model: LoadedModel;
+  readonly #engine: Engine;
+  readonly #requests = new Map<RequestId, ActiveRequest>();
+  readonly #guard: ModelGuard;
+  #isDropped = false;
+
+  /** @param maxRows See `ModelGuard`. */
+  constructor(
+    model: LoadedModel,
+    policy: BatchingPolicy,
+    listener: ModelGeneratorListener,
+    maxRows?: number,
+  ) {
+    this.#model = model;
+    this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
+    this.#engine = new Engine({
+      runner: new BackendRunner(model.backend, this.#guard),
+      clock: systemClock,
+      contextLength: model.config.contextLength,
+      eosTokenIds: model.config.eosTokenIds,
+      policy,
+      listener: {
+        onStep: (event) => {
+          // The step is told first: a caller that has its answer may ask for the step that brought it.
+          listener.onStep(event);
+          listener.onUpdates(this.#updatesOf(event.requests));
+        },
+        onEnded: (events) => {
+          if (this.#isDropped) return;
+          listener.onUpdates(this.#updatesOf(events));
+          listener.onEnded(events);
+        },
+        onRuntimeLost: (error) => listener.onRuntimeLost(error),
+      },
+    });
+  }
+
+  get patienceMs(): number {
+    return this.#guard.patienceMs;
+  }
+
+  get gauges(): EngineGauges {
+    const { numRunning, numWaiting, kvUsage } = this.#engine;
+    return { numRunning, numWaiting, kvCache: kvUsage };
+  }
+
+  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
+    const prepared = submissions.map((submission) => this.#prepare(submission));
+    const wasAccepted = submissions.every(({ resumption }) => resumption?.isAccepted === true);
+    this.#engine.submitAll(
+      prepared.flatMap(({ sequences }) => sequences),
+      wasAccepted,
+    );
+    return prepared.map(({ request, sequences }) => {
+      this.#requests.set(request.requestId, request);
+      return { numPromptTokens: request.numPromptTokens, numSequences: sequences.length };
+    });
+  }
+
+  cancel(requestId: RequestId): void {
+    this.#engine.abortAll(this.#requests.get(requestId)?.liveIds ?? []);
+  }
+
+  fail(requestId: RequestId, error: Error): void {
+    this.#engine.failAll(this.#requests.get(requestId)?.liveIds ?? [], error);
+  }
+
+  async dropAll(): Promise<void> {
+    this.#isDropped = true;
+    this.#requests.clear();
+    await this.#engine.close();
+  }
+
+  configure(knobs: unknown): BatchingPolicy {
+    return this.#engine.configure(knobs);
+  }
+
+  #prepare({
+    requestId,
+    clientId,
+    turn = [],
+    input,
+    options,
+    elapsedMs,
+    resumption,
+  }: Submission): PreparedRequest {
+    const { modelInfo, backendInfo, config } = this.#model;
+    const resolved = resolveOptions(options, modelInfo);
+    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    // Stop strings are matched by the choice: the engine knows ids alone.
+    const { stop: _stop, ...ending } = resolved.ending;
+    const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
+    const request = new ActiveRequest({
+      requestId,
+      model: toServedModel(modelInfo, backendInfo),
+      prompt: prompt.text,
+      numPromptTokens: prompt.tokenIds.length,
+      echo,
+      scoresPrompt: promptLogprobs !== undefined,
+      elapsedMs,
+      resumption,
+      choices: this.#createChoices(requestId, resolved, resumption),
+    });
+    if (request.live.length === 0)
+      throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
+    const sequences = request.live.map((choice) => ({
+      id: choice.sequenceId,
+      clientId,
+      turn,
+      promptTokenIds: prompt.tokenIds,
+      resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
+      maxNewTokens,
+      ...ending,
+      promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
+      priority,
+      stopsAfter: (tokenId: number) => choice.push(tokenId),
+      sampling: { ...sampling, seed: choice.seed },
+    }));
+    return { request, sequences };
+  }
+
+  #createChoices(
+    requestId: RequestId,
+    { n, sampling, ending }: ResolvedOptions,
+    resumption: Resumption | undefined,
+  ): readonly Choice[] {
+    return Array.from({ length: n }, (_, index) => {
+      const choice = new Choice({
+        index,
+        sequenceId: sequenceIdOf(requestId, index),
+        seed: continuationSeed(sampling.seed, index),
+        stream: this.#model.tokenizer.createTextStream(),
+        ending,
+        hasLogprobs: sampling.logprobs !== undefined,
+      });
+      const resumed = resumption?.choices[index];
+      if (resumed) {
+        checkVocabulary(resumed.tokenIds, this.#model.modelInfo.vocabSize);
+        choice.resume(resumed);
+      }
+      return choice;
+    });
+  }
+
+  #updatesOf(events: readonly RequestEvent[]): readonly RequestUpdate[] {
+    const updates: RequestUpdate[] = [];
+    for (const event of events) {
+      const { requestId } = parseSequenceId(event.requestId);
+      const request = this.#requests.get(requestId);
+      if (!request?.apply(event, updates)) continue;
+      this.#requests.delete(requestId);
+      // One choice that fails ends the others: the caller gets the error, and nobody their texts.
+      if (event.type === 'failed') this.#engine.failAll(request.liveIds, event.error);
+    }
+    return updates;
+  }
+}
+
+function checkVocabulary(tokenIds: readonly number[], vocabSize: number): void {
+  const foreign = tokenIds.find((tokenId) => tokenId >= vocabSize);
+  if (foreign !== undefined) {
+    throw InvalidOptionError.of('resumption.tokenIds', `ids of the model's ${vocabSize} tokens`, foreign);
+  }
+}
