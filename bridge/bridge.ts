@@ -289,7 +289,7 @@ function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unkn
 }
 
 function tooMany(): HttpError {
-  return new HttpError(429, `There are ${MAX_ONGOING} requests under way already.`, {
+  return new HttpError(429, `${MAX_ONGOING} requests are running already: ask again when some have ended.`, {
     code: 'TOO_MANY_REQUESTS',
     headers: { 'Retry-After': '1' },
   });

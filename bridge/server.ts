@@ -143,7 +143,7 @@ function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
   if (code === 'HPE_HEADER_OVERFLOW') return [431, new HttpError(431, HEADERS_TOO_LARGE, { code })];
-  return [400, new HttpError(400, 'This is no HTTP request.', { code: 'BAD_REQUEST' })];
+  return [400, new HttpError(400, 'This is not an HTTP request.', { code: 'BAD_REQUEST' })];
 }
 
 function portOf(server: Server): number {

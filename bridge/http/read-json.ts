@@ -35,5 +35,5 @@ function checkStructure(value: unknown, depth: number): void {
 }
 
 function notJson(reason: string): HttpError {
-  return new HttpError(400, `The body is not JSON that can be taken: ${reason}.`, { code: 'INVALID_JSON' });
+  return new HttpError(400, `Couldn't read the body as JSON: ${reason}.`, { code: 'INVALID_JSON' });
 }

@@ -25,7 +25,7 @@ interface Choice {
   readonly text: string;
   readonly logprobs: CompletionLogprobs | null;
   readonly finish_reason: string | null;
-  /** vLLM's, where it was asked for. */
+  /** vLLM's field, if it was asked for. */
   readonly prompt_logprobs?: PromptLogprobs;
 }
 
@@ -82,7 +82,7 @@ class Completions {
   async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
     const stream = new EventStream(exchange);
     const results = await this.#ask(exchange, asked, async (response, index) => {
-      // Until then a refusal has a status of its own.
+      // An earlier refusal is answered with its own status.
       await response.accepted();
       stream.open();
       return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice, usage) =>
@@ -93,7 +93,7 @@ class Completions {
     stream.end();
   }
 
-  /** Submits the prompts as one turn, and takes what comes of each. */
+  /** Submits the prompts as one turn, and collects what `take` makes of each response. */
   #ask<Result>(
     exchange: Exchange,
     { prompts, options, user }: CompletionRequest,
@@ -105,7 +105,7 @@ class Completions {
     );
   }
 
-  /** Hands a prompt's chunks on as they come; the prompt itself, where it is to be in there, with the first token. */
+  /** Passes a prompt's chunks on as they come. An echoed prompt is sent with the first token. */
   async #pass(
     response: GenerationResponse,
     firstIndex: number,
@@ -134,7 +134,7 @@ class Completions {
         logprobs: null,
         finish_reason: finishReason ?? null,
       };
-      // The prompt's length is known with the first token, or with its logprobs. Before a restart a chunk is void.
+      // The prompt's length is known with the first token, or with its logprobs. Chunks before a restart are void.
       if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
@@ -171,7 +171,7 @@ class Completions {
   }
 }
 
-/** The tokens of a choice's text that have logprobs: those of an echoed prompt go first. Undefined where none was asked for. */
+/** The tokens of a choice's text with their logprobs, those of an echoed prompt first. Undefined if none were asked for. */
 function scoredTokensOf(
   { promptLogprobs, logprobs }: Pick<GenerationChoice, 'promptLogprobs' | 'logprobs'>,
   { echo, logprobs: numLogprobs }: GenerationOptions,
@@ -186,7 +186,7 @@ interface Usage {
   readonly total_tokens: number;
 }
 
-/** Counts the tokens of a prompt and its choices while they come. */
+/** Counts the tokens of a prompt and its choices as they arrive. */
 class TokenCounts {
   /** Whether the first chunk of each choice is the prompt. */
   readonly #echo: boolean;
@@ -205,7 +205,7 @@ class TokenCounts {
     return toUsage(this.#numPromptTokens, 0);
   }
 
-  /** @returns What the chunk's choice has used up to here. */
+  /** @returns The usage of the chunk's choice so far. */
   add(chunk: GenerationChunk): Usage {
     const { index, numPromptTokens, promptLogprobs, isRestart } = chunk;
     if (isRestart) {
@@ -220,12 +220,12 @@ class TokenCounts {
   }
 }
 
-/** An end token counts, and has no id in any chunk; an upstream without ids is taken to send a token a chunk. */
+/** An end token counts although no chunk has its id. Without ids, an upstream's chunk counts as one token. */
 function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number {
   return tokenIds.length || Number(text !== '' || finishReason === 'stop');
 }
 
-/** The field `usage` of a chunk, where there is one. */
+/** The field `usage` of a chunk, if it has one. */
 function usageIn({ usage: { isIncluded, isContinuous } }: CompletionRequest, usage: Usage): object {
   if (isContinuous) return { usage };
   return isIncluded ? { usage: null } : {};

@@ -78,7 +78,7 @@ class Lanes {
       throw new HttpError(404, message, { code: 'NO_SUCH_LANE' });
     }
     if (lane.isFull) {
-      const message = 'Too many requests run: submit it again when some have ended.';
+      const message = 'Too many requests are running: submit it again when some have ended.';
       throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
     }
     lane.begin(requestId, body);
