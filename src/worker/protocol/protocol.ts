@@ -3,7 +3,6 @@ export {
   checkOf,
   defaultText,
   expectedText,
-  MAX_CHOICES,
   OPTION_NAMES,
   optionFromText,
   optionOf,
