@@ -1,6 +1,7 @@
 import { lazy, Suspense, useId, useState } from 'react';
 import type { FormEvent } from 'react';
 
+import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount } from '../format.ts';
 import { Panel } from '../panel.tsx';
@@ -46,20 +47,20 @@ export function ComposePanel() {
         <ChoiceSwitch />
         <Logprobs />
         <div className="actions">
-          <button type="submit" className="button-primary" disabled={!canSend}>
+          <Button type="submit" variant="primary" disabled={!canSend}>
             Send
-          </button>
-          <button type="button" disabled={!isActive} onClick={() => composer.cancel()}>
+          </Button>
+          <Button disabled={!isActive} onClick={() => composer.cancel()}>
             Cancel
-          </button>
-          <button type="button" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
+          </Button>
+          <Button disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
             Regenerate
-          </button>
-          <button type="button" disabled={!canUndo} onClick={() => composer.undo()}>
+          </Button>
+          <Button disabled={!canUndo} onClick={() => composer.undo()}>
             Undo
-          </button>
+          </Button>
         </div>
-        <output className="not-serving">
+        <output className="not-serving muted">
           {canSend ? '' : 'No model is running, so nothing can be sent.'}
         </output>
         <DocumentActions onHistory={() => setIsHistoryOpen(true)} />
@@ -87,15 +88,15 @@ function Samples() {
       <ul className="chips">
         {SAMPLE_PROMPTS.map((prompt) => (
           <li key={prompt}>
-            <button type="button" className="chip" onClick={() => composer.restore(prompt)}>
+            <Button className="chip" onClick={() => composer.restore(prompt)}>
               {prompt}
-            </button>
+            </Button>
           </li>
         ))}
       </ul>
-      <button type="button" disabled={!canSend} onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
+      <Button disabled={!canSend} onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
         Send {SAMPLE_PROMPTS.length} sample prompts
-      </button>
+      </Button>
     </div>
   );
 }
@@ -110,15 +111,14 @@ function ChoiceSwitch() {
     <fieldset className="choices">
       <legend>Continuation</legend>
       {Array.from({ length: numChoices }, (_, index) => (
-        <button
+        <Button
           key={index}
-          type="button"
           className="chip"
           aria-pressed={index === choice}
           onClick={() => composer.showChoice(index)}
         >
           {index + 1}
-        </button>
+        </Button>
       ))}
     </fieldset>
   );

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Button } from '../button.tsx';
 import { withPermalink } from '../share/permalink.ts';
 import { saveJson } from '../share/save-file.ts';
 import { useServe } from '../state/serve-context.ts';
@@ -35,29 +36,27 @@ export function DocumentActions({ onHistory }: DocumentActionsProps) {
 
   return (
     <div className="document-actions">
-      <button
-        type="button"
-        className="button-quiet"
+      <Button
+        variant="quiet"
         onClick={() => void copy(composer.store.getState().document.text, 'The text is copied.')}
       >
         Copy text
-      </button>
-      <button type="button" className="button-quiet" onClick={copyLink}>
+      </Button>
+      <Button variant="quiet" onClick={copyLink}>
         Copy link
-      </button>
-      <button
-        type="button"
-        className="button-quiet"
+      </Button>
+      <Button
+        variant="quiet"
         onClick={() =>
           saveJson('tabserve-text.json', exportDocument(composer.store.getState(), store.getState()))
         }
       >
         Export JSON
-      </button>
-      <button type="button" className="button-quiet" onClick={onHistory}>
+      </Button>
+      <Button variant="quiet" onClick={onHistory}>
         History
-      </button>
-      <output>{message}</output>
+      </Button>
+      <output className="note">{message}</output>
     </div>
   );
 }

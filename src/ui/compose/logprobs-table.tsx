@@ -1,7 +1,9 @@
 import { useEffect, useState } from 'react';
 
 import type { TokenLogprobs } from '../../worker/protocol/protocol.ts';
+import { ScrollBox } from '../scroll-box.tsx';
 import { useServe } from '../state/serve-context.ts';
+import { TableHead } from '../table-head.tsx';
 import './logprobs-table.css';
 
 interface LogprobsTableProps {
@@ -33,16 +35,9 @@ export function LogprobsTable({ logprobs }: LogprobsTableProps) {
   }, [serve, logprobs]);
 
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
-    <section className="logprobs" tabIndex={0} aria-label="Logprobs">
+    <ScrollBox className="logprobs" label="Logprobs">
       <table className="scroll-table">
-        <thead>
-          <tr>
-            <th scope="col">Token</th>
-            <th scope="col">Likely</th>
-            <th scope="col">The likeliest in its place</th>
-          </tr>
-        </thead>
+        <TableHead titles={['Token', 'Likely', 'The likeliest in its place']} />
         <tbody>
           {logprobs.map(({ tokenId, logprob, top }, index) => (
             <tr key={index}>
@@ -61,7 +56,7 @@ export function LogprobsTable({ logprobs }: LogprobsTableProps) {
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   );
 }
 

@@ -1,3 +1,4 @@
+import { Button } from '../button.tsx';
 import { CheckField } from '../check-field.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { InputField } from '../input-field.tsx';
@@ -20,14 +21,13 @@ export function OptionsPanel() {
           ))}
         </div>
         <div className="actions">
-          <button
-            type="button"
-            className="button-quiet"
+          <Button
+            variant="quiet"
             disabled={Object.values(texts).every((text) => text === '')}
             onClick={() => composer.resetOptions()}
           >
             All at their defaults
-          </button>
+          </Button>
         </div>
       </Disclosure>
     </section>

@@ -7,7 +7,6 @@ import { count, duration, tokenIds, type Wire } from './wire.ts';
 export { defaultText, expectedText, optionFromText } from '../../batching/generation/option-text.ts';
 export {
   checkOf,
-  MAX_CHOICES,
   OPTION_NAMES,
   optionOf,
   type GenerationOption,

@@ -20,7 +20,7 @@ const MESSAGES = [
   { version, type: 'busy' },
   { version, type: 'idle' },
   { version, type: 'progress' },
-  { version, type: 'step', requestIds: ['r', 's'], stalledIds: ['s'] },
+  { version, type: 'step', stalledIds: ['s'] },
   PONG,
   FAULT,
 ];

@@ -61,10 +61,9 @@ const hostMessage = v.variant('type', [
   message('idle', {}),
   /** The first token of this worker, or the first answer of a deployment while no prompt waits or runs. */
   message('progress', {}),
-  /** A step of these requests is about to begin, or has brought tokens. Sent only after a worker ended without naming its step. */
+  /** A step is about to begin, or has brought first tokens. Sent only after a worker ended without naming its step. */
   message('step', {
-    requestIds: v.array(requestId),
-    /** Those of them that have no token of this worker. */
+    /** Requests of the step that have no token of this worker. */
     stalledIds: v.array(requestId),
   }),
   message('pong', {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { finishReason, generationResult, logprobs, MAX_CHOICES, promptLogprobs } from './generation.ts';
+import { MAX_CHOICES } from '../../batching/generation/options.ts';
+import { finishReason, generationResult, logprobs, promptLogprobs } from './generation.ts';
 import type { ClientId, RequestId } from './ids.ts';
 import { servedModel } from './models.ts';
 import { boundedList, count, duration, id, name, tokenIds, wireError, type Wire } from './wire.ts';

@@ -28,8 +28,8 @@ export class HostReports {
   readonly #book: RequestBook;
   readonly #onRecovery: (recovery: Recovery) => void;
   readonly #isAnnouncing: boolean;
-  /** Requests of the step that was announced last. */
-  #announcedIds: readonly RequestId[] = [];
+  /** Requests of the step that began last. */
+  #stepIds: readonly RequestId[] = [];
   #hasProgressed = false;
   #hasFailed = false;
 
@@ -45,19 +45,17 @@ export class HostReports {
     return this.#hasFailed;
   }
 
-  /** After a worker that died in silence, names the requests of each step before it begins: they are the suspects. */
-  announceStep(requestIds: readonly RequestId[]): void {
-    if (!this.#isAnnouncing) return;
-    this.#announcedIds = requestIds;
-    this.#host.tell({ type: 'step', requestIds, stalledIds: this.#book.stalledOf(requestIds) });
+  /** A step is about to begin. If an earlier worker died in silence, names the suspects before this one can, too. */
+  recordStep(requestIds: readonly RequestId[]): void {
+    this.#stepIds = requestIds;
+    if (this.#isAnnouncing) this.#host.tell({ type: 'step', stalledIds: this.#book.stalledOf(requestIds) });
   }
 
   recordUpdates(updates: readonly RequestUpdate[]): void {
     const generated = updates.filter(hasGenerated);
     const firsts = generated.filter(({ requestId }) => this.#book.recordToken(requestId));
-    // The step after a request's first one may have been announced before its token was there.
-    if (firsts.some(({ requestId }) => this.#announcedIds.includes(requestId)))
-      this.announceStep(this.#announcedIds);
+    // A step may begin before the first tokens of the step before it are there.
+    if (firsts.some(({ requestId }) => this.#stepIds.includes(requestId))) this.recordStep(this.#stepIds);
     if (generated.length > 0) this.recordProgress();
   }
 
@@ -76,7 +74,7 @@ export class HostReports {
     if (this.#hasFailed) return;
     this.#hasFailed = true;
     const fault = faultOfWorker(error);
-    const requestIds = error instanceof RuntimeLostError ? error.requestIds : [];
+    const requestIds = error instanceof RuntimeLostError ? error.requestIds : this.#stepIds;
     const attemptsBefore = this.#hasProgressed ? 0 : (this.#host.past.recovery?.attempt ?? 0);
     // First: the host may terminate this worker at once.
     this.#onRecovery({ ...fault, attempt: attemptsBefore + 1 });

@@ -97,10 +97,10 @@ describe('a worker and the tab that made it', () => {
       submit('a', 2);
       await work();
       expect(host.told.slice(2)).toEqual([
-        { type: 'step', requestIds: ['a'], stalledIds: ['a'] },
-        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'step', stalledIds: ['a'] },
+        { type: 'step', stalledIds: [] },
         { type: 'progress' },
-        { type: 'step', requestIds: ['a'], stalledIds: [] },
+        { type: 'step', stalledIds: [] },
         { type: 'idle' },
       ]);
     },
@@ -150,9 +150,7 @@ describe('a worker and the tab that made it', () => {
     submit('long', 1);
     await work();
     const steps = host.told.filter(({ type }) => type === 'step');
-    expect(steps.slice(0, 2)).toEqual(
-      [0, 1].map(() => ({ type: 'step', requestIds: ['long'], stalledIds: ['long'] })),
-    );
+    expect(steps.slice(0, 2)).toEqual([0, 1].map(() => ({ type: 'step', stalledIds: ['long'] })));
   });
 });
 
@@ -189,6 +187,20 @@ describe('a worker whose model can run no more', () => {
     expect(host.told.at(-1)).toEqual({ type: 'busy' });
     await vi.advanceTimersByTimeAsync(1000);
     expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
+  });
+
+  it('blames those of the last step that have no token for an error that nobody has caught', async () => {
+    const { worker, backend, host, submit } = await createWorker();
+    submit('old', 250);
+    await vi.advanceTimersByTimeAsync(3);
+    backend.forward = () => new Promise<never>(() => {});
+    submit('new', 250);
+    await work();
+    worker.fail(new Error('unexpected'));
+    expect(host.told.at(-1)).toMatchObject({
+      fault: { kind: 'worker-error', message: 'unexpected' },
+      stalledIds: ['new'],
+    });
   });
 
   it('still ends what is cancelled or late', async () => {

@@ -72,7 +72,7 @@ export class ServeWorker {
       },
       {
         onRuntimeLost: (error) => this.fail(error),
-        onStepBegun: (requestIds) => this.#reports.announceStep(requestIds),
+        onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
         ...(maxRows !== undefined && { maxRows }),
       },
     );

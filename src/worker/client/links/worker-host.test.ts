@@ -279,9 +279,9 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     for (let death = 0; death < 3; death++) {
       serve();
       // A prompt of several chunks: step after step, and no token.
-      tell({ type: 'step', requestIds: [good, bad], stalledIds: [good, bad] });
+      tell({ type: 'step', stalledIds: [good, bad] });
       tell({ type: 'progress' });
-      tell({ type: 'step', requestIds: [good, bad], stalledIds: [bad] });
+      tell({ type: 'step', stalledIds: [bad] });
       workers.at(-1)?.fail('hung');
       clock.advance(10_000);
     }
@@ -289,26 +289,7 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
   });
 });
 
-describe('WorkerHost, of a worker that something uncaught has ended', () => {
-  it('blames those of the last step that it has announced who had no token', () => {
-    const { host, clock, tell, serve, initOf } = createHost();
-    const bad = requestId('bad');
-    host.start();
-    for (let death = 0; death < 3; death++) {
-      serve();
-      tell({ type: 'progress' });
-      tell({ type: 'step', requestIds: [bad], stalledIds: [bad] });
-      tell({
-        type: 'fault',
-        fault: { kind: 'worker-error', message: 'Aborted()' },
-        stalledIds: [],
-        numRunning: 1,
-      });
-      clock.advance(10_000);
-    }
-    expect(initOf(3)).toMatchObject({ past: { condemned: ['bad'] } });
-  });
-
+describe('WorkerHost, of a worker that names the step of its fault', () => {
   it('blames nobody for a fault that came between two steps', () => {
     const { host, clock, tell, serve, initOf } = createHost();
     const good = requestId('good');
@@ -316,7 +297,7 @@ describe('WorkerHost, of a worker that something uncaught has ended', () => {
     for (let death = 0; death < 3; death++) {
       serve();
       tell({ type: 'progress' });
-      tell({ type: 'step', requestIds: [good], stalledIds: [good] });
+      tell({ type: 'step', stalledIds: [good] });
       tell({
         type: 'fault',
         fault: { kind: 'device-lost', message: 'gone' },

@@ -4,6 +4,7 @@ import {
   type FaultKind,
   type HostMessage,
   type HostPing,
+  type RequestId,
   type WorkerInit,
 } from '../../protocol/protocol.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
@@ -81,7 +82,7 @@ export class WorkerHost {
       lifeLock: locks && createLifeName(),
       state: 'starting',
       hasWork: false,
-      step: undefined,
+      stalledIds: [],
       watch: new SilenceWatch({
         clock: this.#clock,
         ask: () => port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing),
@@ -144,13 +145,13 @@ export class WorkerHost {
         this.#plan.recordProgress();
         break;
       case 'step':
-        hosted.step = message;
+        hosted.stalledIds = message.stalledIds;
         break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
         break;
       case 'fault':
-        this.#end(hosted, message.fault.kind === 'worker-error' ? withAnnounced(hosted, message) : message);
+        this.#end(hosted, message);
         break;
       default:
         message satisfies never;
@@ -174,8 +175,7 @@ export class WorkerHost {
 
   /** For a worker that could not report its fault: the requests are those of the last step that it announced. */
   #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
-    const { requestIds = [], stalledIds = [] } = hosted.step ?? {};
-    this.#end(hosted, { fault: { kind, message }, stalledIds, numRunning: requestIds.length });
+    this.#end(hosted, { fault: { kind, message }, stalledIds: hosted.stalledIds, numRunning: 0 });
   }
 
   #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
@@ -197,8 +197,6 @@ export class WorkerHost {
   }
 }
 
-type FaultMessage = Extract<HostMessage, { type: 'fault' }>;
-
 interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
@@ -206,19 +204,14 @@ interface HostedWorker {
   /** `missing`: its script could not be loaded. */
   state: 'missing' | 'starting' | 'ready';
   hasWork: boolean;
-  /** The last step that it announced. */
-  step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
+  /** Requests of the last step that it announced which had no token then. */
+  stalledIds: readonly RequestId[];
 }
 
 function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
   if (state === 'missing') return 'fetch';
   if (state === 'starting') return 'start';
   return hasWork ? 'busy' : 'idle';
-}
-
-/** An uncaught error does not name the step. */
-function withAnnounced({ step }: HostedWorker, fault: FaultMessage): FaultMessage {
-  return { ...fault, stalledIds: step?.stalledIds ?? [] };
 }
 
 function failureOf(detail: string): Error {

@@ -60,6 +60,7 @@ export class UpstreamLane {
   async #send(requestId: RequestId, body: object): Promise<void> {
     this.#opened ??= this.#open();
     await this.#opened;
+    // It may have been cancelled meanwhile.
     if (!this.#asked.has(requestId)) return;
     await this.#fetch(`${this.#path}/${requestId}`, {
       method: 'POST',
