@@ -9,7 +9,7 @@ export interface TakenCalls<Item, To> {
   readonly rejects: Reject[];
   /** Sparse. */
   readonly handles: CancelHandle[];
-  oldestArrivalMs: number;
+  readonly oldestArrivalMs: number;
 }
 
 /** Large enough for long queues, small enough for a queue of one call: a chunk takes 16 kB. */
@@ -45,7 +45,6 @@ class Chunk<Item, To> {
     taken.rejects[index] = known(this.rejects[slot]);
     const handle = this.handles[slot];
     if (handle) taken.handles[index] = handle;
-    taken.oldestArrivalMs = Math.min(taken.oldestArrivalMs, known(this.arrivalsMs[slot]));
     this.leave(slot);
   }
 
@@ -147,7 +146,7 @@ export class CallQueue<Item, To> {
 
   /** Takes the first `count` calls out; so many wait. */
   take(count: number): TakenCalls<Item, To> {
-    const taken = createTaken<Item, To>(count);
+    const taken = createTaken<Item, To>(count, count > 0 ? this.arrivedAtMs(this.#head) : Infinity);
     for (let index = 0; index < count;) {
       const chunk = this.#chunkOf(this.#head);
       let slot = this.#head % CHUNK_SIZE;
@@ -163,13 +162,17 @@ export class CallQueue<Item, To> {
 
   /** Takes these calls out, in this order. */
   protected takeEach(orders: readonly number[]): TakenCalls<Item, To> {
-    const taken = createTaken<Item, To>(orders.length);
+    const taken = createTaken<Item, To>(orders.length, this.#oldestArrivalMs(orders));
     for (const [index, order] of orders.entries()) {
       const chunk = this.#chunkOf(order);
       chunk.moveTo(taken, index, order % CHUNK_SIZE);
       this.#hasLeft(chunk, order);
     }
     return taken;
+  }
+
+  #oldestArrivalMs(orders: readonly number[]): number {
+    return orders.reduce((oldestMs, order) => Math.min(oldestMs, this.arrivedAtMs(order)), Infinity);
   }
 
   #hasLeft(chunk: Chunk<Item, To>, order: number): void {
@@ -212,13 +215,13 @@ function firstFrom<Item, To>(from: Chunk<Item, To>, slot: number): number | unde
   return undefined;
 }
 
-function createTaken<Item, To>(count: number): TakenCalls<Item, To> {
+function createTaken<Item, To>(count: number, oldestArrivalMs: number): TakenCalls<Item, To> {
   return {
     items: createSlots(count),
     tos: createSlots(count),
     rejects: createSlots(count),
     handles: [],
-    oldestArrivalMs: Infinity,
+    oldestArrivalMs,
   };
 }
 
