@@ -1,4 +1,5 @@
-import { MAX_SEED, OPTION_CHECKS, OPTION_DEFAULTS, pickSampling, type SamplingParams } from './options.ts';
+import { MAX_SEED } from './limits.ts';
+import { OPTION_CHECKS, OPTION_DEFAULTS, pickSampling, type SamplingParams } from './options.ts';
 import { integerIn, optional, parseOptions, type Validators } from './validate.ts';
 
 /** Identity of one request, made by the client that submits it; unique over all tabs. */

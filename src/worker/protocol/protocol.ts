@@ -11,9 +11,9 @@ import type { Dtype } from '../models/checkpoint/packed-weights.ts';
 
 export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 export { defaultText, expectedText, optionFromText } from '../../batching/generation/option-text.ts';
+export { MAX_CHOICES } from '../../batching/generation/limits.ts';
 export {
   checkOf,
-  MAX_CHOICES,
   OPTION_NAMES,
   optionOf,
   type GenerationOption,
