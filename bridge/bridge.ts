@@ -17,7 +17,8 @@ import { Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
-import { findRoute, type Handle, type Route, type RouteMatch } from './http/router.ts';
+import { invalidUrl, urlOf } from './http/request-url.ts';
+import { findRoute, getRoute, handleOf, type Handle, type Route, type RouteMatch } from './http/router.ts';
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
@@ -32,6 +33,7 @@ import {
 } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
+import { untilAborted } from './http/until-aborted.ts';
 import type { OwnBrowser } from './tabs/own-browser.ts';
 import { TabLink } from './tabs/tab-link.ts';
 import { TabSockets } from './tabs/tab-sockets.ts';
@@ -41,17 +43,17 @@ import type { UpstreamOptions } from './upstream/upstream-options.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
 export interface BridgeOptions {
-  /** What the server listens on: `localhost`, a name or an address. */
+  /** The name or address that the server listens on. */
   readonly host: string;
-  /** Where a tab can be opened, as the user is told. */
+  /** Where the user can open a tab. */
   readonly url: () => string;
-  /** Origins of other pages that may ask. */
+  /** Origins of other pages that may send requests. */
   readonly allowedOrigins?: readonly string[];
   /** Whether clients may choose the `priority` of their requests. */
   readonly allowsPriority?: boolean;
-  /** How long a request waits for a tab, from the loss of the last one on; 10 s by default. */
+  /** How long a request waits for a tab after the last one closed, in ms; 10 s by default. */
   readonly graceMs?: number;
-  /** Origins that models come from. The first is the hub of every page and of `serve.loadModel`; huggingface.co where there is none. */
+  /** Origins that models come from. The first is the hub of every page and of `serve.loadModel`; huggingface.co by default. */
   readonly hub?: readonly string[];
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
@@ -63,12 +65,10 @@ const GRACE_MS = 10_000;
 /** How long the last answers may take to reach their clients when the server stops. */
 const FLUSH_MS = 2000;
 
-/** Requests for work at the same time at most: the worker's own queue has its limit, and this keeps memory from growing. */
+/** Limit of concurrent requests for work. The worker limits its queue; this limits the bridge's memory. */
 const MAX_ONGOING = 512;
 
-const MAX_URL_LENGTH = 8192;
-
-/** Nothing in an answer is a page. */
+/** No answer is a page. */
 const API_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -77,10 +77,10 @@ const API_HEADERS: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** HTTP on one side, the open tab on the other. Mounted in a server, whichever it is. */
+/** Answers HTTP requests through the open tab. Can be mounted in any server. */
 export class Bridge {
   readonly serve: Serve;
-  /** Elements for the head of the page that is served beside this: by them it knows what to ask for. */
+  /** Elements for the head of the page: they tell it about this bridge. */
   readonly pageMarks: string;
   readonly #guard: Guard;
   readonly #log: (entry: LogEntry) => void;
@@ -89,10 +89,10 @@ export class Bridge {
   readonly #metrics = new HttpMetrics();
   readonly #routes: readonly Route[];
   readonly #allowsPriority: boolean;
-  /** Requests whose answers have not left yet. Those of the page that serves are not among them. */
+  /** Requests that are not yet answered, without those of the page that serves. */
   readonly #exchanges = new Set<Exchange>();
   #onIdle: () => void = () => undefined;
-  /** Set once the server stops: what new requests are refused with. */
+  /** Set once the server stops: the answer to new requests. */
   #refusal: HttpError | undefined;
   #numOngoing = 0;
 
@@ -135,12 +135,12 @@ export class Bridge {
     ];
   }
 
-  /** A browser that carries this cookie is the bridge's own: its policy outlives a crash. */
+  /** Marks the bridge's own browser, whose knobs are restored after a crash. */
   get ownBrowserCookie(): OwnBrowser['cookie'] {
     return this.#sockets.ownBrowser.cookie;
   }
 
-  /** Answers a request that is for the bridge, and refuses one that is for nobody; any other goes on to `next`. */
+  /** Answers a request for the bridge and refuses an invalid one. Requests for the page's files go to `next`. */
   handle(request: IncomingMessage, response: ServerResponse, next: () => void): void {
     const url = urlOf(request);
     const match = url && findRoute(this.#routes, request, url);
@@ -148,7 +148,7 @@ export class Bridge {
     else void this.#answer(request, response, url, match);
   }
 
-  /** Takes the worker's WebSocket; false for a request that is not for this socket, or names two hosts. */
+  /** Takes the worker's WebSocket; false if the request is for another path or has two Host headers. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     if (urlOf(request)?.pathname !== BRIDGE_FOLDER + SOCKET_PATH || namesTwoHosts(request)) return false;
     if (this.#mayServe(request)) this.#sockets.accept(request, socket, head);
@@ -157,8 +157,8 @@ export class Bridge {
   }
 
   /**
-   * Refuses new work and lets what runs go on for `graceMs`. Then it ends the rest: a stream with an event, any other request with
-   * 503. Resolves when the last answer has left, or its client takes too long.
+   * Refuses new work. Running requests may go on for `graceMs`; then a stream ends with an error event, any other request with
+   * 503. Resolves when the last answer was sent, or its client took too long.
    */
   async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
     this.#refusal ??= HttpError.stopping(Math.max(1, Math.ceil(graceMs / 1000)));
@@ -168,12 +168,12 @@ export class Bridge {
     await this.#idleWithin(FLUSH_MS, clock);
   }
 
-  /** Idempotent. What is outstanding fails; nothing is taken any more. */
+  /** Idempotent. Outstanding requests fail. */
   close(): void {
     this.serve.close();
   }
 
-  /** Whoever follows a link may see the page; its files are for the page alone. */
+  /** Links of any origin may open the page; its other files are for the page only. */
   #isForPage(request: IncomingMessage): boolean {
     try {
       this.#guard.checkHost(request);
@@ -184,7 +184,7 @@ export class Bridge {
     }
   }
 
-  /** Its Origin is looked at as well: without one it is no page that asks. */
+  /** Every page sends an Origin with a WebSocket. */
   #mayServe(request: IncomingMessage): boolean {
     try {
       this.#guard.checkHost(request);
@@ -239,18 +239,16 @@ export class Bridge {
     this.#guard.checkReferrer(request);
     const origin = this.#guard.allowedOriginOf(request);
     if (origin !== undefined) allowOrigin(exchange, origin);
-    if (!url)
-      throw (request.url ?? '').length > MAX_URL_LENGTH
-        ? tooLong()
-        : HttpError.invalid('url', 'Expected the URL to be a path.');
+    if (!url) throw invalidUrl(request);
     if (!route) throw HttpError.notFound(url.pathname);
     if (origin !== undefined && isPreflight(request)) {
       answerPreflight(exchange);
       return;
     }
     const handle = handleOf(route, request.method);
-    const answer = (): Promise<void> => exchange.untilAborted(handle(exchange));
-    await (route.isWork ? this.#work(answer) : answer());
+    const answer = async (): Promise<void> => handle(exchange);
+    const answerUntilAborted = (): Promise<void> => untilAborted(answer(), exchange.signal);
+    await (route.isWork ? this.#work(answerUntilAborted) : answerUntilAborted());
   }
 
   async #work(answer: () => Promise<void>): Promise<void> {
@@ -274,16 +272,8 @@ export class Bridge {
   }
 
   #tokenRoute(): Route {
-    return {
-      path: BRIDGE_FOLDER + TOKEN_PATH,
-      isPageOnly: true,
-      methods: {
-        GET: (exchange) => {
-          exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);
-          return Promise.resolve();
-        },
-      },
-    };
+    const send: Handle = (exchange) => exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);
+    return { ...getRoute(BRIDGE_FOLDER + TOKEN_PATH, send), isPageOnly: true };
   }
 }
 
@@ -292,33 +282,10 @@ function closeAfter(response: ServerResponse): void {
   response.setHeader('Connection', 'close');
 }
 
-/** Undefined for a URL that is no path, or too long to be looked at. */
-function urlOf({ url = '' }: IncomingMessage): URL | undefined {
-  if (!url.startsWith('/') || url.length > MAX_URL_LENGTH) return undefined;
-  // Two slashes at the beginning would stand for a host.
-  const absolute = `http://localhost${url}`;
-  return URL.canParse(absolute) ? new URL(absolute) : undefined;
-}
-
-function handleOf({ methods, isStream }: Route, method: string | undefined): Handle {
-  if (method === 'GET' && methods.GET) return methods.GET;
-  // Node sends the headers of the answer, and drops its body.
-  if (method === 'HEAD' && methods.GET && !isStream) return methods.GET;
-  if (method === 'POST' && methods.POST) return methods.POST;
-  if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
-  const allowed = Object.keys(methods);
-  throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
-}
-
-/** 499, as nginx has it, where nothing failed and the client had gone, or took nothing of its answer. */
+/** 499, as in nginx, if the client left before it had its answer and nothing failed. */
 function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unknown): number {
   if (writableFinished) return statusCode;
   return reason === undefined ? 499 : toHttpError(reason).status;
-}
-
-function tooLong(): HttpError {
-  const message = `The URL is longer than ${MAX_URL_LENGTH} characters: send its fields in the body of a POST, as \`curl -d\` does.`;
-  return new HttpError(414, message, { code: 'URL_TOO_LONG' });
 }
 
 function tooMany(): HttpError {

@@ -1,10 +1,9 @@
-/** The hub, and where it sends whoever asks for a large file. */
+/** The hub, and the hosts that it redirects downloads of large files to. */
 const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'https://*.hf.co'];
 
 /**
- * What the built page may load: its own files, WebAssembly, and files of models from these origins, which are the only
- * foreign ones. Nothing of it becomes script or markup from text: Trusted Types leave the one policy of
- * `src/worker/platform/own-scripts.ts`, which lets workers of this origin start.
+ * What the built page may load: its own files, WebAssembly, and model files from these foreign origins. Trusted Types forbid
+ * scripts and markup made from text, but for the one policy in `src/worker/platform/own-scripts.ts`, which starts workers.
  *
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.
  */

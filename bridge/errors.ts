@@ -48,6 +48,12 @@ export class BridgeError extends Error {
     this.code = code;
   }
 
+  /** @param option Of the command line. */
+  static invalid(option: string, expected: string, got: string): BridgeError {
+    const message = `Expected \`--${option}\` to be ${expected}, got \`${got}\` (string)`;
+    return new BridgeError('INVALID_ARGUMENT', message);
+  }
+
   /** @param cause What `server.listen` failed with. */
   static cannotListen(host: string, port: number, cause: unknown): BridgeError {
     const reason = codeOf(cause) ?? '';
@@ -84,7 +90,6 @@ export function launchReasonOf(error: unknown): string {
   return lastWords === undefined ? reason : `${reason} Its last line: ${lastWords}`;
 }
 
-/** What is said of a failure in a line. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

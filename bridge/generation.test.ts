@@ -1,3 +1,4 @@
+import type { ClientUpdate } from '../src/worker/client/client.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import OpenAI, { APIError } from 'openai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { FakeClock } from '../src/batching/fake-clock.ts';
-import type { RequestUpdate } from '../src/worker/protocol/protocol.ts';
+
 import { ScriptedBackend } from '../src/worker/runtime/scripted-backend.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';
 import { startServer, type RunningServer } from './server.ts';
@@ -33,7 +34,7 @@ let root: string;
 let server: RunningServer;
 let bridge: Bridge;
 let open: () => void;
-let updates: RequestUpdate[];
+let updates: ClientUpdate[];
 
 beforeEach(async () => {
   const gate = Promise.withResolvers<void>();

@@ -12,9 +12,9 @@ export interface HeadlessOptions extends KeepTabOptions {
 }
 
 /**
- * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. It ends by itself with the process.
+ * Keeps the page open in a browser without a window, with WebGPU, until the signal aborts. The browser ends with the process.
  *
- * @throws BridgeError where no browser is found, or the one that is found does not start, or fails again and again.
+ * @throws BridgeError if no browser is found, or it does not start, or it fails too many times in a row.
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const { path } = await findBrowser().catch((error: unknown) => {
@@ -44,7 +44,7 @@ async function openTab(
   return { ended, close: () => browser.close() };
 }
 
-/** Chromium has no sandbox for root, and none where the system keeps user namespaces from it. */
+/** Chromium has no sandbox for root, or on systems that deny it user namespaces. */
 async function launch(executablePath: string, tell: (line: string) => void): Promise<Browser> {
   const start = (chromiumSandbox: boolean): Promise<Browser> =>
     chromium.launch({

@@ -3,33 +3,33 @@ import { BridgeError, launchReasonOf } from './errors.ts';
 
 /** A page that is open in a browser. */
 export interface HeadlessTab {
-  /** Resolves with what has become of it, when it no longer serves. */
+  /** Resolves with the reason when the tab no longer serves. */
   readonly ended: Promise<string>;
   close(): Promise<void>;
 }
 
-/** Why a tab no longer serves, and for how long it was open; undefined where it never was. */
 interface TabEnd {
   readonly reason: unknown;
+  /** Undefined if the tab never opened. */
   readonly openMs: number | undefined;
 }
 
 export interface KeepTabOptions {
-  /** Ends it, and the tab. */
+  /** Closes the tab and stops. */
   readonly signal: AbortSignal;
   readonly tell: (line: string) => void;
 }
 
 const FIRST_PAUSE_MS = 1000;
-/** In a row; with pauses that double it is half a minute until this gives up. */
+/** In a row. The pauses between them add up to half a minute. */
 const MAX_FAILURES = 5;
-/** A tab that was open for so long is no failure when it ends. */
+/** A tab that was open this long resets the count of failures. */
 const LASTING_MS = 60_000;
 
 /**
- * Keeps a tab open: requests of one that crashes, or whose browser does, go to the one that comes after it.
+ * Keeps a tab open. After a crash it opens a new one, which continues the requests.
  *
- * @throws BridgeError where the first tab does not open, or later ones fail again and again.
+ * @throws BridgeError if the first tab does not open, or too many tabs fail in a row.
  */
 export async function keepTab(
   open: () => Promise<HeadlessTab>,
@@ -41,7 +41,7 @@ export async function keepTab(
     if (signal.aborted) return;
     hasOpened ||= openMs !== undefined;
     numFailures = (openMs ?? 0) >= LASTING_MS ? 1 : numFailures + 1;
-    // A browser that has never opened the page is not going to by itself.
+    // A browser that has never opened the page will not succeed later.
     if (!hasOpened || numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
     tell(`The headless browser failed and is started again: ${launchReasonOf(reason)}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
@@ -49,7 +49,7 @@ export async function keepTab(
   }
 }
 
-/** Resolves when it has ended, or could not be opened, or the signal aborts; the tab is closed then. */
+/** Resolves when the tab has ended, could not be opened, or was closed because the signal aborted. */
 async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<TabEnd> {
   let openedAtMs: number | undefined;
   const openMs = (): number | undefined =>

@@ -54,7 +54,7 @@ async function main(args: readonly string[]): Promise<void> {
   if (options.isHeadless) await serveHeadless(url, bridge, server, stopped);
 }
 
-/** It may still be starting: the bridge asks again with each request. */
+/** Only a warning: the upstream may still be starting. */
 async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
   const problem = await probeUpstream(upstream);
   if (problem !== undefined) console.error(`Warning: ${problem}`);
@@ -65,7 +65,7 @@ function pageUrl(origin: string, { backend }: BridgeOptions): string {
   return backend === undefined ? origin : `${origin}/?backend=${backend}`;
 }
 
-/** Resolves when `stopped` has aborted, and the browser and the server have ended. */
+/** Resolves after `stopped` aborts, when the browser and the server are closed. */
 async function serveHeadless(
   url: string,
   { serve, ownBrowserCookie: cookie }: Bridge,
@@ -73,7 +73,7 @@ async function serveHeadless(
   stopped: AbortSignal,
 ): Promise<void> {
   tellState(serve, url, (line) => console.log(line));
-  // What starts browsers is large, and only this needs it.
+  // Playwright is large, and only this needs it.
   const { keepHeadlessTab } = await import('./headless.ts');
   try {
     await keepHeadlessTab(url, { cookie, signal: stopped, tell: (line) => console.error(line) });
@@ -83,10 +83,10 @@ async function serveHeadless(
 }
 
 /**
- * The first signal lets running requests go on for `drainMs`, then ends them and the server: the process ends by itself once
- * nothing listens. The second signal ends the process at once.
+ * The first SIGINT or SIGTERM lets running requests go on for `drainMs`, then ends them and the server. The second one ends
+ * the process at once.
  *
- * @returns Aborts when all requests have ended: until then the tab that serves is needed.
+ * @returns A signal that aborts when all requests have ended: they need the tab until then.
  */
 function stopOnSignal(bridge: Bridge, server: RunningServer, drainMs: number): AbortSignal {
   const stopped = new AbortController();

@@ -10,10 +10,10 @@ interface Opener {
   readonly args: readonly string[];
 }
 
-/** `with-screen`: only where somebody sits in front of one, as far as that can be told. */
+/** `with-screen`: only if the machine seems to have a screen. */
 export type WhenToOpen = 'with-screen' | 'always';
 
-/** The command that shows `url` to the user; `undefined` where it is not to be shown. */
+/** The command that shows `url` to the user; undefined if there is no screen to show it on. */
 export function findOpener(url: string, when: WhenToOpen, { platform, env }: Machine): Opener | undefined {
   if (when === 'with-screen' && env['CI']) return undefined;
   if (platform === 'darwin') return { command: 'open', args: [url] };

@@ -8,21 +8,21 @@ import { parseUpstreamUrl } from './upstream/upstream-options.ts';
 export interface BridgeOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
-  /** Listened on beside loopback, if it is none; `localhost` stands for both of its addresses, 127.0.0.1 and ::1. */
+  /** The server also listens on loopback. `localhost` means both of its addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   readonly openBrowser: 'never' | WhenToOpen;
-  /** Whether a browser is started without a window, to be the tab that serves. */
+  /** Whether to start a browser without a window as the tab that serves. */
   readonly isHeadless: boolean;
-  /** Where the page runs its model; the page chooses where left out. */
+  /** Where the page runs its model. By default the page chooses. */
   readonly backend?: 'webgpu' | 'wasm';
-  /** Origins of other pages that may ask. */
+  /** Origins of other pages that may send requests. */
   readonly allowedOrigins: readonly string[];
   /** Whether clients may choose the `priority` of their requests. */
   readonly allowsPriority: boolean;
   /** How long running requests may go on after the first Ctrl+C, in ms. */
   readonly drainMs: number;
   readonly logLevel: LogLevel;
-  /** Where the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
+  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
   readonly upstream?: { readonly url: string; readonly model?: string | undefined };
@@ -30,6 +30,7 @@ export interface BridgeOptions {
 }
 
 const DEFAULT_PORT = 8000;
+const MAX_PORT = 65_535;
 
 const DEFAULT_DRAIN_MS = 10_000;
 
@@ -55,17 +56,17 @@ export const USAGE = `Usage: npm start -- [options]
   --log LEVEL           a line of JSON for each request: all (default), errors or off
   --help                print this`;
 
-/** Reads the command line; throws `BridgeError` with the usage text for anything it does not know. */
+/** @throws BridgeError for invalid arguments. */
 export function parseOptions(args: readonly string[]): BridgeOptions {
   const { values } = parseStrictly(args);
   return {
-    port: parsePort(values.port),
+    port: parseInteger('port', values.port, MAX_PORT),
     host: parseHost(values.host),
     openBrowser: parseOpen(values),
     isHeadless: values.headless,
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
     allowsPriority: values['allow-priority'],
-    drainMs: parseDrainMs(values['drain-ms']),
+    drainMs: parseInteger('drain-ms', values['drain-ms'], MAX_DRAIN_MS),
     logLevel: parseLogLevel(values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
     ...parseBackend(values.backend, values.upstream),
@@ -103,21 +104,13 @@ function parseStrictly(args: readonly string[]) {
   }
 }
 
-function parsePort(text: string): number {
-  const port = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (port <= 65_535) return port;
-  const message = `Expected \`--port\` to be an integer from 0 to 65535, got \`${text}\` (string)`;
-  throw new BridgeError('INVALID_ARGUMENT', message);
+function parseInteger(option: string, text: string, max: number): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value <= max) return value;
+  throw BridgeError.invalid(option, `an integer from 0 to ${max}`, text);
 }
 
-function parseDrainMs(text: string): number {
-  const ms = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (ms <= MAX_DRAIN_MS) return ms;
-  const message = `Expected \`--drain-ms\` to be an integer from 0 to ${MAX_DRAIN_MS}, got \`${text}\` (string)`;
-  throw new BridgeError('INVALID_ARGUMENT', message);
-}
-
-/** An empty name would stand for all interfaces. */
+/** An empty name would mean all interfaces. */
 function parseHost(text: string): string {
   if (text !== '') return text;
   throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
@@ -141,10 +134,7 @@ function parseBackend(
 ): Pick<BridgeOptions, 'backend'> {
   if (text === undefined) return {};
   const backend = BACKENDS.find((known) => known === text);
-  if (backend === undefined) {
-    const message = `Expected \`--backend\` to be ${BACKENDS.join(' or ')}, got \`${text}\` (string)`;
-    throw new BridgeError('INVALID_ARGUMENT', message);
-  }
+  if (backend === undefined) throw BridgeError.invalid('backend', BACKENDS.join(' or '), text);
   if (upstream === undefined) return { backend };
   const message =
     'Expected `--backend` without `--upstream`, which runs the model elsewhere: leave out one of them.';
@@ -162,13 +152,11 @@ function parseUpstream(text: string | undefined, model: string | undefined): Pic
 function parseLogLevel(text: string): LogLevel {
   const level = LOG_LEVELS.find((known) => known === text);
   if (level !== undefined) return level;
-  const message = `Expected \`--log\` to be one of ${LOG_LEVELS.join(', ')}, got \`${text}\` (string)`;
-  throw new BridgeError('INVALID_ARGUMENT', message);
+  throw BridgeError.invalid('log', `one of ${LOG_LEVELS.join(', ')}`, text);
 }
 
 function parseOrigin(option: string, expected: string, text: string): string {
   const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: '', origin: '' };
   if (protocol === 'https:' || protocol === 'http:') return origin;
-  const message = `Expected \`--${option}\` to be ${expected}, got \`${text}\` (string)`;
-  throw new BridgeError('INVALID_ARGUMENT', message);
+  throw BridgeError.invalid(option, expected, text);
 }

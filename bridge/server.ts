@@ -14,29 +14,29 @@ import { serveStaticFiles } from './static-files.ts';
 export interface ServerOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
-  /** Beside loopback, if it is none; `localhost` stands for both of its addresses, 127.0.0.1 and ::1. */
+  /** The server also listens on loopback. `localhost` means both of its addresses, 127.0.0.1 and ::1. */
   readonly host: string;
   /** Folder of the built page. */
   readonly root: string;
-  /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
+  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Default: huggingface.co. */
   readonly hub?: readonly string[];
-  /** Without one this serves files alone, and the page looks for none. */
+  /** Without a bridge this serves files only, and the page does not look for one. */
   readonly bridge?: Bridge;
-  /** The page's Content-Security-Policy, where it is another one than that of the built page. */
+  /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string;
-  /** Open connections at most, for each address that is listened on; 1024 by default. */
+  /** Limit of open connections for each address; 1024 by default. */
   readonly maxConnections?: number;
 }
 
 export interface RunningServer {
-  /** Where the page works: on loopback, whatever else is listened on, since browsers let pages of insecure origins do little. */
+  /** On loopback, whatever `host` is: browsers allow WebGPU and storage only to secure origins. */
   readonly url: string;
   readonly port: number;
   /** Idempotent; open connections are cut. */
   close(): Promise<void>;
 }
 
-/** How long a client may take for what it sends, and how much it may send. */
+/** Limits of a request's size, and of the time that it takes to arrive in ms. */
 const LIMITS = {
   /** The URL included. */
   maxHeaderSize: 16_384,
@@ -52,7 +52,7 @@ const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxH
 
 const MAX_CONNECTIONS = 1024;
 
-/** What each of the servers, one for each address, is made of. */
+/** The options of one server; there is one for each address. */
 interface Listening {
   readonly port: number;
   readonly handler: RequestListener;
@@ -66,7 +66,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serveFile = serveStaticFiles({ root, hub, policy, marks: bridge?.pageMarks ?? '' });
   const handler: RequestListener = (request, response) => {
     const next = (): void => {
-      // A client that reads nothing of a file is cut; work takes its time, and has limits of its own.
+      // Cuts a client that does not read the file. Requests for work have limits of their own.
       request.socket.setTimeout(STALL_TIMEOUT_MS);
       serveFile(request, response);
     };
@@ -83,7 +83,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, port, close: closeBoth };
 }
 
-/** A machine may have no ::1; then 127.0.0.1 alone is what `localhost` means there. */
+/** On a machine without ::1, `localhost` means 127.0.0.1 alone. */
 async function listenOnAll(host: string, listening: Listening): Promise<readonly [Server, ...Server[]]> {
   const first = await listen(host === 'localhost' ? '127.0.0.1' : host, listening);
   const servers: [Server, ...Server[]] = [first];
@@ -101,7 +101,7 @@ async function listenOnAll(host: string, listening: Listening): Promise<readonly
   }
 }
 
-/** What to listen on beside `host`, so that the page has an address on loopback. */
+/** More addresses, so that the page has one on loopback. */
 function loopbackBeside(host: string, first: Server): readonly string[] {
   if (host === 'localhost') return ['::1'];
   const { address } = addressOf(first);
@@ -129,7 +129,7 @@ async function listen(host: string, { port, handler, bridge, maxConnections }: L
   return server;
 }
 
-/** What came was no request, or not all of one in time. */
+/** Refuses what is not an HTTP request, or did not arrive in time. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable) {
     socket.destroy();
@@ -167,7 +167,7 @@ async function close(server: Server): Promise<void> {
   await promise;
 }
 
-/** Whether an address cannot be listened on because the machine does not have it. */
+/** Whether listening failed because the machine does not have the address. */
 function isMissingAddress(error: unknown): boolean {
   const cause = error instanceof BridgeError ? error.cause : undefined;
   if (!(cause instanceof Error && 'code' in cause)) return false;

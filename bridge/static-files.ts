@@ -21,11 +21,11 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 export interface StaticFilesOptions {
   /** Folder of the built page. */
   readonly root: string;
-  /** Where the page may fetch models from: a hub, and the origins that it redirects to. None or empty for huggingface.co. */
+  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Default: huggingface.co. */
   readonly hub?: readonly string[] | undefined;
-  /** The page's Content-Security-Policy, where it is another one than that of the built page. */
+  /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
-  /** What goes into the page's head: empty where it is to look for no bridge at this server. */
+  /** Elements for the page's head. If empty, the page does not look for a bridge at this server. */
   readonly marks: string;
 }
 
@@ -51,7 +51,7 @@ export function serveStaticFiles({
   };
 }
 
-/** Only files under `assets/` carry a content hash in their name; all others are asked for again each time. */
+/** Only files under `assets/` have a content hash in their name. Browsers must revalidate all others. */
 function setFileHeaders(response: ServerResponse, pathname: string): void {
   const isHashed = pathname.startsWith('/assets/');
   response.setHeader('Cache-Control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
@@ -68,7 +68,7 @@ function isPage({ url = '/' }: IncomingMessage): boolean {
   return /^\/(?:index\.html)?(?:\?|$)/.test(url);
 }
 
-/** The page with the marks that a bridge is here: without them a page never asks for one. */
+/** The page with the marks in its head. */
 function markedPage(path: string, marks: string): StaticFiles {
   const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', () => `<head>\n    ${marks}`));
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;

@@ -1,24 +1,23 @@
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { TabLink } from './tabs/tab-link.ts';
+import { clientId } from '../src/batching/generation/test-support.ts';
+import { Serve } from '../src/worker/client/client.ts';
+import type { LinkListener } from '../src/worker/client/links/link.ts';
+import { NoTabError } from './tabs/no-tab-error.ts';
 import { tellState } from './tell-state.ts';
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-
-afterEach(() => {
-  vi.useRealTimers();
-});
-
-it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', async () => {
+it('says nothing of a tab that takes longer than requests wait for one, and fails nobody', () => {
   const lines: string[] = [];
-  const { serve } = new TabLink({ url: () => 'http://localhost:8000', graceMs: 10_000 });
+  let link: LinkListener | undefined;
+  const serve = new Serve(clientId('bridge'), (listener) => {
+    link = listener;
+    return { isolationReason: '', post: () => undefined, close: () => undefined };
+  });
   tellState(serve, 'http://localhost:8000', (line) => lines.push(line));
-  await vi.advanceTimersByTimeAsync(60_000);
+  link?.onFailure(NoTabError.at('http://localhost:8000'));
   expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'NO_TAB' } });
-  serve.onFailure(new Error('no memory'));
-  serve.onFailure(new Error('no memory'));
+  link?.onFailure(new Error('no memory'));
+  link?.onFailure(new Error('no memory'));
   serve.close();
   expect(lines).toEqual(['no memory']);
 });

@@ -2,10 +2,10 @@ import type { Serve } from '../src/worker/client/client.ts';
 import type { ServeStatus } from '../src/worker/protocol/protocol.ts';
 
 /**
- * Says in a line when the model can be asked, and why it cannot; not what has been said last. A tab that is yet to come is no
- * failure: the browser may take its time.
+ * Prints a line when the model becomes ready or fails, without repeating the last line. A missing tab is not a failure: the
+ * browser may take its time to start.
  *
- * @param url Where the server is.
+ * @param url The server's address.
  */
 export function tellState(serve: Pick<Serve, 'subscribe'>, url: string, tell: (line: string) => void): void {
   let lastLine: string | undefined;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 
 const MANIFEST = new URL('../package.json', import.meta.url);
 
-/** Of this server, as package.json has it. */
+/** The version in package.json. */
 export const VERSION: string = v.parse(
   v.object({ version: v.string() }),
   JSON.parse(readFileSync(MANIFEST, 'utf8')),

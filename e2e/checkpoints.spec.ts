@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright/test';
-import type { Dtype } from '../src/worker/models/checkpoint/packed-weights.ts';
+import type { Dtype } from '../src/worker/protocol/models.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';

@@ -1,13 +1,12 @@
-/** One line of the log: what was asked, and what became of it. Prompts and texts are not in it. */
+/** One line of the log. It holds neither prompts nor texts. */
 export interface LogEntry {
   readonly time: string;
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
-  /** 499 where the client had gone before it was answered; of an answer that broke off, the status of its error. */
+  /** 499 if the client left first. An answer that broke off has the status of its error. */
   readonly status: number;
   readonly durationMs: number;
-  /** Why it was not answered as asked. */
   readonly error?: string;
 }
 

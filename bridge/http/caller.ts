@@ -5,20 +5,20 @@ import { isIPv6 } from 'node:net';
 import type { Caller } from '../../src/worker/protocol/protocol.ts';
 import { isLoopbackAddress } from './loopback.ts';
 
-/** Keys and names of users stay here: what leaves for the worker only tells them apart, in this run. */
+/** Keys and user names stay in the bridge: the worker gets digests that tell them apart during this run. */
 const SALT = randomBytes(32);
 
 /**
- * Who asks, for the queue: the peer of the connection, then its bearer token, then the `user` of its body. Only the peer cannot be
- * made up, so all that a client gains by inventing keys and users it takes from its own peer. `X-Forwarded-For` is not
- * looked at, since anybody can write it: behind a proxy, keys and users tell clients apart.
+ * The caller for the queue: the peer's address, then its bearer token, then the `user` of its body. Keys and users can be
+ * invented, but share their peer's turns. `X-Forwarded-For` is ignored because anybody can write it: behind a proxy, keys and
+ * users tell clients apart.
  */
 export function callerOf({ socket, headers }: IncomingMessage, user = ''): Caller {
   const [, key = ''] = /^Bearer +(.+)$/i.exec(headers.authorization ?? '') ?? [];
   return [peerOf(socket.remoteAddress ?? ''), digestOf(key), digestOf(user)];
 }
 
-/** A machine owns all of its loopback addresses, and usually all IPv6 addresses of one /64: each stands for one peer. */
+/** One machine owns all loopback addresses, and usually all IPv6 addresses of a /64: each counts as one peer. */
 function peerOf(address: string): string {
   if (isLoopbackAddress(address)) return 'loopback';
   const [bare = ''] = address.replace(/^::ffff:(?=\d+\.)/i, '').split('%');

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * Bounds the connections of a server. When one more comes, the connection that has been idle for longest is closed: idle means
- * that no whole request of it is under way. Without an idle one, the newcomer is closed.
+ * Limits the connections of a server. A new connection beyond the limit closes the one that has been idle for longest. If
+ * none is idle, the new one is closed. An idle connection has no complete request under way.
  */
 export function limitConnections(server: Server, maxConnections: number): void {
-  /** With their requests under way, in the order in which they last became idle. */
+  /** The requests under way of each connection, in the order in which the connections last became idle. */
   const requestsOf = new Map<Duplex, Set<IncomingMessage>>();
 
   server.on('connection', (socket: Socket) => {
@@ -31,12 +31,12 @@ export function limitConnections(server: Server, maxConnections: number): void {
     const requests = begin(request);
     response.once('close', () => {
       requests?.delete(request);
-      // Nothing is under way any more: the connection joins the end of the queue.
+      // The connection is idle now: it joins the end of the queue.
       if (requests?.size !== 0 || !requestsOf.delete(request.socket)) return;
       requestsOf.set(request.socket, requests);
     });
   });
-  // A WebSocket is at work for as long as it is open.
+  // An open WebSocket is never idle.
   server.on('upgrade', begin);
 }
 

@@ -12,12 +12,12 @@ export function allowOrigin({ response }: Exchange, origin: string): void {
   response.setHeader('Vary', 'Origin');
 }
 
-/** A browser asks before it sends what a form could not. */
+/** Browsers send a preflight before requests that a form could not make. */
 export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-/** Clients send headers of their own, which change nothing here. */
+/** Allows every header that the client asks for: unknown ones are ignored. */
 export function answerPreflight({ request, response }: Exchange): void {
   response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
   response.setHeader('Access-Control-Allow-Headers', request.headers['access-control-request-headers'] ?? '');

@@ -2,15 +2,15 @@ import { systemClock, type Clock } from '../../src/batching/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { watchStall } from './stall.ts';
 
-/** What a client has not read yet of its stream may be this much. */
+/** Limit of what a client has not read of its stream. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
 
-/** Proxies and clients cut connections that are silent for longer. */
+/** Proxies and clients cut connections that stay silent for longer. */
 const MAX_SILENCE_MS = 15_000;
 
 /**
- * Server-sent events as OpenAI sends them: JSON in each, and `[DONE]` after the last. The status goes out when the stream opens:
- * an error before that is answered with a status of its own, a later one with an event. A comment breaks every long silence.
+ * Server-sent events as OpenAI sends them: JSON in each, and `[DONE]` after the last. The status leaves when the stream opens:
+ * an earlier error is answered with its own status, a later one is sent as an event. Comments keep a silent stream alive.
  */
 export class EventStream {
   readonly #exchange: Exchange;
@@ -23,11 +23,11 @@ export class EventStream {
     this.#clock = clock;
   }
 
-  /** Sends the headers, once: from then on the client knows that its request is accepted. */
+  /** Sends the headers, once. They tell the client that its request was accepted. */
   open(): void {
     const { response } = this.#exchange;
     if (response.headersSent || response.destroyed) return;
-    // Proxies would hold the events back.
+    // Keeps nginx from buffering the events.
     response.writeHead(200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'X-Accel-Buffering': 'no',
@@ -57,7 +57,7 @@ export class EventStream {
   #write(text: string): void {
     const { response } = this.#exchange;
     this.open();
-    // Tokens that were on their way when an error ended the stream.
+    // Drops tokens that arrive after an error ended the stream.
     if (response.destroyed || response.writableEnded) return;
     this.#exchange.hasContent = true;
     this.#lastSentAtMs = this.#clock.now();

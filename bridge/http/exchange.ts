@@ -8,12 +8,12 @@ import { HttpError } from './http-error.ts';
 import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
 
-/** What a client may make its own requests be known by. */
+/** A client's own `x-request-id`. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 const LONGEST_TIMEOUT_SECONDS = 3600;
 
-/** The client has gone: there is nobody to answer. */
+/** The client left before it was answered. */
 class DisconnectedError extends Error {
   override readonly name = 'DisconnectedError';
 }
@@ -23,12 +23,12 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly url: URL;
-  /** What follows the path of its route, decoded. */
+  /** The part of the path that the route's `*` takes, decoded. */
   readonly rest: string;
   readonly requestId: string;
-  /** Of an answer that has begun: how it says that it cannot go on. */
+  /** Tells the client of an error after the status was sent. */
   tellLate: ((error: HttpError) => void) | undefined;
-  /** Whether a part of the answer was sent that cannot be taken back: more than its headers. */
+  /** Whether more than headers was sent, which cannot be taken back. */
   hasContent = false;
   readonly #allowsPriority: boolean;
   readonly #controller = new AbortController();
@@ -50,12 +50,12 @@ export class Exchange {
     response.setHeader('X-Request-Id', this.requestId);
   }
 
-  /** Aborts when the client has gone, or its time is up: whatever runs for it is to end then. */
+  /** Aborts when the client leaves or its time is up. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
-  /** For a handle: this request is a turn of its caller. */
+  /** The caller whose turn this request takes. */
   callerOf(user?: string): Caller {
     return callerOf(this.request, user);
   }
@@ -73,9 +73,9 @@ export class Exchange {
   }
 
   /**
-   * Answers with what `handle` does, or with an error. Never rejects.
+   * Lets `handle` answer, or answers with its error. Never rejects.
    *
-   * @returns Why it failed, where it did.
+   * @returns The error, if any.
    */
   async run(handle: (exchange: Exchange) => Promise<void>): Promise<unknown> {
     const { response } = this;
@@ -83,7 +83,7 @@ export class Exchange {
       if (!response.writableFinished) this.#controller.abort(new DisconnectedError());
     };
     response.once('close', onClose);
-    // A client that goes while it is written to: `close` follows.
+    // A client may leave during a write: `close` follows.
     response.on('error', () => undefined);
     let cancelTimer: (() => void) | undefined;
     try {
@@ -97,15 +97,6 @@ export class Exchange {
     } finally {
       cancelTimer?.();
     }
-  }
-
-  /** What `answering` does, or the signal's reason once it aborts: whether what is asked of a worker ends then or not. */
-  async untilAborted<Result>(answering: Promise<Result>): Promise<Result> {
-    const { promise: aborted, reject } = Promise.withResolvers<never>();
-    const onAbort = (): void => reject(this.signal.reason);
-    if (this.signal.aborted) onAbort();
-    this.signal.addEventListener('abort', onAbort, { once: true });
-    return Promise.race([answering, aborted]);
   }
 
   sendJson(status: number, value: unknown): void {
@@ -146,7 +137,7 @@ export class Exchange {
   }
 }
 
-/** The client's own where it is well-formed, so that it cannot write into a log what it likes. */
+/** The client's own id if it is well-formed: a client must not write arbitrary text into the log. */
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

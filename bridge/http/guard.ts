@@ -5,26 +5,26 @@ import { HttpError } from './http-error.ts';
 import { isLoopbackAddress } from './loopback.ts';
 
 export interface GuardOptions {
-  /** What the server listens on: `localhost`, a name or an address. */
+  /** The name or address that the server listens on. */
   readonly host: string;
-  /** Other origins whose pages may ask. */
+  /** Other origins whose pages may send requests. */
   readonly allowedOrigins: readonly string[];
 }
 
-/** Who may ask: whoever addresses this server by a name that is its own, and no page of another origin. */
+/** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {
   readonly #host: string;
   readonly #allowedOrigins: ReadonlySet<string>;
 
   constructor({ host, allowedOrigins }: GuardOptions) {
-    // As browsers write it.
+    // Browsers send it in lower case.
     this.#host = host.toLowerCase();
     this.#allowedOrigins = new Set(allowedOrigins);
   }
 
   /**
-   * A page whose name was pointed at this machine after it had loaded (DNS rebinding) has that name as Host. An address
-   * cannot be pointed elsewhere.
+   * Stops DNS rebinding: a page whose name was later pointed at this machine sends that name as Host. An IP address cannot
+   * be pointed elsewhere.
    *
    * @throws HttpError 403; 400 for two Host headers, which a proxy and this server may read differently.
    */
@@ -38,7 +38,7 @@ export class Guard {
   }
 
   /**
-   * Also of requests that carry no Origin, as those of images do: browsers say where they come from in Sec-Fetch-Site.
+   * Some requests, such as those for images, carry no Origin. Browsers then send Sec-Fetch-Site.
    *
    * @throws HttpError 403.
    */
@@ -49,8 +49,8 @@ export class Guard {
   }
 
   /**
-   * Of what carries neither: a browser says nothing but its Referer to a server that it has no secure connection to, which is
-   * any but those on loopback. A page can keep that to itself.
+   * On insecure connections beyond loopback, a browser sends neither Origin nor Sec-Fetch-Site, but a Referer. A page can
+   * suppress its Referer, so this stops careless pages only.
    *
    * @throws HttpError 403.
    */
@@ -61,8 +61,8 @@ export class Guard {
   }
 
   /**
-   * For the page that serves: what it sends could be written by hand, so nobody on another machine may ask, and no page of
-   * another origin, whatever is allowed.
+   * For routes of the page that serves. Headers can be forged from another machine, so only loopback may ask, and no other
+   * origin even if it is allowed elsewhere.
    *
    * @throws HttpError 403.
    */
@@ -75,7 +75,7 @@ export class Guard {
     throw HttpError.forbidden('This is for pages of this server alone.', 'FOREIGN_ORIGIN');
   }
 
-  /** The origin of another page that may ask. */
+  /** The request's origin, if it is another one that is allowed. */
   allowedOriginOf({ headers: { origin } }: IncomingMessage): string | undefined {
     return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined;
   }
@@ -86,7 +86,7 @@ export class Guard {
   }
 }
 
-/** Node keeps the first of two Host headers, and hides the other. */
+/** Node keeps only the first of two Host headers. */
 export function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
 }
@@ -95,7 +95,7 @@ function twoHosts(): HttpError {
   return new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
 }
 
-/** Somebody follows a link to the page. */
+/** Whether the request comes from a link to the page. */
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   return (
     method === 'GET' && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
@@ -109,7 +109,7 @@ function isForeign({ headers }: IncomingMessage): boolean {
   return site === 'cross-site' || site === 'same-site';
 }
 
-/** Undefined for `null`, and for what is no origin at all. */
+/** Undefined for `null` and for invalid origins. */
 function hostOf(origin: string): string | undefined {
   return /^https?:/.test(origin) && URL.canParse(origin) ? new URL(origin).host : undefined;
 }

@@ -1,4 +1,4 @@
-/** The types that OpenAI's clients know. */
+/** The error types of OpenAI's API. */
 export type ErrorType =
   | 'invalid_request_error'
   | 'permission_error'
@@ -10,7 +10,7 @@ export type ErrorType =
 
 interface Details {
   readonly code: string;
-  /** The option or field that is at fault. */
+  /** The invalid option or field. */
   readonly param?: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }

@@ -13,7 +13,7 @@ export interface AnsweredRequest {
   readonly durationMs: number;
 }
 
-/** Of the bridge itself, by Ray Serve's names for its proxy. */
+/** The bridge's own metrics, under Ray Serve's names for its proxy. */
 export class HttpMetrics {
   readonly #registry = new MetricsRegistry();
   readonly #answered = this.#registry.counter('serve_num_http_requests_total', 'HTTP requests answered.', [

@@ -2,10 +2,10 @@ import type { IncomingMessage } from 'node:http';
 
 import { HttpError } from './http-error.ts';
 
-/** @throws HttpError 413 where it is larger; what comes after that is not read, and the connection closes with the refusal. */
+/** @throws HttpError 413 for a larger body; the rest is not read, and the connection closes with the refusal. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw HttpError.tooLarge(maxBytes);
-  // Not destroyed where the loop ends early: the refusal goes out on the same connection.
+  // Must not be destroyed when the loop ends early: the refusal leaves on the same connection.
   const arriving: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
   const parts: Buffer[] = [];
   let size = 0;
@@ -17,11 +17,11 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
   return Buffer.concat(parts);
 }
 
-/** More than any prompt that a model in a tab takes. */
+/** More than any model in a tab takes. */
 const MAX_BODY_BYTES = 2 ** 20;
 
 /**
- * The whole body of a request for work. `refuse` makes the error for a body that breaks off.
+ * The whole body of a request for work. `refuse` makes the error for a body that ends early.
  *
  * @throws HttpError 400, 413, or 415 for a compressed body.
  */

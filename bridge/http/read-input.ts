@@ -23,7 +23,7 @@ const ACCEPTED = [URL_ENCODED, MULTIPART, JSON_TYPE, TEXT_TYPE];
 /**
  * Reads the query, and the body of a POST.
  *
- * @param mainField The field that a body of plain text stands for.
+ * @param mainField The name of the field that a plain-text body holds.
  * @throws HttpError 400 for a field that is in the query and in the body, or a malformed body; 413; 415.
  */
 export async function readInput({ request, url }: Exchange, mainField: string): Promise<Input> {
@@ -49,7 +49,7 @@ async function readFields(
   }
   const refuse = (reason: string): HttpError => notReadable(type, reason);
   const body = await readWholeBody(request, refuse);
-  // A client that sends all of it in the query still names a type, or none.
+  // A client may send everything in the query, with any content type.
   if (body.length === 0) return new URLSearchParams();
   if (type === TEXT_TYPE) return new URLSearchParams({ [mainField]: decodeUtf8(body, refuse) });
   if (type === URL_ENCODED) return readUrlEncoded(decodeUtf8(body, refuse));

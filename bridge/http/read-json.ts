@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { HttpError } from './http-error.ts';
 import { decodeUtf8, mediaTypeOf, readWholeBody } from './read-body.ts';
 
-/** Deeper than any input of a deployment needs, and far from what a recursive reader could not take. */
+/** More than any deployment needs, and shallow enough for recursive readers. */
 const MAX_DEPTH = 64;
 
 /**
@@ -26,7 +26,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** @throws HttpError for what the way to the worker does not take. */
+/** @throws HttpError for values that cannot be sent to the worker. */
 function checkStructure(value: unknown, depth: number): void {
   if (typeof value !== 'object' || value === null) return;
   if (depth >= MAX_DEPTH) throw notJson(`it is nested deeper than ${MAX_DEPTH} levels`);

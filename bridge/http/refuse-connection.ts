@@ -10,11 +10,11 @@ const REASONS = {
 export type RefusalStatus = keyof typeof REASONS;
 
 /**
- * Answers on a connection that no request has come from, or that asked for a WebSocket, and closes it, whatever the client does:
- * Node leaves its half open once it has handed the connection over, and such ones would add up.
+ * Answers an invalid request, or one for a WebSocket, and closes the connection. Node leaves a connection half open after it
+ * has handed it over, so without this such connections would leak.
  */
 export function refuseConnection(socket: Duplex, status: RefusalStatus, body = ''): void {
-  // A client may leave first; Node no longer listens for that.
+  // Without a listener, a client that leaves first would crash the server.
   socket.on('error', () => undefined);
   socket.once('finish', () => socket.destroy());
   const type = body === '' ? '' : 'Content-Type: application/json; charset=utf-8\r\n';

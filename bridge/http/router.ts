@@ -1,27 +1,33 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { Exchange } from './exchange.ts';
+import { HttpError } from './http-error.ts';
 
-export type Handle = (exchange: Exchange) => Promise<void>;
+export type Handle = (exchange: Exchange) => void | Promise<void>;
 
 export interface Route {
-  /** With a `*` at its end it takes any path that goes on from there. */
+  /** A `*` at its end takes the rest of any path. */
   readonly path: string;
   /** GET answers HEAD as well. */
   readonly methods: Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', Handle>>>;
   /** The answer to GET has no end of its own, so HEAD is refused. */
   readonly isStream?: boolean;
-  /** Whether it asks the model for work: of such requests only so many are taken at a time. */
+  /** Whether it asks the model for work. The number of such requests at a time is limited. */
   readonly isWork?: boolean;
-  /** For pages of the bridge's own origin on this machine, whoever may ask for the rest. */
+  /** For pages of the bridge's own origin on this machine only. */
   readonly isPageOnly?: boolean;
   /** Whether a request to this path is for the route, and not for the page. */
   readonly isFor?: (request: IncomingMessage, url: URL) => boolean;
 }
 
+/** A route that answers GET alone. */
+export function getRoute(path: string, handle: Handle): Route {
+  return { path, methods: { GET: handle } };
+}
+
 export interface RouteMatch {
   readonly route: Route;
-  /** What stands for the `*`, decoded; else empty. */
+  /** The part of the path that `*` takes, decoded; else empty. */
   readonly rest: string;
 }
 
@@ -52,4 +58,15 @@ function decode(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** @throws HttpError 405. */
+export function handleOf({ methods, isStream }: Route, method: string | undefined): Handle {
+  if (method === 'GET' && methods.GET) return methods.GET;
+  // Node sends the headers of the answer, and drops its body.
+  if (method === 'HEAD' && methods.GET && !isStream) return methods.GET;
+  if (method === 'POST' && methods.POST) return methods.POST;
+  if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
+  const allowed = Object.keys(methods);
+  throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
 }

@@ -18,7 +18,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   UPSTREAM_ACCESS_DENIED: 502,
   UPSTREAM_BAD_ANSWER: 502,
   UPSTREAM_UNREACHABLE: 502,
-  // The tab is there, or was, and cannot serve: its page says why, and the message here does.
+  // The tab cannot serve: the message says why.
   CLOSED: 503,
   DEVICE_LOST: 503,
   MODEL_FILE_CORRUPT: 503,
@@ -35,10 +35,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
 
 const OWN_FAULT = 'The bridge failed: its log names this request and the reason.';
 
-/**
- * What an error is to whoever asked. The messages of errors that the worker sends are made for its callers; any other
- * one stays here.
- */
+/** Messages of the worker's errors are written for callers and pass through. All other errors stay in the bridge's log. */
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (!isOfWorker(error)) return new HttpError(500, OWN_FAULT, { code: 'INTERNAL_ERROR' });
@@ -49,8 +46,8 @@ export function toHttpError(error: unknown): HttpError {
 }
 
 /**
- * What is said of an error in the log. Whoever asked has the message, which may quote what was asked; a fault of the bridge is
- * told in the log alone.
+ * An error as the log names it: by its code, since its message may quote the prompt. A fault of the bridge is logged with
+ * its stack.
  */
 export function describeInLog(error: Error): string {
   return error instanceof HttpError || isOfWorker(error) ? error.code : (error.stack ?? error.message);

@@ -94,21 +94,15 @@ class Completions {
   }
 
   /** Submits the prompts as one turn, and takes what comes of each. */
-  async #ask<Result>(
-    exchange: Exchange,
-    asked: CompletionRequest,
-    take: (response: GenerationResponse, index: number) => Promise<Result>,
-  ): Promise<Result[]> {
-    return allOrNone(exchange.signal, (signal) => this.#submit(exchange, asked, signal).map(take));
-  }
-
-  #submit(
+  #ask<Result>(
     exchange: Exchange,
     { prompts, options, user }: CompletionRequest,
-    signal: AbortSignal,
-  ): readonly GenerationResponse[] {
+    take: (response: GenerationResponse, index: number) => Promise<Result>,
+  ): Promise<Result[]> {
     const generator = this.#serve.getHandle('text-generator', exchange.callerOf(user));
-    return generator.remoteAll(prompts, { ...options, signal });
+    return allOrNone(exchange.signal, (signal) =>
+      generator.remoteAll(prompts, { ...options, signal }).map(take),
+    );
   }
 
   /** Hands a prompt's chunks on as they come; the prompt itself, where it is to be in there, with the first token. */

@@ -6,7 +6,7 @@ import { readInput } from '../http/read-input.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Handle, Route } from '../http/router.ts';
 
-/** More houses than a batch of the model holds, and a bound. */
+/** Limit of one request. */
 const MAX_HOUSES = 256;
 
 /** `/adder?number=3` answers `4`, as the tutorial does. A POST may send the number in its body instead. */
@@ -24,7 +24,7 @@ export function adderRoute(serve: Serve): Route {
   return { path: '/adder', isWork: true, methods: { GET: add, POST: add } };
 }
 
-/** What a message quotes of a JSON value. */
+/** A JSON value, as messages quote it. */
 function textOf(value: unknown): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
 }
@@ -71,7 +71,7 @@ export function deploymentRoute(serve: Serve): Route {
   };
 }
 
-/** Settles when all have; the first failure ends the others. */
+/** All results, or the first failure, which cancels the others. */
 export async function allOrNone<Result>(
   outer: AbortSignal,
   start: (signal: AbortSignal) => readonly Promise<Result>[],
@@ -84,7 +84,7 @@ export async function allOrNone<Result>(
   }
 }
 
-/** @throws HttpError 400 for what is no object, and for a field of another name. */
+/** @throws HttpError 400 for a value that is not an object, and for unknown fields. */
 export function readFields(body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> {
   if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
   for (const name of Object.keys(body)) if (!known.includes(name)) throw HttpError.unknown(name, known);

@@ -1,10 +1,12 @@
 import type { Serve } from '../../src/worker/client/client.ts';
 import { HttpError } from '../http/http-error.ts';
-import type { Route } from '../http/router.ts';
+import { getRoute, type Route } from '../http/router.ts';
 import { servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
 
-/** `GET /v1/models` and `GET /v1/models/{id}`: the one that serves. */
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+/** `GET /v1/models` and `GET /v1/models/{id}`: the model that serves. */
 export function modelRoutes(serve: Serve): readonly Route[] {
   const created = Math.floor(Date.now() / 1000);
   const describe = async (signal: AbortSignal) => {
@@ -12,24 +14,14 @@ export function modelRoutes(serve: Serve): readonly Route[] {
     return { id, object: 'model', created, owned_by: 'tabserve' };
   };
   return [
-    {
-      path: '/v1/models',
-      methods: {
-        async GET(exchange) {
-          exchange.sendJson(200, { object: 'list', data: [await describe(exchange.signal)] });
-        },
-      },
-    },
-    {
-      path: '/v1/models/*',
-      methods: {
-        async GET(exchange) {
-          const model = await describe(exchange.signal);
-          if (model.id !== exchange.rest) throw modelNotFound(exchange.rest, model.id);
-          exchange.sendJson(200, model);
-        },
-      },
-    },
+    getRoute('/v1/models', async (exchange) => {
+      exchange.sendJson(200, { object: 'list', data: [await describe(exchange.signal)] });
+    }),
+    getRoute('/v1/models/*', async (exchange) => {
+      const model = await describe(exchange.signal);
+      if (model.id !== exchange.rest) throw modelNotFound(exchange.rest, model.id);
+      exchange.sendJson(200, model);
+    }),
   ];
 }
 
@@ -40,61 +32,45 @@ export function modelNotFound(asked: string, served: string): HttpError {
   });
 }
 
-/** `GET /healthz`: 200 where the text generator can answer now. */
+/** `GET /healthz`: 200 if the text generator can answer now. */
 export function healthRoute(serve: Serve, isServed: () => boolean): Route {
-  return {
-    path: '/healthz',
-    methods: {
-      GET: (exchange) => {
-        const { state, model, backend, numTabs, error } = serve.status();
-        const isReady = isServed() && state === 'ready';
-        exchange.sendJson(isReady ? 200 : 503, {
-          status: isReady ? 'ok' : 'unavailable',
-          isServed: isServed(),
-          state,
-          numTabs,
-          model: model?.id ?? null,
-          backend: backend ? `${backend.name} ${backend.precision}` : null,
-          ...(error && { error }),
-        });
-        return Promise.resolve();
-      },
-    },
-  };
+  return getRoute('/healthz', (exchange) => {
+    const { state, model, backend, numTabs, error } = serve.status();
+    const isReady = isServed() && state === 'ready';
+    exchange.sendJson(isReady ? 200 : 503, {
+      status: isReady ? 'ok' : 'unavailable',
+      isServed: isServed(),
+      state,
+      numTabs,
+      model: model?.id ?? null,
+      backend: backend ? `${backend.name} ${backend.precision}` : null,
+      ...(error && { error }),
+    });
+  });
 }
 
-/** Resolves with why the text generator cannot answer now; undefined where it can. */
-export type FindOutage = () => Promise<string | undefined>;
+/** Says why the text generator cannot answer now; undefined if it can. */
+export type FindOutage = () => Promise<string | undefined> | string | undefined;
 
 /** Why the tab cannot answer now. */
 export function tabOutage(serve: Serve, isServed: () => boolean): FindOutage {
   return () => {
     const { state, error } = serve.status();
-    if (!isServed()) return Promise.resolve('No tab serves.');
-    return Promise.resolve(state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`));
+    if (!isServed()) return 'No tab serves.';
+    return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
   };
 }
 
-/** What probes of vLLM and Ray Serve ask: `GET /health` (empty) and `GET /-/healthz` (`success`), each 200 or 503. */
+/** The health checks of vLLM (`GET /health`, empty) and Ray Serve (`GET /-/healthz`, `success`), each 200 or 503. */
 export function probeRoutes(findOutage: FindOutage): readonly Route[] {
   return [
-    {
-      path: '/health',
-      methods: {
-        async GET(exchange) {
-          exchange.send((await findOutage()) === undefined ? 200 : 503, 'text/plain; charset=utf-8', '');
-        },
-      },
-    },
-    {
-      path: '/-/healthz',
-      methods: {
-        async GET(exchange) {
-          const outage = await findOutage();
-          exchange.send(outage === undefined ? 200 : 503, 'text/plain; charset=utf-8', outage ?? 'success');
-        },
-      },
-    },
+    getRoute('/health', async (exchange) => {
+      exchange.send((await findOutage()) === undefined ? 200 : 503, PLAIN_TEXT, '');
+    }),
+    getRoute('/-/healthz', async (exchange) => {
+      const outage = await findOutage();
+      exchange.send(outage === undefined ? 200 : 503, PLAIN_TEXT, outage ?? 'success');
+    }),
   ];
 }
 
@@ -105,46 +81,27 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   'house-price': '/house-price',
 };
 
-/** `GET /-/routes`, as Ray Serve's: each prefix with the name of what answers there. */
+/** `GET /-/routes`, as Ray Serve's: each prefix with the name of the deployment that answers there. */
 export function routesRoute(serve: Serve): Route {
-  return {
-    path: '/-/routes',
-    methods: {
-      GET: (exchange) => {
-        const names = serve.status().deployments.map(({ name }) => name);
-        const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
-          OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
-          name,
-        ]);
-        exchange.sendJson(200, Object.fromEntries(prefixes));
-        return Promise.resolve();
-      },
-    },
-  };
+  return getRoute('/-/routes', (exchange) => {
+    const names = serve.status().deployments.map(({ name }) => name);
+    const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
+      OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
+      name,
+    ]);
+    exchange.sendJson(200, Object.fromEntries(prefixes));
+  });
 }
 
 /** `GET /version`, as vLLM's: the version of Tabserve. */
 export function versionRoute(): Route {
-  return {
-    path: '/version',
-    methods: {
-      GET: (exchange) => {
-        exchange.sendJson(200, { version: VERSION });
-        return Promise.resolve();
-      },
-    },
-  };
+  return getRoute('/version', (exchange) => exchange.sendJson(200, { version: VERSION }));
 }
 
-/** `GET /metrics`: those of the worker, where one is there, and the bridge's own. */
+/** `GET /metrics`: the worker's metrics, if there is a worker, and the bridge's own. */
 export function metricsRoute(serve: Serve, isServed: () => boolean, ownMetrics: () => string): Route {
-  return {
-    path: '/metrics',
-    methods: {
-      async GET(exchange) {
-        const metrics = isServed() ? await serve.metrics() : '';
-        exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
-      },
-    },
-  };
+  return getRoute('/metrics', async (exchange) => {
+    const metrics = isServed() ? await serve.metrics() : '';
+    exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
+  });
 }

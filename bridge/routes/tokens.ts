@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 
 import type { Serve } from '../../src/worker/client/client.ts';
-import { MAX_TOKEN_IDS } from '../../src/worker/protocol/names.ts';
+import { MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readJson } from '../http/read-json.ts';
 import type { Route } from '../http/router.ts';
@@ -9,10 +9,10 @@ import { readFields } from './deployments.ts';
 import { servedModel } from './served-model.ts';
 import { modelNotFound } from './service.ts';
 
-/** In characters. The tokens of others wait in the worker while a text is tokenized. */
+/** In characters. Tokenizing blocks the worker, and with it all running requests. */
 const MAX_TEXT_LENGTH = 2 ** 17;
 
-// The message of each part says what it is expected to be.
+// The message of each part says what is expected.
 const model = v.optional(v.string('a text'));
 const flag = (byDefault: boolean) => v.optional(v.boolean('true or false'), byDefault);
 const tokenId = v.pipe(
@@ -95,7 +95,7 @@ function parse<Entries extends v.ObjectEntries>(
   throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}.`);
 }
 
-/** Python clients write null for a field that is left out. */
+/** Python clients send null for a field that is left out. */
 function withoutNulls(fields: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }

@@ -1,4 +1,4 @@
-/** No open tab runs the model, and none has come for a while. */
+/** No open tab runs the model, and none has connected within the grace period. */
 export class NoTabError extends Error {
   override readonly name = 'NoTabError';
   readonly code = 'NO_TAB';

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
 import type { BatchingPolicy, WorkerMessage } from '../../src/worker/protocol/protocol.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
-import { parseClientMessage } from '../../src/worker/protocol/client-message.ts';
+import { parseClientMessage } from '../../src/worker/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
 import type { TabOwner } from './own-browser.ts';
 import { TabLink } from './tab-link.ts';

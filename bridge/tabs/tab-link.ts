@@ -10,16 +10,16 @@ import {
   type KnobSettings,
 } from '../../src/worker/protocol/protocol.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
-import { parseWorkerMessage } from '../../src/worker/protocol/worker-message.ts';
+import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';
 import type { TabOwner } from './own-browser.ts';
 
 export interface TabLinkOptions {
-  /** Where a tab can be opened, as the user is told. */
+  /** Where the user can open a tab. */
   readonly url: () => string;
-  /** How long requests wait for a tab, from the start or from the loss of the last one on; after that they fail at once. */
+  /** How long requests wait for a tab after the start or after the last one closed. Then they fail at once. */
   readonly graceMs: number;
-  /** The hub that models are loaded from where a call names none; huggingface.co where left out. */
+  /** The default hub of calls that name none; huggingface.co by default. */
   readonly hub?: string | undefined;
 }
 
@@ -30,17 +30,17 @@ interface TabSocket {
 }
 
 /**
- * The bridge as one more client of the worker: its link is the WebSocket that the worker has opened. Where several have, of
- * several browsers, the first serves and the others stand by; what runs when it is lost goes on at the next one.
+ * The bridge is one more client of the worker: its link is the WebSocket that the worker opened. If several browsers connect,
+ * the first one serves. When it is lost, the next one continues its requests.
  */
 export class TabLink implements Link {
   readonly isolationReason = '';
   readonly serve: Serve;
   readonly #options: TabLinkOptions;
   readonly #clientId = createClientId();
-  /** In the order of their coming. */
+  /** In the order of connection. */
   readonly #sockets: TabSocket[] = [];
-  /** The last knobs of the bridge's own browser, for the browser that replaces it after a crash. */
+  /** The last knobs of the bridge's own browser, to restore after its crash. */
   #ownKnobs: KnobSettings | undefined;
   #listener: LinkListener | undefined;
   #cancelTimer: (() => void) | undefined;
@@ -68,7 +68,7 @@ export class TabLink implements Link {
       if (owner === 'bridge' && 'status' in message) this.#ownKnobs = message.status.knobs;
       this.#listener?.onMessage(message);
     });
-    // What comes after an error is the end of the socket.
+    // `close` follows every error.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#detach(socket));
     if (socket === this.#sockets[0]?.socket) this.#begin();
@@ -83,13 +83,13 @@ export class TabLink implements Link {
     this.#sockets[0]?.socket.send(toWireText(signed));
   }
 
-  /** Also ends what is outstanding, when it is called by `serve.close()`. */
+  /** `serve.close()` calls it, and ends outstanding requests. */
   close(): void {
     this.#cancelTimer?.();
     for (const { socket } of this.#sockets) socket.terminate();
   }
 
-  /** Brings no knobs to a user's browser: its tabs hand on their own, and the bridge may know another user's. */
+  /** Sends knobs to the bridge's own browser only: a user's tabs keep their own. */
   #hello(): Outgoing {
     const isOwn = this.#sockets[0]?.owner === 'bridge';
     return { type: 'hello', ...(isOwn && this.#ownKnobs && { knobs: this.#ownKnobs }) };

@@ -6,15 +6,15 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { BRIDGE_SUBPROTOCOL } from '../../src/worker/protocol/bridge-names.ts';
 import { OwnBrowser, type TabOwner } from './own-browser.ts';
 
-/** More than the longest result of a context full of log probabilities. */
+/** More than a full context with log probabilities takes. */
 const MAX_MESSAGE_BYTES = 64 * 2 ** 20;
 
-/** A machine that was put to sleep closes no connection: one that has not answered a ping by the next is cut. */
+/** A connection that does not answer a ping before the next one is cut: a sleeping machine does not close its connections. */
 const PING_INTERVAL_MS = 30_000;
 
-/** Workers' WebSockets: who comes knows the token of this run, and has the version of this bridge. */
+/** Accepts the WebSockets of workers that know this run's token and speak this bridge's version of the protocol. */
 export class TabSockets {
-  /** For pages of the bridge's own origin alone. */
+  /** Only for pages of the bridge's own origin. */
   readonly token = randomBytes(32).toString('hex');
   readonly ownBrowser = new OwnBrowser();
   readonly #server = new WebSocketServer({
@@ -29,7 +29,7 @@ export class TabSockets {
     this.#onSocket = onSocket;
   }
 
-  /** Whether the offered subprotocols are those of a page that this run has served. */
+  /** Whether the request offers this bridge's subprotocol and token. */
   isAuthorised({ headers }: IncomingMessage): boolean {
     const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
     return offered.includes(BRIDGE_SUBPROTOCOL) && offered.some((name) => this.#isToken(name));

@@ -4,7 +4,7 @@ import { HttpError } from '../http/http-error.ts';
 
 interface Shape {
   readonly schema: v.GenericSchema;
-  /** As a message calls the answer. */
+  /** How messages name the answer. */
   readonly name: string;
 }
 
@@ -13,7 +13,7 @@ const modelList = v.object({ data: v.array(modelCard) });
 const completion = (choice: v.ObjectEntries): v.GenericSchema =>
   v.object({ choices: v.array(v.object(choice)) });
 
-/** By path; whatever follows `/v1/models/` names one model. */
+/** By path. The rest of `/v1/models/…` names one model. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   '/v1/models': { schema: modelList, name: 'a list of models' },
   '/v1/models/': { schema: modelCard, name: 'a model' },
@@ -26,10 +26,10 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   '/detokenize': { schema: v.object({ prompt: v.string() }), name: 'a prompt' },
 };
 
-/** OpenAI's, and that of older versions of vLLM. */
+/** OpenAI's shape, and the one of older versions of vLLM. */
 const errorShape = v.union([v.object({ error: v.unknown() }), v.object({ message: v.string() })]);
 
-/** Whether a success at this path has a shape to check. Embeddings are too large to hold, and their path is not listed. */
+/** Whether a success at this path has a shape to check. Embeddings have none: they are too large to hold in memory. */
 export function hasShape(path: string): boolean {
   return shapeOf(path) !== undefined;
 }
@@ -38,7 +38,7 @@ export function hasShape(path: string): boolean {
 const ESSENTIAL: ReadonlySet<string> = new Set(['/v1/models', '/v1/completions']);
 
 /**
- * Checks an answer that is a success, a 404 or a 405. A server's own error in OpenAI's shape is an answer.
+ * Checks an answer that is a success, a 404 or a 405. An error in OpenAI's shape is a valid answer.
  *
  * @throws HttpError 502 for an upstream that is not OpenAI-compatible, 404 for one that lacks the path.
  */
@@ -53,7 +53,7 @@ export function checkAnswer(url: string, path: string, status: number, body: str
     throw badAnswer(url, `${path} with something that is not ${shape.name}`);
 }
 
-/** The names of an upstream's models, in its order. @throws HttpError 502 for an answer that is no list of models. */
+/** The names of an upstream's models, in its order. @throws HttpError 502 for an answer that is not a list of models. */
 export function readModelIds(url: string, status: number, body: string): readonly string[] {
   const parsed = v.safeParse(modelList, parseJson(body));
   if (parsed.success) return parsed.output.data.map(({ id }) => id);
@@ -76,7 +76,7 @@ function shapeOf(path: string): Shape | undefined {
   return SHAPES[path.startsWith('/v1/models/') ? '/v1/models/' : path];
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined if the text is not JSON. */
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -5,33 +5,33 @@ import { HttpError } from '../http/http-error.ts';
 import { readBody } from '../http/read-body.ts';
 import { watchStall } from '../http/stall.ts';
 import { badAnswer, checkAnswer, hasShape } from './answer-shape.ts';
-import { fetchUpstream, forwardedHeaders, unreachable } from './upstream-client.ts';
+import { fetchUpstream, forwardedHeaders, isEventStream, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** A prompt of the longest contexts there are is a few MB. */
+/** The longest prompts are a few MB. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
 
-/** An answer that is checked is held whole: log probabilities of a long context are some tens of MB. */
+/** A checked answer is held in memory. Log probabilities of a long context take tens of MB. */
 const MAX_CHECKED_BYTES = 64 * 2 ** 20;
-/** An event that is larger goes on in pieces. */
+/** A larger event is passed on in pieces. */
 const MAX_EVENT_BYTES = 2 ** 20;
 
-/** Names of models have slashes in them; nothing here needs an escape. */
+/** Model names contain slashes, but no characters that need escapes. */
 const PATH = /^(?:\/v1(?:\/[\w.:@-]+)+|\/(?:de)?tokenize)$/;
 
-/** What the upstream may say to a caller. Of lengths and encodings the bridge has its own. */
+/** Headers that are passed on to the caller. The bridge sets length and encoding itself. */
 const RESPONSE_HEADERS = ['content-type', 'cache-control', 'retry-after', 'x-request-id'];
 
 /**
- * Answers as the upstream does, streamed through; a caller that leaves takes its request there along. An answer that is not a
- * stream is checked first.
+ * Passes a request to the upstream, and its answer to the caller. A stream passes through; other answers are checked first.
+ * When the caller leaves, the request to the upstream is aborted.
  *
  * @throws HttpError 502 for an upstream that cannot be reached, or is not OpenAI-compatible.
  */
 export async function forward(upstream: UpstreamOptions, exchange: Exchange): Promise<void> {
   const { request, requestId, signal } = exchange;
   const { pathname, search } = exchange.url;
-  // A server need not take HEAD where it takes GET.
+  // A server may lack HEAD where it has GET.
   const method = request.method === 'POST' ? 'POST' : 'GET';
   if (!PATH.test(pathname)) throw HttpError.notFound(pathname);
   const body = method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
@@ -51,7 +51,7 @@ export async function forward(upstream: UpstreamOptions, exchange: Exchange): Pr
 
 function isChecked({ ok, status, headers }: Response, path: string): boolean {
   if (status === 404 || status === 405) return true;
-  return ok && hasShape(path) && !headers.get('content-type')?.startsWith('text/event-stream');
+  return ok && hasShape(path) && !isEventStream(headers);
 }
 
 async function passOnChecked(answer: Response, exchange: Exchange, url: string): Promise<void> {
@@ -80,15 +80,15 @@ async function readWhole({ body }: Response, url: string): Promise<Buffer> {
 async function passOn(answer: Response, exchange: Exchange, url: string): Promise<void> {
   const { response, signal } = exchange;
   copyHeaders(answer, exchange);
-  // A redirect leads away from the upstream: nobody is to follow it.
+  // Callers must not follow a redirect away from the upstream.
   response.writeHead(answer.status >= 300 && answer.status < 400 ? 502 : answer.status);
-  // The first token may be long in coming.
+  // The first token may take long.
   response.flushHeaders();
-  const isEventStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+  const hasEvents = isEventStream(answer.headers);
   const body = answer.body ?? [];
-  if (isEventStream) exchange.tellLate = (error) => void response.end(`data: ${JSON.stringify(error)}\n\n`);
+  if (hasEvents) exchange.tellLate = (error) => void response.end(`data: ${JSON.stringify(error)}\n\n`);
   try {
-    for await (const piece of isEventStream ? wholeEvents(body) : body) {
+    for await (const piece of hasEvents ? wholeEvents(body) : body) {
       signal.throwIfAborted();
       if (response.write(piece)) continue;
       watchStall(response);
@@ -108,7 +108,7 @@ function copyHeaders({ headers }: Response, { response }: Exchange): void {
   }
 }
 
-/** Pieces that end where an event ends, so that an event of the bridge's own may follow any of them. */
+/** Regroups the stream into whole events, so that the bridge can add an event after any of them. */
 async function* wholeEvents(
   pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): AsyncGenerator<Buffer> {

@@ -4,28 +4,28 @@ import { createParser } from 'eventsource-parser';
 
 import { HttpError } from '../http/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
-import { fetchUpstream, unreachable } from './upstream-client.ts';
+import { fetchUpstream, isEventStream, unreachable } from './upstream-client.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
 
-/** Requests of one lane that run at the same time. */
+/** Limit of concurrent requests on one lane. */
 const MAX_REQUESTS = 1024;
-/** An event of the upstream at most, in characters. */
+/** Limit of one event of the upstream, in characters. */
 const MAX_EVENT_LENGTH = 2 ** 20;
-/** Of an answer that is an error, as much as is passed on. */
+/** How much of an error's body is passed on, in characters. */
 const MAX_REFUSAL_LENGTH = 4096;
 
 /**
- * The answers to all requests of one worker, on one connection: each of the upstream's events goes out as `data` with the
- * request's id, between a `head` and an `end`; what is no answer goes out as `refusal`. When the connection ends, so do they.
+ * The answers to all requests of one worker, on one connection. Each of the upstream's events is sent as `data` with the
+ * request's id, between a `head` and an `end`. An error is sent as `refusal`. When the connection closes, the requests end.
  */
 export class Lane {
   readonly #upstream: UpstreamOptions;
   readonly #response: ServerResponse;
   readonly #running = new Map<string, AbortController>();
   readonly #closed: Promise<void>;
-  /** While the connection takes no more. */
+  /** Set while the connection's buffer is full. */
   #drained: Promise<void> | undefined;
 
   constructor(upstream: UpstreamOptions, response: ServerResponse) {
@@ -45,7 +45,7 @@ export class Lane {
     return this.#running.size >= MAX_REQUESTS;
   }
 
-  /** Does nothing where the request runs already. */
+  /** Does nothing if the request already runs. */
   begin(requestId: string, body: Buffer<ArrayBuffer>): void {
     if (this.#running.has(requestId)) return;
     const abort = new AbortController();
@@ -53,7 +53,7 @@ export class Lane {
     void this.#run(requestId, body, abort.signal).finally(() => this.#running.delete(requestId));
   }
 
-  /** Does nothing where the request has ended. */
+  /** Does nothing if the request has ended. */
   cancel(requestId: string): void {
     this.#running.get(requestId)?.abort();
   }
@@ -71,8 +71,8 @@ export class Lane {
         body,
         signal,
       });
-      const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-      if (answer.ok && isStream && answer.body) await this.#stream(requestId, answer.body);
+      if (answer.ok && isEventStream(answer.headers) && answer.body)
+        await this.#stream(requestId, answer.body);
       else await this.#refuse(requestId, answer);
     } catch (error) {
       if (signal.aborted) return;
@@ -112,7 +112,7 @@ export class Lane {
     await this.#send('refusal', requestId, JSON.stringify({ status, body: text, retryAfter }));
   }
 
-  /** Resolves when more can be sent: a reader that is slow slows the upstream down, and one that is gone ends it. */
+  /** Resolves when more can be sent, so that a slow reader slows the upstream down. */
   async #send(event: LaneEvent, requestId: string, data: string): Promise<void> {
     if (this.#response.destroyed) return;
     const lines = data.split('\n').map((line) => `data: ${line}\n`);

@@ -5,7 +5,7 @@ import type { UpstreamOptions } from './upstream-options.ts';
 
 const TIMEOUT_MS = 5000;
 
-/** Asks the upstream for its models once. Resolves with why it cannot serve and what to do; undefined where it can. */
+/** Asks the upstream for its models once. Resolves with the reason why it cannot serve; undefined if it can. */
 export async function probeUpstream(
   upstream: UpstreamOptions,
   timeoutMs: number = TIMEOUT_MS,
@@ -23,7 +23,7 @@ export async function probeUpstream(
   }
 }
 
-/** @throws HttpError for an answer that is no list of models. */
+/** @throws HttpError for an answer that is not a list of models. */
 function describeAnswer({ url, model }: UpstreamOptions, status: number, body: string): string | undefined {
   if (status === 401 || status === 403)
     return `${url} does not let the bridge in (HTTP status ${status}): set TABSERVE_UPSTREAM_API_KEY to a key of that server.`;

@@ -12,10 +12,10 @@ export interface UpstreamRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a caller may say to the upstream; cookies and what belongs to one connection stay here. */
+/** Headers that are passed on to the upstream. Cookies and connection headers are not. */
 const REQUEST_HEADERS = ['accept', 'content-type', 'user-agent', 'x-request-id', 'x-request-timeout-seconds'];
 
-/** Those of the caller that go on; a caller brings a key of its own only where the bridge has none. */
+/** The caller's headers for the upstream. Its own key is passed on only if the bridge has none. */
 export function forwardedHeaders(headers: IncomingHttpHeaders, hasKey: boolean): Record<string, string> {
   const names = hasKey ? REQUEST_HEADERS : [...REQUEST_HEADERS, 'authorization'];
   return Object.fromEntries(
@@ -27,7 +27,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders, hasKey: boolean):
 }
 
 /**
- * Asks the upstream. Redirects are not followed, since the key is for this server alone.
+ * Asks the upstream. Redirects are not followed: the key is for this server only.
  *
  * @throws HttpError 502 for an upstream that cannot be reached; the signal's reason where it aborts.
  */
@@ -49,13 +49,17 @@ export async function fetchUpstream(
   }
 }
 
-/** The worker knows this error by its code, and passes its message on. */
+export function isEventStream(headers: Headers): boolean {
+  return headers.get('content-type')?.startsWith('text/event-stream') ?? false;
+}
+
+/** The worker recognizes this error by its code. */
 export function unreachable(url: string, error: unknown): HttpError {
   const message = `${url} cannot be reached, or it cut the connection (${reasonOf(error)}): check that a server runs there and that --upstream names it.`;
   return new HttpError(502, message, { code: 'UPSTREAM_UNREACHABLE' });
 }
 
-/** The cause of Node's `fetch failed` says why: `ECONNREFUSED`, for example. */
+/** The cause of Node's `fetch failed` has the reason: `ECONNREFUSED`, for example. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof Error) return 'code' in cause ? String(cause.code) : cause.message;

@@ -1,6 +1,6 @@
 import type { UpstreamOptions } from './upstream-options.ts';
 
-/** Tells the page to ask the upstream, in the place where `upstreamOfPage` looks for it. */
+/** Tells the page to ask the upstream; `upstreamOfPage` reads it. */
 export function upstreamMark({ url, model }: UpstreamOptions): string {
   const named = model === undefined ? '' : ` data-model="${escapeAttribute(model)}"`;
   return `<meta name="tabserve-upstream" content="${escapeAttribute(url)}"${named} />`;

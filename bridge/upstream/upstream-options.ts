@@ -4,9 +4,9 @@ import { BridgeError } from '../errors.ts';
 export interface UpstreamOptions {
   /** Without a trailing slash, and without `/v1`. */
   readonly url: string;
-  /** Which of its models the page is to use; the first one where left out. */
+  /** The model that the page uses; by default the first one. */
   readonly model?: string | undefined;
-  /** Never leaves this process but for the upstream. */
+  /** Sent to the upstream only. */
   readonly apiKey?: string | undefined;
 }
 
@@ -14,17 +14,16 @@ export interface UpstreamOptions {
 export function parseUpstreamUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw refusal('the address of an OpenAI-compatible server, such as http://gpu-machine:8000', text);
+    throw BridgeError.invalid(
+      'upstream',
+      'the address of an OpenAI-compatible server, such as http://gpu-machine:8000',
+      text,
+    );
   }
   if (url.username || url.password) {
     const expected = 'an address without a password: put the key into TABSERVE_UPSTREAM_API_KEY';
-    throw refusal(expected, `${url.protocol}//…@${url.host}`);
+    throw BridgeError.invalid('upstream', expected, `${url.protocol}//…@${url.host}`);
   }
-  if (url.search || url.hash) throw refusal('an address without a query', text);
+  if (url.search || url.hash) throw BridgeError.invalid('upstream', 'an address without a query', text);
   return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
-}
-
-function refusal(expected: string, got: string): BridgeError {
-  const message = `Expected \`--upstream\` to be ${expected}, got \`${got}\` (string)`;
-  return new BridgeError('INVALID_ARGUMENT', message);
 }

@@ -1,34 +1,34 @@
 import { readBody } from '../http/read-body.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
-import type { Handle, Route } from '../http/router.ts';
+import { getRoute, type Handle, type Route } from '../http/router.ts';
 import { forward, MAX_BODY_BYTES } from './forward.ts';
 import { Lane } from './lane.ts';
 import type { UpstreamOptions } from './upstream-options.ts';
 
 const ID = '[\\w-]{1,64}';
-/** What follows the lanes' path: a lane's id, and that of a request on it. */
+/** A lane's id, then optionally the id of a request on it. */
 const LANE = new RegExp(`^(${ID})(?:/(${ID}))?$`);
-/** One for each worker: a browser has one. */
+/** Each browser has one worker, and each worker one lane. */
 const MAX_LANES = 64;
 
 /**
- * What generates, and keeps nothing. The upstream's key is used for whatever comes through, so what a server has for its operators
- * (vLLM's adapters) or keeps for its users (files, batches, responses) is not asked for.
+ * The paths that generate and store nothing. The bridge adds the upstream's key to each request, so paths for operators (vLLM's
+ * adapters) and paths that store data of users (files, batches, responses) are closed.
  */
 const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings', '/tokenize', '/detokenize'];
 
 /**
- * What the bridge answers in the name of an upstream: some of `/v1/…`, and vLLM's `/tokenize` and `/detokenize`, for any client of OpenAI's API, with or without an open tab,
- * and `/upstream/lanes/…` for the page's worker.
+ * The routes that an upstream answers through the bridge: `/v1/…`, `/tokenize` and `/detokenize` for clients of OpenAI's API and
+ * vLLM's, with or without an open tab, and `/upstream/lanes/…` for the page's worker.
  */
 export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
   const ask: Handle = (exchange) => forward(upstream, exchange);
   const lanes = new Lanes(upstream);
   return [
     ...WORK_PATHS.map((path) => ({ path, isWork: true, methods: { POST: ask } })),
-    { path: '/v1/models', methods: { GET: ask } },
-    { path: '/v1/models/*', methods: { GET: ask } },
+    getRoute('/v1/models', ask),
+    getRoute('/v1/models/*', ask),
     {
       path: '/upstream/lanes/*',
       isPageOnly: true,
@@ -50,7 +50,7 @@ class Lanes {
     this.#upstream = upstream;
   }
 
-  /** Streams to its worker until that goes. */
+  /** Streams to the worker until its connection closes. */
   open(exchange: Exchange): Promise<void> {
     const { laneId, requestId } = idsIn(exchange);
     if (requestId !== undefined) throw HttpError.methodNotAllowed(['POST', 'DELETE']);
@@ -74,7 +74,7 @@ class Lanes {
     const body = await readBody(exchange.request, MAX_BODY_BYTES);
     const lane = this.#lanes.get(laneId);
     if (!lane) {
-      const message = 'Nobody listens to the answer: open the lane first.';
+      const message = 'The lane is not open: open it before you send requests on it.';
       throw new HttpError(404, message, { code: 'NO_SUCH_LANE' });
     }
     if (lane.isFull) {
@@ -85,12 +85,11 @@ class Lanes {
     exchange.response.writeHead(202).end();
   }
 
-  cancel(exchange: Exchange): Promise<void> {
+  cancel(exchange: Exchange): void {
     const { laneId, requestId } = idsIn(exchange);
     if (requestId === undefined) throw HttpError.methodNotAllowed(['GET']);
     this.#lanes.get(laneId)?.cancel(requestId);
     exchange.response.writeHead(204).end();
-    return Promise.resolve();
   }
 }
 

@@ -1,4 +1,5 @@
-import type { DtypeChoice, ModelPlan } from '../../src/worker/models/checkpoint/model-plan.ts';
+import type { ModelPlan } from '../../src/worker/models/checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
 import type { PackedWeights } from '../../src/worker/models/checkpoint/packed-weights.ts';
 
 /** A generated checkpoint, and what is to be run of it. */

@@ -5,7 +5,8 @@ import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
 import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { convertWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
-import { planModel, type DtypeChoice } from '../../src/worker/models/checkpoint/model-plan.ts';
+import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { lazyBytes } from '../../src/worker/models/checkpoint/packed-source.ts';
 import type { ModelConfig } from '../../src/worker/models/model-config.ts';

@@ -1,10 +1,10 @@
-import type { Serve } from '../../src/worker/client/client.ts';
-import type { RequestUpdate, ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
+import type { Serve, ClientUpdate } from '../../src/worker/client/client.ts';
+import type { ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
 export interface Recorder {
   readonly steps: StepRecord[];
-  readonly updates: RequestUpdate[];
+  readonly updates: ClientUpdate[];
   /** True when every request has ended and the worker has said since that nothing runs or waits. */
   isIdle(): boolean;
   clear(): void;
@@ -20,7 +20,7 @@ declare global {
 /** Runs in the page: it is sent there as text, so it can use nothing from outside itself. */
 export function installRecorder(): void {
   const steps: StepRecord[] = [];
-  const updates: RequestUpdate[] = [];
+  const updates: ClientUpdate[] = [];
   const outstanding = new Set<string>();
   let statsSinceLastUpdate: ServeStats | undefined;
   let hasUpdates = false;

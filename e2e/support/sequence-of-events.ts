@@ -1,4 +1,4 @@
-import type { RequestUpdate } from '../../src/worker/protocol/protocol.ts';
+import type { ClientUpdate } from '../../src/worker/client/client.ts';
 import { eosTokenId, reference } from './reference.ts';
 import type { TextRequest } from './tab.ts';
 
@@ -13,7 +13,7 @@ export function requestsOf(...lengths: readonly number[]): TextRequest[] {
 }
 
 /** Who started and ended, in order, as `started A, finished A`; A is the first reference prompt. */
-export function sequenceOf(updates: readonly RequestUpdate[]): string {
+export function sequenceOf(updates: readonly ClientUpdate[]): string {
   const letters = new Map<string, string>();
   const events = updates.flatMap((update) => {
     if (update.type === 'submitted') letters.set(update.requestId, letterOf(update.input));

@@ -1,11 +1,10 @@
 import { expect, type BrowserContext, type Page } from 'playwright/test';
 
-import type { GenerationResponse } from '../../src/worker/client/client.ts';
+import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/client.ts';
 import type {
   BatchingPolicy,
   GenerationOptions,
   GenerationResult,
-  RequestUpdate,
   ServeStatus,
   StepRecord,
 } from '../../src/worker/protocol/protocol.ts';
@@ -182,7 +181,7 @@ export class Tab {
     return steps.filter((step) => step.kind === kind);
   }
 
-  updates(): Promise<RequestUpdate[]> {
+  updates(): Promise<ClientUpdate[]> {
     return this.page.evaluate(() => window.recorder.updates);
   }
 

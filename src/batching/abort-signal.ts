@@ -23,7 +23,7 @@ interface PlatformAbort {
   readonly AbortController: new () => AbortController;
 }
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every platform that we run on has it
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- every supported platform has it
 const platform = globalThis as unknown as PlatformAbort;
 
 /** A real `AbortController`, so that its signal works with `fetch` and everything else that takes one. */
@@ -31,7 +31,7 @@ export function createAbortController(): AbortController {
   return new platform.AbortController();
 }
 
-/** Those who listen to one signal, in the order in which they came. */
+/** The listeners of one signal, in order of registration. */
 class AbortAudience {
   readonly #listeners = new Set<() => void>();
   readonly #signal: AbortSignal;
@@ -61,8 +61,8 @@ class AbortAudience {
 const audiences = new WeakMap<AbortSignal, AbortAudience>();
 
 /**
- * Calls `listener` when `signal` aborts; it must not throw. Returns the function that stops listening. A platform's
- * signal looks through all its listeners to add or remove one, so thousands of calls on one signal share one listener.
+ * Calls `listener` when `signal` aborts; it must not throw. Returns a function that stops listening. Adding a listener to a
+ * platform's signal takes time linear in their number, so all calls on one signal share one listener.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let audience = audiences.get(signal);

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts';
 
-/** At most one timer, set for the earliest moment asked for. It may ring early for its listener's purpose, never late. */
+/** At most one timer, for the earliest moment asked for. It may ring before a listener has anything to do, never late. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: (dueMs: number) => void;
@@ -12,7 +12,7 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Infinity where it is not set. */
+  /** Infinity if it is not set. */
   get dueMs(): number {
     return this.#dueMs;
   }

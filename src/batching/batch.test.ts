@@ -1,6 +1,6 @@
 // oxlint-disable typescript/no-unsafe-type-assertion -- misuse is what some of these tests are about
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
-import { batch, batchBehindQueue, type Batched, type BatchEvent, type BatchOptions } from './batch.ts';
+import { batch, type Batched, type BatchEvent } from './batch.ts';
 import { createRig, outcomeOf, settled } from './batch/test-support.ts';
 import {
   BackPressureError,
@@ -321,17 +321,6 @@ describe('batch rule 3: the cut rule', () => {
 });
 
 /** A batched echo on a fake clock, behind a queue of the test's own. */
-function createQueuedRig(options: BatchOptions<number> = {}) {
-  const clock = new FakeClock();
-  const events: BatchEvent[] = [];
-  const call = batchBehindQueue(async (items: readonly number[]) => items, {
-    clock,
-    onBatch: (event) => events.push(event),
-    ...options,
-  });
-  return { clock, call, events };
-}
-
 it('takes a strideMs too short for any clock for none', async () => {
   const { call, runs, clock, finish } = createRig({ strideMs: 1e-320, maxBatchSize: 2 });
   clock.advance(1000);
@@ -340,52 +329,6 @@ it('takes a strideMs too short for any clock for none', async () => {
   await finish();
   expect(runs.map(({ items }) => items)).toEqual([[1], [2, 3]]);
   expect(clock.pendingTimers).toBe(0);
-});
-
-describe('batch: a call that a queue in front has held back', () => {
-  it('has waited since it arrived there', async () => {
-    const { clock, call, events } = createQueuedRig({ batchWaitTimeoutMs: 50 });
-    clock.advance(40);
-    const answer = call(1, { arrivedAtMs: 0 });
-    clock.advance(9);
-    expect(call.ongoingBatches).toBe(0);
-    clock.advance(1);
-    await answer;
-    await settled();
-    expect(events).toMatchObject([{ reason: 'timeout', waitMs: 50 }]);
-  });
-
-  it('starts the grid of looks where it is the first call', async () => {
-    const { clock, call, events } = createQueuedRig({ strideMs: 20 });
-    clock.advance(40);
-    const answers = [call(1, { arrivedAtMs: 10 })];
-    await settled();
-    expect([call.queueLength, clock.pendingTimers]).toEqual([0, 0]);
-    answers.push(call(2, { arrivedAtMs: 40 }));
-    clock.advance(19);
-    expect(call.queueLength).toBe(1);
-    clock.advance(1);
-    expect(await Promise.all(answers)).toEqual([1, 2]);
-    await settled();
-    expect(events).toMatchObject([{ waitMs: 30 }, { waitMs: 20 }]);
-  });
-
-  it('is no arrival: it leaves as one that waited', async () => {
-    const { clock, call, events } = createQueuedRig();
-    clock.advance(40);
-    await call(1, { arrivedAtMs: 10 });
-    await settled();
-    expect(events).toMatchObject([{ reason: 'timeout', waitMs: 30 }]);
-  });
-
-  it.each([
-    ['NaN', Number.NaN, TypeError],
-    ['Infinity', Infinity, RangeError],
-  ])('rejects an arrival at %s, that caller alone', async (_, arrivedAtMs, ErrorClass) => {
-    const { call, events } = createQueuedRig();
-    await expect(call(1, { arrivedAtMs })).rejects.toThrow(ErrorClass);
-    expect(events).toEqual([]);
-  });
 });
 
 describe('batch rule 4: limits are read once per batch', () => {

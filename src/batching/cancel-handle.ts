@@ -1,20 +1,19 @@
 import { onAbort, type AbortSignal } from './abort-signal.ts';
 import { RequestCancelledError } from './errors.ts';
 
-/** Who has a call at the moment: the batcher while it waits, then the batch that it is a member of. */
+/** Holds a call: the batcher while the call waits, then its batch. */
 export interface CallHolder {
   /** `isSilent`: the caller has left and wants no answer. */
   cancel(place: number, error: RequestCancelledError, isSilent: boolean): void;
 }
 
-/** The way out of a call that can be cancelled; the others have none, and cost nothing for it. */
+/** Cancels one call, whoever holds it. Only calls that can be cancelled have one. */
 export class CancelHandle {
   #holder: CallHolder | undefined;
-  /** What the holder knows the call by. */
+  /** The call's id within its holder. */
   #place = 0;
   #stopListening: (() => void) | undefined;
 
-  /** The call goes over to `holder`. */
   pass(holder: CallHolder, place: number): void {
     this.#holder = holder;
     this.#place = place;
@@ -26,12 +25,12 @@ export class CancelHandle {
     });
   }
 
-  /** Does nothing to a call that is settled. */
+  /** Does nothing after `close`. */
   cancel(error: RequestCancelledError, isSilent: boolean): void {
     this.#holder?.cancel(this.#place, error, isSilent);
   }
 
-  /** The call is settled. A caller may keep its signal or stream for long, and must not keep the batch with it. */
+  /** Called when the call is settled: its signal or stream may live on, and must not keep the batch alive. */
   close(): void {
     this.#holder = undefined;
     this.#stopListening?.();

@@ -1,4 +1,4 @@
-/** Time, injected: the core never reads a platform clock by itself. */
+/** Injected time: the core reads no platform clock itself. */
 export interface Clock {
   /** Monotonic milliseconds. */
   now(): number;
@@ -6,25 +6,25 @@ export interface Clock {
   setTimer(delayMs: number, fire: () => void): () => void;
 }
 
-// The core compiles without DOM or Node types; these are the only platform names that it looks up.
+// The core compiles without DOM and Node types. These are the only platform names that it uses.
 interface PlatformTime {
   readonly performance: { now(): number };
   readonly setTimeout: (fire: () => void, delayMs: number) => unknown;
   clearTimeout(timer: unknown): void;
 }
 
-/** Timers beyond this delay fire at once on every platform, so longer waits are re-armed. */
+/** Longer timers fire at once on every platform, so longer waits are split. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the narrow view of the platform that this file is for
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see `PlatformTime`
 const platform = globalThis as unknown as PlatformTime;
 
 let { performance, setTimeout } = platform;
 
 /**
- * The platform's monotonic clock and timers (`performance.now`, `setTimeout`). Looking `performance` up goes through an
- * accessor that takes Chromium longer than the reading itself, and every call of a batched function is a reading. So it
- * is looked up again only when `setTimeout` has changed, as it does when a test puts fake timers in.
+ * The platform's monotonic clock and timers (`performance.now`, `setTimeout`). `performance` is an accessor that takes Chromium
+ * longer than the reading, and every call of a batched function reads the clock. So it is looked up again only if
+ * `setTimeout` has changed, as it does when a test installs fake timers.
  */
 export const systemClock: Clock = {
   now() {

@@ -1,23 +1,22 @@
-/** The answer before anything was measured. */
+/** Assumed before the first measurement. */
 const UNKNOWN_REMAINING_MS = 1000;
 
-/** Runs whose durations are remembered: enough to meet the slow ones of a mixture, few enough to forget a slow start. */
+/** Number of remembered durations: enough to include slow runs of a mixture, few enough to forget a slow start. */
 const NUM_REMEMBERED = 16;
 
 /**
- * How soon a full queue has a place again, from the runs that hold it up: batches, sequences or steps. Places are freed
- * when a run ends, never in between, so an average of admissions over time turns away those who come back in between.
+ * Estimates when a full queue has a free place, from its runs: batches, sequences or steps. Places come free only when a run
+ * ends, so an average rate would send callers back too early.
  *
  *     remaining(run) = longest - age    while age < longest, the longest of the last 16 durations
  *                    = age              of a run that is older than that: as long again
  *                    = max(age, 1 s)    before any run has ended
  *
- * The n-th place is free at the n-th smallest `remaining`; beyond the runs there are, each further round of them takes
- * `longest`. Durations are those of runs, so idle time is never in them. The longest counts, not the average: half of the
- * runs of a mixture last longer than their average.
+ * The n-th place comes free at the n-th smallest `remaining`; after the last run, each further round takes `longest`. The
+ * longest duration counts, because half of the runs of a mixture last longer than the average.
  */
 export class DrainRate {
-  /** Starts of what runs, oldest first. */
+  /** The starts of the runs, oldest first. */
   readonly #startsMs = new Map<object, number>();
   /** The last durations, as a ring. */
   readonly #durationsMs: number[] = [];
@@ -35,12 +34,12 @@ export class DrainRate {
     this.#numMeasured += 1;
   }
 
-  /** It was cut short: how long it ran says nothing about the others. */
+  /** Ends a run that was cut short, without measuring it. */
   forget(run: object): void {
     this.#startsMs.delete(run);
   }
 
-  /** Until so many runs are likely to have ended, in ms; 0 where nothing runs. */
+  /** The time until `numEnds` runs are likely to have ended, in ms; 0 if nothing runs. */
   remainingMs(nowMs: number, numEnds = 1): number {
     const numRuns = this.#startsMs.size;
     if (numRuns === 0) return 0;
@@ -58,7 +57,7 @@ export class DrainRate {
   }
 }
 
-/** A wait as a caller is told of it: whole ms, at least 1; one second where nothing says how long. */
+/** The wait that callers are told: whole ms, at least 1; one second if it is unknown. */
 export function retryAfterMsOf(remainingMs: number): number {
   return Number.isFinite(remainingMs) ? Math.max(1, Math.ceil(remainingMs)) : UNKNOWN_REMAINING_MS;
 }

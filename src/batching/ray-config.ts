@@ -4,7 +4,7 @@ import { requireBoolean, requireCount, requireCountOrInfinity, requireDuration }
 
 type ReadOption = (key: string, value: unknown) => BatchOptions<unknown>;
 
-/** Ray's spelling, in seconds, to ours, in milliseconds. `timeout_s` and `stride_s` are the fourth seed's. */
+/** Reads Ray's options, in seconds, as ours, in milliseconds. `timeout_s` and `stride_s` are the tutorial's. */
 const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>([
   ['max_batch_size', (key, value) => ({ maxBatchSize: requireCount(key, value) })],
   ['timeout_s', (key, value) => ({ batchWaitTimeoutMs: requireSeconds(key, value) })],
@@ -15,7 +15,7 @@ const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>
   ['max_queued_requests', (key, value) => ({ maxQueuedRequests: requireQueueLimit(key, value) })],
 ]);
 
-/** A configuration as Ray Serve spells it, as options for `batch`. An unknown key is a TypeError that names it. */
+/** Turns a configuration of Ray Serve into options for `batch`. An unknown key throws a TypeError that names it. */
 export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchOptions<unknown> {
   requireRecord(config);
   if ('timeout_s' in config && 'batch_wait_timeout_s' in config) {
@@ -37,7 +37,7 @@ function requireSeconds(key: string, value: unknown): number {
   return requireDuration(key, value) * 1000;
 }
 
-/** Ray writes "no limit" as -1. */
+/** Ray's -1 means no limit. */
 function requireQueueLimit(key: string, value: unknown): number {
   return value === -1 ? Infinity : requireCountOrInfinity(key, value);
 }

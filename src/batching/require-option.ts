@@ -5,39 +5,21 @@ import { describeInvalid } from './errors.ts';
 // a number here), RangeError for a number out of range. The message names the option as the caller spelled it.
 
 export function requireCount(option: string, value: unknown): number {
-  const expected = 'an integer >= 1';
-  const count = requireNumber(option, expected, value);
-  if (Number.isInteger(count) && count >= 1) return count;
-  throw new RangeError(describeInvalid(option, expected, value));
+  return requireNumber(option, 'an integer >= 1', value, isCount);
 }
 
 export function requireCountOrInfinity(option: string, value: unknown): number {
   const expected = 'an integer >= 1 or Infinity';
-  const count = requireNumber(option, expected, value);
-  if (count === Infinity || (Number.isInteger(count) && count >= 1)) return count;
-  throw new RangeError(describeInvalid(option, expected, value));
+  return requireNumber(option, expected, value, (number) => number === Infinity || isCount(number));
 }
 
 export function requireDuration(option: string, value: unknown): number {
-  const expected = 'a finite number >= 0';
-  const duration = requireNumber(option, expected, value);
-  if (Number.isFinite(duration) && duration >= 0) return duration;
-  throw new RangeError(describeInvalid(option, expected, value));
+  return requireNumber(option, 'a finite number >= 0', value, (ms) => Number.isFinite(ms) && ms >= 0);
 }
 
-export function requireFinite(option: string, value: unknown): number {
-  const expected = 'a finite number';
-  const number = requireNumber(option, expected, value);
-  if (Number.isFinite(number)) return number;
-  throw new RangeError(describeInvalid(option, expected, value));
-}
-
-/** What `batchSizeFn` returned: Infinity is a size that fits nowhere. */
+/** For the result of `batchSizeFn`. Infinity fits no batch. */
 export function requireSize(option: string, value: unknown): number {
-  const expected = 'a number >= 0';
-  const size = requireNumber(option, expected, value);
-  if (size >= 0) return size;
-  throw new RangeError(describeInvalid(option, expected, value));
+  return requireNumber(option, 'a number >= 0', value, (size) => size >= 0);
 }
 
 export function requireBoolean(option: string, value: unknown): boolean {
@@ -56,7 +38,18 @@ export function requireClock(option: string, value: Clock): Clock {
   throw new TypeError(describeInvalid(option, 'a clock with now() and setTimer()', value));
 }
 
-function requireNumber(option: string, expected: string, value: unknown): number {
-  if (typeof value === 'number' && !Number.isNaN(value)) return value;
-  throw new TypeError(describeInvalid(option, expected, value));
+function requireNumber(
+  option: string,
+  expected: string,
+  value: unknown,
+  isInRange: (value: number) => boolean,
+): number {
+  if (typeof value !== 'number' || Number.isNaN(value))
+    throw new TypeError(describeInvalid(option, expected, value));
+  if (isInRange(value)) return value;
+  throw new RangeError(describeInvalid(option, expected, value));
+}
+
+function isCount(value: number): boolean {
+  return Number.isInteger(value) && value >= 1;
 }

@@ -2,12 +2,8 @@ import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
-import {
-  isForeignHello,
-  isHostPing,
-  parseClientMessage,
-  parseWorkerInit,
-} from './protocol/client-message.ts';
+import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
+import { isHostPing, parseWorkerInit } from './protocol/host-messages.ts';
 import { ClientRegistry } from './client/links/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
 import { ChannelOutbox, PortOutbox, type Outbox } from './serving/outbox.ts';

@@ -13,7 +13,7 @@ import type {
   WorkerPast,
   WorkerStatus,
 } from './protocol/protocol.ts';
-import { NO_PAST } from './protocol/ladder.ts';
+import { NO_PAST } from './protocol/recovery.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
 import type { Locks } from './client/links/client-registry.ts';

@@ -5,7 +5,7 @@ import type { Checkpoint } from '../../src/worker/models/checkpoint/checkpoint.t
 import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
-import type { Dtype } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import type { Dtype } from '../../src/worker/protocol/models.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 
 interface Expected {

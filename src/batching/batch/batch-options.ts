@@ -9,7 +9,7 @@ import {
   requireFunction,
 } from '../require-option.ts';
 
-/** Why a batch was cut; where several reasons hold, the first in this order is recorded. */
+/** Why a batch was cut. If several reasons hold, the first in this order is recorded. */
 export type CutReason = 'full' | 'deferred' | 'flush' | 'close' | 'timeout' | 'idle';
 
 export interface BatchContext {
@@ -21,47 +21,46 @@ export interface BatchContext {
 }
 
 export interface BatchOptions<Item> {
-  /** Items (or what `batchSizeFn` measures) in one batch at most. Integer >= 1, default 10. */
+  /** Limit of items in one batch, or of `batchSizeFn`'s value. Integer >= 1, default 10. */
   readonly maxBatchSize?: number;
-  /** How long the oldest waiting call may be held for company, in ms. Default 0: never when a slot is free. */
+  /** How long the oldest waiting call may wait for more calls while a slot is free, in ms. Default 0. */
   readonly batchWaitTimeoutMs?: number;
-  /** Handlers that run at the same time at most. Integer >= 1, default 1. */
+  /** Limit of concurrent handlers. Integer >= 1, default 1. */
   readonly maxConcurrentBatches?: number;
-  /** Calls that may wait; further ones are rejected with `BackPressureError`. Default Infinity. */
+  /** Limit of waiting calls; further ones are rejected with `BackPressureError`. Default Infinity. */
   readonly maxQueuedRequests?: number;
   /**
-   * Measures a batch in something else than items. Called once at submit with the item alone, and once per item added
-   * to a batch with the list so far; it takes the whole list, so measuring n items reads n²/2 of them.
+   * Measures a batch; by default its size is the number of items. Called at submit with the item alone, then for each item
+   * added to a batch with the whole list, so measuring n items reads n²/2 of them.
    */
   readonly batchSizeFn?: (items: readonly Item[]) => number;
-  /** Default true. With false only full batches leave by themselves; `flush()` and `close()` emit a partial one. */
+  /** Default true. With false, partial batches leave only on `flush()` and `close()`. */
   readonly allowSmallBatch?: boolean;
   /**
-   * Looks for a batch at most this often, in ms. Default 0: at every event. The first call after a quiet spell is
-   * looked at at once and starts a grid of looks, `strideMs` apart; only `flush()` and `close()` cut between them. Less
-   * than a microsecond counts as 0.
+   * Looks for a batch at most every `strideMs`. Default 0: at every event. The first call after a pause causes a look at once
+   * and starts a grid of looks. Only `flush()` and `close()` cut between two looks. Less than a microsecond counts as 0.
    */
   readonly strideMs?: number;
   /** Default: the platform's clock. */
   readonly clock?: Clock;
   /**
-   * Told of every batch when its handler has ended. A throw in it, and a rejection of the promise that it returns, are
-   * swallowed and counted in `sinkErrors`.
+   * Called for every batch when its handler has ended. Its errors, and rejections of a promise that it returns, are swallowed
+   * and counted in `sinkErrors`.
    */
   readonly onBatch?: (event: BatchEvent) => void;
 }
 
 export interface BatchEvent {
   readonly reason: CutReason;
-  /** Live items handed to the handler. */
+  /** The number of items given to the handler. */
   readonly batchSize: number;
-  /** What `batchSizeFn` said of them, or their count. */
+  /** `batchSizeFn`'s value, or the number of items. */
   readonly measuredSize: number;
   /** The limit in force for this batch. */
   readonly maxBatchSize: number;
   /** Arrival of the oldest member -> cut. */
   readonly waitMs: number;
-  /** Cut -> end of the handler, for a stream the end of its generator. */
+  /** Cut -> end of the handler, or of a stream's generator. */
   readonly executionMs: number;
   /** Waiting calls that were cancelled since the previous cut. */
   readonly cancelled: number;
@@ -73,13 +72,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Of a call that comes through a queue in front of the batcher. */
-export interface QueuedCallOptions extends CallOptions {
-  /** When it arrived, on the batcher's clock, where a queue in front has held it back. Finite; default: now. */
-  readonly arrivedAtMs?: number;
-}
-
-/** Options after validation: every default filled in, the two functions still optional. */
+/** Validated options with defaults. */
 export interface ResolvedBatchOptions<Item> {
   readonly maxBatchSize: number;
   readonly batchWaitTimeoutMs: number;

@@ -1,42 +1,42 @@
 import type { AbortSignal } from '../abort-signal.ts';
 import { Alarm } from '../alarm.ts';
 import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
-import { CallQueue } from './call-queue.ts';
+import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
 import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
-import { requireCount, requireDuration, requireFinite, requireSize } from '../require-option.ts';
+import { requireCount, requireDuration, requireSize } from '../require-option.ts';
 import { RunningBatch } from './running-batch.ts';
 
-/** Hands a batch to its handler and its answers to the callers; resolves when the handler has ended, never rejects. */
+/** Runs a batch and answers its callers. Resolves when the handler has ended; never rejects. */
 export type RunBatch<Item, To> = (batch: RunningBatch<Item, To>) => Promise<void>;
 
-/** What is known of a batch when it is cut. */
+/** The part of a `BatchEvent` that is known at the cut. */
 type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
 
 /**
- * The core of `batch` and `batchStream`: one FIFO queue, the batch being formed at its head, and the execution slots.
+ * The core of `batch` and `batchStream`: a queue, the batch being formed at its front, and the execution slots.
  * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
  */
 export class Batcher<Item, To> implements CallHolder {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
-  /** Otherwise only a call with a signal can be cancelled. */
+  readonly #queue: CallQueue<Item, To>;
+  /** True for streams. Otherwise only calls with a signal can be cancelled. */
   readonly #canAnyCallLeave: boolean;
-  readonly #queue = new CallQueue<Item, To>();
   readonly #alarm: Alarm;
   readonly #looks: LookGrid | undefined;
   readonly #drainRate = new DrainRate();
   #maxBatchSize: number;
   #batchWaitTimeoutMs: number;
   #maxConcurrentBatches: number;
-  /** Set while something waits and a slot is, or was, free: this is when the limits are read. */
+  /** Set from the moment when a call waits and a slot is free: its limits are read then. */
   #gathering: Gathering | undefined;
-  /** `batchSizeFn` is the user's code and may call back; the measuring in progress will see what that changed. */
+  /** `batchSizeFn` may call back into the batcher; the measuring in progress handles the changes. */
   #isMeasuring = false;
-  /** Calls before this one in the order of arrival leave without waiting for company. */
+  /** Earlier calls leave without waiting for a full batch. */
   #flushedBefore = 0;
   #isClosed = false;
   #numOngoing = 0;
@@ -47,11 +47,13 @@ export class Batcher<Item, To> implements CallHolder {
   constructor(
     options: ResolvedBatchOptions<Item>,
     run: RunBatch<Item, To>,
+    queue: CallQueue<Item, To>,
     { canAnyCallLeave = false } = {},
   ) {
-    this.#canAnyCallLeave = canAnyCallLeave;
     this.#options = options;
     this.#run = run;
+    this.#queue = queue;
+    this.#canAnyCallLeave = canAnyCallLeave;
     this.#maxBatchSize = options.maxBatchSize;
     this.#batchWaitTimeoutMs = options.batchWaitTimeoutMs;
     this.#maxConcurrentBatches = options.maxConcurrentBatches;
@@ -83,7 +85,6 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#numSinkErrors;
   }
 
-  /** How long to wait before a call that is refused now is likely to find a place, in whole ms, at least 1. */
   get retryAfterMs(): number {
     const nowMs = this.#options.clock.now();
     return retryAfterMsOf(this.#nextCutMs(nowMs) - nowMs);
@@ -106,18 +107,16 @@ export class Batcher<Item, To> implements CallHolder {
     this.#pump();
   }
 
-  /** Enqueues at once, and dispatches in the same turn what may go. A refused call is rejected and gives undefined. */
+  /** Enqueues a call and cuts batches that may leave. A refused call is rejected, and the result is undefined. */
   submit(
     item: Item,
     to: To,
     reject: (error: unknown) => void,
     signal: AbortSignal | undefined,
-    arrivedAtMs: number | undefined,
   ): CancelHandle | undefined {
     const nowMs = this.#options.clock.now();
     let size: number;
     try {
-      if (arrivedAtMs !== undefined) requireFinite('arrivedAtMs', arrivedAtMs);
       size = this.#admit(item, signal);
     } catch (refusal) {
       reject(refusal);
@@ -125,16 +124,15 @@ export class Batcher<Item, To> implements CallHolder {
     }
     const handle = this.#canAnyCallLeave || signal ? new CancelHandle() : undefined;
     if (signal) handle?.cancelOnAbort(signal);
-    const order = this.#queue.push(item, to, reject, size, arrivedAtMs ?? nowMs, handle);
+    const order = this.#queue.push(item, to, reject, size, nowMs, handle);
     handle?.pass(this, order);
-    // Without a free slot nothing can leave, and no alarm is set. What was held back has waited: it is no arrival.
-    if (this.#hasFreeSlot) this.#pump(arrivedAtMs === undefined ? order : undefined);
+    if (this.#hasFreeSlot) this.#pump(order); // without a free slot nothing can leave, and no alarm is set
     return handle;
   }
 
   /** Takes a waiting call out at once. */
   cancel(order: number, error: RequestCancelledError, isSilent: boolean): void {
-    this.#gathering?.forget(order);
+    this.#gathering?.onLeft();
     const reject = this.#queue.remove(order);
     this.#numCancelled++;
     if (!isSilent) reject(error);
@@ -158,18 +156,17 @@ export class Batcher<Item, To> implements CallHolder {
     return this.drain();
   }
 
-  /** Returns the size of the item alone, or throws the reason for which the call is refused. */
+  /** Returns the size of the item alone. @throws The reason if the call is refused. */
   #admit(item: Item, signal: AbortSignal | undefined): number {
     this.#checkOpen(signal);
     const { batchSizeFn } = this.#options;
     if (!batchSizeFn) return 1;
     const size = requireSize('batchSizeFn(items)', batchSizeFn([item]));
-    this.#checkOpen(signal); // the user's code may have aborted the signal, closed the batcher or filled the queue
+    this.#checkOpen(signal); // batchSizeFn may have aborted the signal, closed the batcher or filled the queue
     if (size > this.#maxBatchSize) throw ItemTooLargeError.of(size, this.#maxBatchSize);
     return size;
   }
 
-  /** Throws where no call may come in, or not this one. */
   #checkOpen(signal: AbortSignal | undefined): void {
     if (signal?.aborted) throw RequestCancelledError.because(signal.reason);
     if (this.#isClosed) throw new ClosedError('The batcher is closed: make a new one, or close it later.');
@@ -179,19 +176,19 @@ export class Batcher<Item, To> implements CallHolder {
     throw BackPressureError.of({ numQueuedRequests, maxQueuedRequests, retryAfterMs: this.retryAfterMs });
   }
 
-  /** When the next batch is likely to leave: a slot is free then, what waits is ripe, and it is time for a look. */
+  /** When the next batch is likely to leave. */
   #nextCutMs(nowMs: number): number {
     if (this.#hasFreeSlot) return this.#alarm.dueMs;
     const { allowSmallBatch } = this.#options;
-    const { head, length } = this.#queue;
-    const isFull = head === undefined || length >= this.#maxBatchSize;
-    const timeoutMs = isFull ? nowMs : this.#queue.arrivedAtMs(head) + this.#batchWaitTimeoutMs;
+    const { oldest, length } = this.#queue;
+    const isFull = oldest === undefined || length >= this.#maxBatchSize;
+    const timeoutMs = isFull ? nowMs : this.#queue.arrivedAtMs(oldest) + this.#batchWaitTimeoutMs;
     const ripeMs = isFull || allowSmallBatch ? timeoutMs : Infinity;
     const dueMs = Math.max(nowMs + this.#drainRate.remainingMs(nowMs), ripeMs);
     return this.#looks && Number.isFinite(dueMs) ? this.#looks.nextMs(dueMs) : dueMs;
   }
 
-  /** Cuts every batch that may leave now, then sets the alarm for the next one. */
+  /** Cuts every batch that may leave now, then sets the alarm for the next cut. */
   #pump(arrival?: number, alarmMs?: number): void {
     if (this.#isMeasuring) return;
     if (this.#hasFreeSlot && this.#queue.length > 0) {
@@ -205,31 +202,39 @@ export class Batcher<Item, To> implements CallHolder {
   #takeLook(arrival: number | undefined, alarmMs: number | undefined): boolean {
     if (!this.#looks) return true;
     if (alarmMs !== undefined) return this.#looks.takeAt(alarmMs);
-    return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.head);
+    return this.#looks.take(this.#options.clock.now(), arrival === this.#queue.oldest);
   }
 
-  /** Returns false when nothing may leave, with the alarm set for when something may. */
+  /** Returns false if no batch may leave; then the alarm is set. */
   #cutOne(isLook: boolean, arrival: number | undefined): boolean {
     const gathering = this.#gather();
-    const { head } = this.#queue;
-    if (!gathering || head === undefined) return false;
+    const { oldest } = this.#queue;
+    if (!gathering || oldest === undefined) return false;
     const nowMs = this.#options.clock.now();
-    const isUrgent = this.#isClosed || this.#isFlushed(head);
-    const reason = this.#cutReason(gathering, head, nowMs, arrival);
+    const isUrgent = this.#isClosed || this.#isFlushed(oldest);
+    const reason = this.#cutReason(gathering, oldest, nowMs, arrival);
     if (reason && (isLook || isUrgent)) {
-      this.#cut(gathering, head, reason, nowMs);
+      this.#cut(gathering, reason, nowMs);
       return true;
     }
-    const ripeMs = reason ? nowMs : this.#timeoutMs(gathering, head);
+    const ripeMs = reason ? nowMs : this.#timeoutMs(gathering, oldest);
     this.#alarm.set(this.#looks ? this.#looks.nextMs(ripeMs) : ripeMs);
     return false;
   }
 
-  /** The batch at the head of the queue, grown as far as it goes; undefined when nothing is left to form one from. */
+  /** The largest batch that fits the limits; undefined if no call is left. */
   #gather(): Gathering | undefined {
-    for (let { head } = this.#queue; head !== undefined; { head } = this.#queue) {
-      const size = this.#queue.sizeOf(head);
-      // Limits that the head does not fit were read for calls that have left since.
+    return this.#options.batchSizeFn ? this.#measure() : (this.#gathering ??= this.#openGathering());
+  }
+
+  #measure(): Gathering | undefined {
+    for (
+      let first = this.#queue.after(undefined);
+      first !== undefined;
+      first = this.#queue.after(undefined)
+    ) {
+      const size = this.#queue.sizeOf(first);
+      // If the first call does not fit, the limits were read for calls that have left since.
       if (this.#gathering && size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
       const gathering = (this.#gathering ??= this.#openGathering());
       if (size <= gathering.limits.maxBatchSize) {
@@ -238,7 +243,7 @@ export class Batcher<Item, To> implements CallHolder {
         this.#isMeasuring = false;
         return this.#gathering;
       }
-      this.#queue.remove(head)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
+      this.#queue.remove(first)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
     }
     return undefined;
   }
@@ -254,35 +259,36 @@ export class Batcher<Item, To> implements CallHolder {
   /** The first reason that holds, in the order of the contract. */
   #cutReason(
     gathering: Gathering,
-    head: number,
+    oldest: number,
     nowMs: number,
     arrival: number | undefined,
   ): CutReason | undefined {
     if (gathering.measuredSize >= gathering.limits.maxBatchSize) return 'full';
     if (gathering.isDeferring) return 'deferred';
-    if (this.#isFlushed(head)) return 'flush';
+    if (this.#isFlushed(oldest)) return 'flush';
     if (this.#isClosed) return 'close';
-    if (nowMs < this.#timeoutMs(gathering, head)) return undefined;
-    return head === arrival ? 'idle' : 'timeout';
+    if (nowMs < this.#timeoutMs(gathering, oldest)) return undefined;
+    return oldest === arrival ? 'idle' : 'timeout';
   }
 
   #isFlushed(order: number): boolean {
     return order < this.#flushedBefore;
   }
 
-  #timeoutMs({ limits }: Gathering, head: number): number {
-    return this.#options.allowSmallBatch ? this.#queue.arrivedAtMs(head) + limits.waitTimeoutMs : Infinity;
+  #timeoutMs({ limits }: Gathering, oldest: number): number {
+    return this.#options.allowSmallBatch ? this.#queue.arrivedAtMs(oldest) + limits.waitTimeoutMs : Infinity;
   }
 
-  #cut(gathering: Gathering, head: number, reason: CutReason, nowMs: number): void {
+  #cut({ limits, numCalls, measuredSize }: Gathering, reason: CutReason, nowMs: number): void {
+    const calls = this.#queue.take(numCalls);
     const cut = this.#options.onBatch && {
       reason,
-      measuredSize: gathering.measuredSize,
-      maxBatchSize: gathering.limits.maxBatchSize,
-      waitMs: nowMs - this.#queue.arrivedAtMs(head),
+      measuredSize,
+      maxBatchSize: limits.maxBatchSize,
+      waitMs: nowMs - calls.oldestArrivalMs,
       cancelled: this.#numCancelled,
     };
-    const batch = new RunningBatch(this.#queue.take(gathering.numCalls), reason);
+    const batch = new RunningBatch(calls, reason);
     this.#gathering = undefined;
     this.#numCancelled = 0;
     this.#numOngoing++;
@@ -290,7 +296,7 @@ export class Batcher<Item, To> implements CallHolder {
     void this.#execute(batch, cut, nowMs);
   }
 
-  /** `cut`: of a batch that somebody wants to hear of. */
+  /** @param cut Undefined without an `onBatch`. */
   async #execute(batch: RunningBatch<Item, To>, cut: Cut | undefined, cutAtMs: number): Promise<void> {
     await this.#run(batch);
     this.#numOngoing--;
@@ -307,7 +313,7 @@ export class Batcher<Item, To> implements CallHolder {
     };
     try {
       const told: unknown = this.#options.onBatch?.({ ...cut, batchSize: batch.size, executionMs, outcome });
-      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // an async sink
+      if (typeof told === 'object' && told !== null) Promise.resolve(told).catch(count); // from an async sink
     } catch {
       count();
     }
@@ -317,7 +323,7 @@ export class Batcher<Item, To> implements CallHolder {
     return this.#queue.length === 0 && this.#numOngoing === 0;
   }
 
-  /** Nothing waits: no timer, no limits in force. */
+  /** Called when no call waits: clears the alarm and the limits. */
   #rest(): void {
     this.#gathering = undefined;
     this.#alarm.clear();

@@ -36,7 +36,7 @@ function push(queue: Queue, size = 1, handle?: CancelHandle): number {
 /** Walks from the head to the end. */
 function describeCalls(queue: Queue): object[] {
   const calls: object[] = [];
-  for (let order = queue.head; order !== undefined; order = queue.after(order)) {
+  for (let order = queue.after(undefined); order !== undefined; order = queue.after(order)) {
     const arrivedAtMs = queue.arrivedAtMs(order);
     calls.push({ order, item: queue.itemOf(order), size: queue.sizeOf(order), arrivedAtMs });
   }

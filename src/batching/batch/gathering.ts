@@ -1,26 +1,26 @@
-import type { CallQueue } from './call-queue.ts';
 import { requireSize } from '../require-option.ts';
+import type { CallQueue } from './call-queue.ts';
 
-/** The limits read for one batch; a setter called later governs the next one. */
+/** The limits of one batch; later changes apply to the next one. */
 export interface BatchLimits {
   readonly maxBatchSize: number;
   readonly waitTimeoutMs: number;
 }
 
-/** The batch being formed: how long a prefix of the queue fits its limits. Calls stay in the queue until the cut. */
+/** The batch being formed: the calls from the front of the queue that fit its limits. They stay in the queue until the cut. */
 export interface Gathering {
   readonly limits: BatchLimits;
   readonly numCalls: number;
   readonly measuredSize: number;
-  /** The next waiting call does not fit, so waiting longer cannot fill this batch. */
+  /** The next call does not fit, so waiting longer cannot fill this batch. */
   readonly isDeferring: boolean;
-  /** Takes in what has arrived since. */
+  /** Adds calls that have arrived since. */
   extend(): void;
-  /** The call is about to leave the queue. */
-  forget(order: number): void;
+  /** A call has left the queue. */
+  onLeft(): void;
 }
 
-/** Every item counts as one, so the queue's length says it all. */
+/** Without `batchSizeFn`: every item counts as one. */
 export class CountedGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
   readonly isDeferring = false;
@@ -41,22 +41,21 @@ export class CountedGathering<Item, To> implements Gathering {
 
   extend(): void {}
 
-  forget(): void {}
+  onLeft(): void {}
 }
 
-/** Sizes come from `batchSizeFn`, asked once per item added; only a cancelled member makes it measure again. */
+/** With `batchSizeFn`, which is called once per item added, and again after a member was cancelled. */
 export class MeasuredGathering<Item, To> implements Gathering {
   readonly limits: BatchLimits;
-  numCalls = 0;
   measuredSize = 0;
   isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
   readonly #batchSizeFn: (items: readonly Item[]) => number;
-  /** The prefix ends with this call, which has left if it is stale; undefined while it is empty. */
-  #last: number | undefined;
-  /** The items of the prefix, unless it is stale. */
+  /** Their orders. */
+  #members: number[] = [];
+  /** Those of the members, and of the call that is being added. */
   #items: Item[] = [];
-  /** A member was cancelled. The survivors are measured in one go when somebody looks, not once per cancellation. */
+  /** A call was cancelled. The remaining ones are measured once, at the next look. */
   #isStale = false;
 
   constructor(
@@ -69,19 +68,20 @@ export class MeasuredGathering<Item, To> implements Gathering {
     this.#batchSizeFn = batchSizeFn;
   }
 
+  get numCalls(): number {
+    return this.#members.length;
+  }
+
   extend(): void {
     for (;;) {
-      if (this.#isStale) this.#measureSurvivors();
-      const next = this.#last === undefined ? this.#queue.head : this.#queue.after(this.#last);
+      while (this.#isStale) this.#measureSurvivors(); // measuring runs the user's code, which may cancel more
+      const next = this.#queue.after(this.#members.at(-1));
       if (next === undefined || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
       this.#add(next);
     }
   }
 
-  forget(order: number): void {
-    this.isDeferring = false; // it may have been the one that did not fit
-    if (this.#last === undefined || order > this.#last) return;
-    this.numCalls--;
+  onLeft(): void {
     this.#isStale = true;
   }
 
@@ -90,8 +90,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
     const size = this.#measureWith(order);
     const isWaiting = this.#queue.has(order);
     if (size !== undefined && isWaiting && size <= this.limits.maxBatchSize) {
-      this.#last = order;
-      this.numCalls++;
+      this.#members.push(order);
       this.measuredSize = size;
       return;
     }
@@ -99,9 +98,9 @@ export class MeasuredGathering<Item, To> implements Gathering {
     this.isDeferring = size !== undefined && isWaiting;
   }
 
-  /** A call that cannot be measured fails alone, and the batch goes on without it. */
+  /** Undefined for a call that cannot be measured; it fails alone. */
   #measureWith(order: number): number | undefined {
-    if (this.numCalls === 0) return this.#queue.sizeOf(order); // measured alone when it was submitted
+    if (this.#members.length === 0) return this.#queue.sizeOf(order); // measured alone when it was submitted
     try {
       return this.#measure();
     } catch (error) {
@@ -112,33 +111,22 @@ export class MeasuredGathering<Item, To> implements Gathering {
 
   #measureSurvivors(): void {
     this.#isStale = false;
-    this.isDeferring = false;
-    this.#takeSurvivors();
+    this.isDeferring = false; // the deferred call may have left, or may fit now
+    const survivors = this.#members.filter((order) => this.#queue.has(order));
+    if (survivors.length === this.#members.length) return;
+    this.#members = survivors;
+    this.#items = survivors.map((order) => this.#queue.itemOf(order));
     try {
-      this.measuredSize = this.numCalls > 1 ? this.#measure() : this.#sizeOfLast();
+      const [first] = survivors;
+      const isOne = first !== undefined && survivors.length === 1;
+      this.measuredSize = isOne ? this.#queue.sizeOf(first) : this.#measure();
       if (this.measuredSize <= this.limits.maxBatchSize) return;
     } catch {
-      // fewer items than were measured before, and yet they cannot be: find out which by adding them anew
+      // Adding them one by one finds the one that cannot be measured.
     }
-    this.#last = undefined;
+    this.#members = [];
     this.#items = [];
-    this.numCalls = 0;
     this.measuredSize = 0;
-  }
-
-  #takeSurvivors(): void {
-    this.#items = [];
-    this.#last = undefined;
-    let order = this.#queue.head;
-    while (order !== undefined && this.#items.length < this.numCalls) {
-      this.#items.push(this.#queue.itemOf(order));
-      this.#last = order;
-      order = this.#queue.after(order);
-    }
-  }
-
-  #sizeOfLast(): number {
-    return this.#last === undefined ? 0 : this.#queue.sizeOf(this.#last);
   }
 
   #measure(): number {

@@ -1,8 +1,8 @@
-/** Strides below this are as good as none: the clock's readings are too coarse to keep such looks apart. */
+/** Shorter strides count as 0: clocks are too coarse for them. */
 export const SHORTEST_STRIDE_MS = 0.001;
 
 /**
- * When the batcher may look for a batch under `strideMs`: on a grid that the first call after a quiet spell starts.
+ * When the batcher may look for a batch under `strideMs`: on a grid that starts with the first call after a pause.
  *
  *   arrival          full            timeout
  *      |--------------|----|-----------|---|
@@ -10,7 +10,7 @@ export const SHORTEST_STRIDE_MS = 0.001;
  */
 export class LookGrid {
   readonly #strideMs: number;
-  /** The last grid point that was looked at; undefined before the first look, which starts the first grid. */
+  /** The last look; undefined before the first one. */
   #lastMs: number | undefined;
 
   /** @param strideMs At least `SHORTEST_STRIDE_MS`. */
@@ -18,7 +18,7 @@ export class LookGrid {
     this.#strideMs = strideMs;
   }
 
-  /** Whether now is the time for a look; each is given once. `isQuiet`: a first call has just come. */
+  /** Whether a look is due; each one is given once. `isQuiet`: the first call has just arrived. */
   take(nowMs: number, isQuiet: boolean): boolean {
     const isNewGrid = isQuiet && this.#lastMs !== undefined && nowMs >= this.#lastMs + this.#strideMs;
     const lookMs = isNewGrid ? nowMs : this.nextMs(nowMs);
@@ -27,13 +27,13 @@ export class LookGrid {
     return true;
   }
 
-  /** The look that the alarm was set for, however late it rang. */
+  /** Takes the look that the alarm was set for, even if it rang late. */
   takeAt(lookMs: number): boolean {
     this.#lastMs = lookMs;
     return true;
   }
 
-  /** The first look that is not before `fromMs` and has not been taken. */
+  /** The first untaken look at or after `fromMs`. */
   nextMs(fromMs: number): number {
     if (this.#lastMs === undefined) return fromMs;
     const strides = Math.ceil((fromMs - this.#lastMs) / this.#strideMs);

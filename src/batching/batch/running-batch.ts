@@ -5,15 +5,15 @@ import type { CallHolder } from '../cancel-handle.ts';
 import type { RequestCancelledError } from '../errors.ts';
 
 /**
- * A batch in its handler's hands: who still waits for an answer, and the signals that tell the handler who left. A member
- * is known by its index.
+ * A batch that its handler runs: the members that wait for an answer, and the signals of those that left. A member is
+ * identified by its index.
  */
 export class RunningBatch<Item, To> implements CallHolder {
   readonly items: readonly Item[];
   readonly size: number;
   readonly context: LazyBatchContext;
   readonly #calls: TakenCalls<Item, To>;
-  /** Members that wait for an answer. */
+  /** The number of members that wait for an answer. */
   numLive: number;
   numRejected = 0;
   /** Called once if the last live member cancels. */
@@ -28,12 +28,12 @@ export class RunningBatch<Item, To> implements CallHolder {
     calls.handles.forEach((handle, index) => handle.pass(this, index));
   }
 
-  /** Where success of a member goes; undefined once it is answered, and must be left alone. */
+  /** Where a member's success goes; undefined once it is answered. */
   live(index: number): To | undefined {
     return this.#calls.tos[index];
   }
 
-  /** Marks a member as answered, and returns where its success goes; undefined if it was answered before. */
+  /** Marks a member as answered. Returns where its success goes; undefined if it was answered before. */
   settle(index: number): To | undefined {
     const to = this.live(index);
     if (to === undefined) return undefined;
@@ -53,7 +53,7 @@ export class RunningBatch<Item, To> implements CallHolder {
     for (let index = 0; index < this.size; index++) this.reject(index, error);
   }
 
-  /** The handler learns last: its abort listeners may call back into the batcher. */
+  /** Aborts the signals last: the handler's listeners may call back into the batcher. */
   cancel(index: number, error: RequestCancelledError, isSilent: boolean): void {
     const isLast = this.numLive === 1;
     if (isSilent) this.settle(index);
@@ -65,7 +65,7 @@ export class RunningBatch<Item, To> implements CallHolder {
   }
 }
 
-/** Makes its signals when the handler asks for them: most handlers never do, and a controller per item is dear. */
+/** Creates its signals on demand: most handlers never use them, and a controller per item is expensive. */
 class LazyBatchContext implements BatchContext {
   readonly reason: CutReason;
   readonly #size: number;

@@ -4,21 +4,21 @@ import { RequestCancelledError } from '../errors.ts';
 type Read<Chunk> = IteratorResult<Chunk, undefined>;
 
 /**
- * One caller's side of a stream: what the handler sent and the caller has not read, or the reads that wait for it.
- * At most one of the two is non-empty. Unbounded, so that a slow reader delays nobody else in the batch.
+ * One caller's stream: unread chunks, or reads that wait for chunks. At most one of the two is non-empty. Unbounded, so that a
+ * slow reader does not delay the rest of the batch.
  */
 export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefined> {
   readonly #leave: () => void;
   #signal: AbortSignal | undefined;
   #stopListening: (() => void) | undefined;
   #unread: IteratorYieldResult<Chunk>[] = [];
-  /** Entries of `#unread` before this one have been read; they are dropped together, so that a read is O(1). */
+  /** Entries of `#unread` before this one have been read. They are dropped together, so that a read is O(1). */
   #numRead = 0;
   #readers: PromiseWithResolvers<Read<Chunk>>[] = [];
-  /** The error that is delivered once, after the good chunks. */
+  /** Delivered once, after the chunks. */
   #failure: { readonly error: unknown } | undefined;
   #isEnded = false;
-  /** The caller has seen the end or the error, or has left. */
+  /** The caller has read the end or the error, or has left. */
   #isDone = false;
 
   constructor(leave: () => void) {
@@ -26,8 +26,7 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
   }
 
   /**
-   * Drops the unread chunks as soon as the signal aborts. The listener holds the buffer weakly: a caller may keep its
-   * signal for long after it has forgotten the stream.
+   * Drops the unread chunks when the signal aborts. The listener holds the buffer weakly: a signal may outlive its stream.
    */
   follow(signal: AbortSignal): void {
     this.#signal = signal;
@@ -35,7 +34,6 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
     this.#stopListening = onAbort(signal, () => buffer.deref()?.dropUnread());
   }
 
-  /** The caller will not read the chunks that it has not read yet. */
   dropUnread(): void {
     this.#unread = [];
     this.#numRead = 0;
@@ -71,7 +69,7 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
 
   next(): Promise<Read<Chunk>> {
     if (this.#isDone) return this.#end();
-    // Asked at every read, since the signal may abort when the handler has long ended but its chunks are unread.
+    // Checked at every read: the signal may abort after the handler has ended.
     if (this.#signal?.aborted) return this.#fail(RequestCancelledError.because(this.#signal.reason));
     const result = this.#takeUnread();
     if (result) return Promise.resolve(result);
@@ -82,7 +80,7 @@ export class StreamBuffer<Chunk> implements AsyncIterableIterator<Chunk, undefin
     return reader.promise;
   }
 
-  /** Ends in silence, as `break` in a `for await` does; a call that still waits or runs is cancelled. */
+  /** `break` in a `for await` calls it. Ends without an error; a call that waits or runs is cancelled. */
   return(): Promise<Read<Chunk>> {
     this.#leave();
     return this.#end();

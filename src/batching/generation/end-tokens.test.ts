@@ -20,23 +20,23 @@ describe('what ends a sequence', () => {
     ['the end token, which is no part of it', {}, ['stop', [1, 2], 3]],
     [
       'its length alone, where end tokens are tokens like any other',
-      { ignoresEndTokens: true, maxNewTokens: 6 },
+      { ignoreEos: true, maxNewTokens: 6 },
       ['length', [1, 2, EOS, 4, 5, EOS], 6],
     ],
     ['a stop token, which is no part of it either', { stopTokenIds: [7, 2] }, ['stop', [1], 2]],
     [
       'a stop token, which is its last where it is to be kept',
-      { stopTokenIds: [2], keepsStopToken: true },
+      { stopTokenIds: [2], includeStopStrInOutput: true },
       ['stop', [1, 2], 2],
     ],
     [
       'the end token even where stop tokens are kept',
-      { stopTokenIds: [9], keepsStopToken: true },
+      { stopTokenIds: [9], includeStopStrInOutput: true },
       ['stop', [1, 2], 3],
     ],
     [
       'the end token as a stop token, where end tokens are ignored',
-      { ignoresEndTokens: true, stopTokenIds: [EOS] },
+      { ignoreEos: true, stopTokenIds: [EOS] },
       ['stop', [1, 2], 3],
     ],
   ])('is %s', async (_, request, expected) => {
@@ -45,7 +45,7 @@ describe('what ends a sequence', () => {
 
   it('tells the runner which tokens may not be sampled yet, the same each time', async () => {
     const { submit, runner } = createEngine({ runner: { nextToken: (history) => history.length } });
-    submit('a', { promptLength: 3, minNewTokens: 2, stopTokenIds: [9, EOS], maxNewTokens: 4 });
+    submit('a', { promptLength: 3, minTokens: 2, stopTokenIds: [9, EOS], maxNewTokens: 4 });
     await settle();
     const bans = runner.steps.map(({ rows }) => rows[0]?.ban);
     expect(bans).toHaveLength(4);
@@ -55,14 +55,14 @@ describe('what ends a sequence', () => {
 
   it('counts what was generated before it was resumed', async () => {
     const { submit, runner } = createEngine();
-    submit('a', { promptLength: 3, resumedTokenIds: [5, 6], minNewTokens: 3, maxNewTokens: 4 });
+    submit('a', { promptLength: 3, resumedTokenIds: [5, 6], minTokens: 3, maxNewTokens: 4 });
     await settle();
     expect(runner.steps[0]?.rows[0]?.ban?.untilPosition).toBe(6);
   });
 
   it('bans in a step behind another what that one bans', async () => {
     const { submit, runner } = createEngine({ runner: { isPipelined: true } });
-    submit('a', { minNewTokens: 5, maxNewTokens: 6 });
+    submit('a', { minTokens: 5, maxNewTokens: 6 });
     await settle();
     const behind = runner.steps.filter((step) => step.kind === 'decode' && step.isBehind);
     expect(behind.length).toBeGreaterThan(0);
@@ -70,8 +70,8 @@ describe('what ends a sequence', () => {
   });
 
   it.each([
-    ['more tokens at least than at most', { minNewTokens: 5, maxNewTokens: 4 }],
-    ['less than no token', { minNewTokens: -1 }],
+    ['more tokens at least than at most', { minTokens: 5, maxNewTokens: 4 }],
+    ['less than no token', { minTokens: -1 }],
     ['what is no token', { stopTokenIds: [0.5] }],
   ])('is refused with %s', (_, request) => {
     const { submit } = createEngine();

@@ -19,7 +19,7 @@ type Action =
       readonly client: number;
       readonly promptTokenIds: number[];
       readonly maxNewTokens: number;
-      readonly numPromptLogprobs: number | undefined;
+      readonly promptLogprobs: number | undefined;
       readonly priority: number;
       /** Whether it stops after a token that 5 divides. */
       readonly stops: boolean;
@@ -69,7 +69,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
       client: fc.nat({ max: 3 }),
       promptTokenIds: prompt,
       maxNewTokens: fc.oneof(fc.constant(0), { weight: 8, arbitrary: fc.integer({ min: 1, max: 20 }) }),
-      numPromptLogprobs: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat({ max: 2 })),
+      promptLogprobs: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat({ max: 2 })),
       priority: fc.integer({ min: -1, max: 1 }),
       stops: fc.boolean(),
       numResumed: fc.oneof(fc.constant(0), fc.nat({ max: 20 })),
@@ -179,14 +179,14 @@ async function play(scenario: Scenario) {
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
       case 'submit': {
-        const { client, promptTokenIds, maxNewTokens, numPromptLogprobs, priority, stops, numResumed } = next;
+        const { client, promptTokenIds, maxNewTokens, promptLogprobs, priority, stops, numResumed } = next;
         const id = requestId(`r${accepted.length}`);
         const fresh = {
           id,
           clientId: clientId(`c${client}`),
           promptTokenIds,
           maxNewTokens,
-          numPromptLogprobs,
+          promptLogprobs,
           priority,
           ...(stops && { stopsAfter }),
           sampling: GREEDY,
@@ -265,7 +265,7 @@ function problemsOf(request: GenerationRequest, events: readonly RequestEvent[])
   const last = events.at(-1);
   const isWhole = last?.type === 'finished';
   const scored = events.find((event) => event.type === 'prompt-scored');
-  const isScored = request.numPromptLogprobs !== undefined && (isWhole || streamed.length > 0 || scored);
+  const isScored = request.promptLogprobs !== undefined && (isWhole || streamed.length > 0 || scored);
   const story = [
     ...(types[0] === 'started' ? ['started'] : []),
     ...(isScored ? ['prompt-scored'] : []),

@@ -15,7 +15,7 @@ async function run(name: string, request: object, overrides: EngineOverrides = {
 
 describe('a prompt that is scored', () => {
   it('has the logprobs of each of its tokens but the first, before its first output token', async () => {
-    const { listener } = await run('a', { promptLength: 4, maxNewTokens: 2, numPromptLogprobs: 3 });
+    const { listener } = await run('a', { promptLength: 4, maxNewTokens: 2, promptLogprobs: 3 });
     const [event] = listener.of('prompt-scored');
     expect(event?.logprobs).toEqual(
       tokensOf('a', 4).map((tokenId, index) => ({
@@ -36,14 +36,14 @@ describe('a prompt that is scored', () => {
   });
 
   it('tells its runner which tokens it scores, and how many of the likeliest', async () => {
-    const { runner } = await run('a', { promptLength: 3, maxNewTokens: 1, numPromptLogprobs: 5 });
+    const { runner } = await run('a', { promptLength: 3, maxNewTokens: 1, promptLogprobs: 5 });
     expect(runner.steps[0]?.rows[0]?.scoring).toEqual({ targetTokenIds: [9701, 9702], numLogprobs: 5 });
   });
 
   it('is told once, however many chunks it takes', async () => {
     const { listener, steps } = await run(
       'a',
-      { promptLength: 7, maxNewTokens: 1, numPromptLogprobs: 0 },
+      { promptLength: 7, maxNewTokens: 1, promptLogprobs: 0 },
       { runner: { maxScoredTokens: 3 } },
     );
     expect(steps()).toEqual(['prefill a 0+3 @0', 'prefill a 3+3 @0', 'prefill a 6+1 @0 last']);
@@ -53,7 +53,7 @@ describe('a prompt that is scored', () => {
   });
 
   it('of one token has no logprob, and is told all the same', async () => {
-    const { listener } = await run('a', { promptLength: 1, maxNewTokens: 0, numPromptLogprobs: 1 });
+    const { listener } = await run('a', { promptLength: 1, maxNewTokens: 0, promptLogprobs: 1 });
     expect(listener.of('prompt-scored')).toMatchObject([{ logprobs: [{ tokenId: 9700, logprob: null }] }]);
   });
 
@@ -62,7 +62,7 @@ describe('a prompt that is scored', () => {
     const promptTokenIds = tokensOf('a', 40);
     submit('a', { promptTokenIds, maxNewTokens: 1 });
     await settle();
-    submit('b', { promptTokenIds, maxNewTokens: 1, numPromptLogprobs: 0 });
+    submit('b', { promptTokenIds, maxNewTokens: 1, promptLogprobs: 0 });
     await settle();
     expect(steps()).toEqual(['prefill a 0+40 @0 last', 'prefill b 0+40 @0 last, 0⇒1']);
     expect(runner.violations).toEqual([]);
@@ -71,7 +71,7 @@ describe('a prompt that is scored', () => {
   it('shares its prefill step with no other prompt', async () => {
     const { submit, steps, runner } = createEngine({ runner: { maxPrefillRows: 8 } });
     submit('a', { maxNewTokens: 1 });
-    submit('b', { maxNewTokens: 1, numPromptLogprobs: 0 });
+    submit('b', { maxNewTokens: 1, promptLogprobs: 0 });
     submit('c', { maxNewTokens: 1 });
     await settle();
     expect(steps()[0]).toBe('prefill a 0+3 @0 last');
@@ -84,7 +84,7 @@ describe('a prompt that is scored', () => {
       promptLength: 2,
       resumedTokenIds: [5, 6],
       maxNewTokens: 3,
-      numPromptLogprobs: 0,
+      promptLogprobs: 0,
     });
     expect(listener.of('prompt-scored').map(({ logprobs }) => logprobs.length)).toEqual([2]);
     expect(runner.steps[0]?.rows[0]?.scoring?.targetTokenIds).toEqual([9701]);
@@ -92,7 +92,7 @@ describe('a prompt that is scored', () => {
 
   it('fails its own request alone where its logits have no softmax', async () => {
     const { submit, listener } = createEngine({ runner: { promptScores: () => new RangeError('NaN') } });
-    submit('a', { numPromptLogprobs: 0 });
+    submit('a', { promptLogprobs: 0 });
     submit('b', { maxNewTokens: 1 });
     await settle();
     expect(listener.of('failed').map(({ requestId: id, error }) => [id, error.message])).toEqual([
@@ -106,7 +106,7 @@ describe('a prompt that is scored', () => {
       runner: { maxScoredTokens: 1, onStart: (step) => seen.push(describeStep(step)) },
     });
     const seen: string[] = [];
-    submit('a', { promptLength: 5, numPromptLogprobs: 0 });
+    submit('a', { promptLength: 5, promptLogprobs: 0 });
     await settle(3);
     engine.abort(requestId('a'));
     await settle();
@@ -127,7 +127,7 @@ describe('a request for no token', () => {
   });
 
   it('may have a prompt that fills the context', async () => {
-    const { listener, runner } = await run('a', { promptLength: 64, maxNewTokens: 0, numPromptLogprobs: 0 });
+    const { listener, runner } = await run('a', { promptLength: 64, maxNewTokens: 0, promptLogprobs: 0 });
     expect(listener.of('prompt-scored').map(({ logprobs }) => logprobs.length)).toEqual([64]);
     expect(runner.violations).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe('a request for no token', () => {
     ['a prompt without room for a token that is asked for', { promptLength: 64, maxNewTokens: 1 }],
     ['less than no token', { maxNewTokens: -1 }],
     ['tokens that were generated before', { maxNewTokens: 0, resumedTokenIds: [1] }],
-    ['more alternatives than there may be', { numPromptLogprobs: 21 }],
+    ['more alternatives than there may be', { promptLogprobs: 21 }],
   ])('is refused with %s', (_, request) => {
     const { submit } = createEngine();
     expect(() => submit('a', request)).toThrow(InvalidOptionError);

@@ -100,7 +100,7 @@ export class Sequence {
 
   /** Whether it shares no prefill step and takes over no K/V: its step yields the logprobs of its whole prompt, or no token. */
   get isPrefilledAlone(): boolean {
-    return this.request.numPromptLogprobs !== undefined || this.request.maxNewTokens === 0;
+    return this.request.promptLogprobs !== undefined || this.request.maxNewTokens === 0;
   }
 
   /** Whether its prompt is computed and no token was asked for. */
@@ -140,11 +140,11 @@ export class Sequence {
 
   /** The tokens that may not end it yet; undefined if any may from the start. The same object each time. */
   banIn({ eosTokenIds }: SequenceLimits): TokenBan | undefined {
-    const { minNewTokens = 0, stopTokenIds = [] } = this.request;
-    if (minNewTokens === 0) return undefined;
+    const { minTokens = 0, stopTokenIds = [] } = this.request;
+    if (minTokens === 0) return undefined;
     this.#ban ??= {
       tokenIds: [...new Set([...eosTokenIds, ...stopTokenIds])],
-      untilPosition: this.numPromptTokens + minNewTokens,
+      untilPosition: this.numPromptTokens + minTokens,
     };
     return this.#ban;
   }
@@ -159,7 +159,7 @@ export class Sequence {
 
   /** The prompt tokens that its next step scores when it feeds in this many tokens; undefined if there are none. */
   scoringOf(numTokens: number): PromptScoring | undefined {
-    const { promptTokenIds, numPromptLogprobs: numLogprobs } = this.request;
+    const { promptTokenIds, promptLogprobs: numLogprobs } = this.request;
     const start = this.numComputedTokens;
     if (numLogprobs === undefined) return undefined;
     // The last token of the prompt scores none: it is looked at only where it is the first as well.
@@ -211,8 +211,10 @@ export class Sequence {
 
   /** Whether the token ends the sequence and is no part of the output. */
   #isEndToken(tokenId: number, { eosTokenIds }: SequenceLimits): boolean {
-    const { ignoresEndTokens = false, keepsStopToken = false } = this.request;
-    return (!ignoresEndTokens && eosTokenIds.has(tokenId)) || (!keepsStopToken && this.#isStopToken(tokenId));
+    const { ignoreEos = false, includeStopStrInOutput = false } = this.request;
+    return (
+      (!ignoreEos && eosTokenIds.has(tokenId)) || (!includeStopStrInOutput && this.#isStopToken(tokenId))
+    );
   }
 
   #isStopToken(tokenId: number): boolean {

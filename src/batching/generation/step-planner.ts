@@ -69,7 +69,7 @@ export class StepPlanner {
   }
 
   #prefill(first: Sequence, policyBudget: number, nowMs: number): PrefillStep {
-    const isScored = first.request.numPromptLogprobs !== undefined;
+    const isScored = first.request.promptLogprobs !== undefined;
     const budget = isScored ? Math.min(policyBudget, this.#prefillLimits.maxScoredTokens) : policyBudget;
     const reused = first.numComputedTokens === 0 ? this.#kv.findReusable(first) : undefined;
     if (reused) this.#kv.takeOver(first, reused);

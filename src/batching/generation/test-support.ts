@@ -30,11 +30,11 @@ export interface RequestOverrides {
   readonly promptTokenIds?: readonly number[];
   readonly resumedTokenIds?: readonly number[];
   readonly maxNewTokens?: number;
-  readonly numPromptLogprobs?: number;
-  readonly minNewTokens?: number;
-  readonly ignoresEndTokens?: boolean;
+  readonly promptLogprobs?: number;
+  readonly minTokens?: number;
+  readonly ignoreEos?: boolean;
   readonly stopTokenIds?: readonly number[];
-  readonly keepsStopToken?: boolean;
+  readonly includeStopStrInOutput?: boolean;
   readonly priority?: number;
   readonly stopsAfter?: (tokenId: number) => boolean;
   readonly sampling?: SamplingParams;

@@ -1,15 +1,15 @@
 import type { BatchEvent } from '../batch/batch-options.ts';
 import type { HistogramMetric, MetricsRegistry } from './registry.ts';
 
-/** What happens to the requests of a deployment and to the batches they are run in. */
+/** Counts the requests and batches of deployments. */
 export interface BatchMetrics {
-  /** For each `BatchEvent`. Its `cancelled` is left out: `onCancelled` counts those, and the ones in a batch too. */
+  /** For each `BatchEvent`. Ignores `cancelled`: `onCancelled` counts waiting and running requests. */
   onBatch(deployment: string, event: BatchEvent, queueLength: number): void;
-  /** For each request handed to the handler: arrival -> cut. */
+  /** For each request in a batch: arrival -> cut. */
   onQueueWait(deployment: string, queueWaitMs: number): void;
-  /** For each request refused at the door; `code` is that of the error. */
+  /** For each refused request. */
   onRejected(deployment: string, code: string): void;
-  /** For each request that its caller cancelled, whether it waited or ran. */
+  /** For each request that its caller cancelled while it waited or ran. */
   onCancelled(deployment: string): void;
 }
 
@@ -21,12 +21,12 @@ const PERCENTS = [5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 100];
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /**
- * Ray's names without the `ray_` that its exporter puts before them. The label `deployment` also stands for Ray's
- * `function_name`: here a deployment has one batched handler, there a class may have several.
+ * Ray's names, without the prefix `ray_` of its exporter. Ray's label `function_name` is left out: a deployment has one batched
+ * handler.
  */
 const DEPLOYMENT = ['deployment'] as const;
 
-/** Registers what it feeds, or feeds what the registry has under these names. */
+/** Registers its metrics, or uses those that the registry has under these names. */
 export function createBatchMetrics(registry: MetricsRegistry): BatchMetrics {
   const ray = registerRayMetrics(registry);
   const own = registerOwnMetrics(registry);
@@ -49,8 +49,8 @@ export function createBatchMetrics(registry: MetricsRegistry): BatchMetrics {
 }
 
 /**
- * Two differ from Ray's by what they measure: the wait counts from the arrival of the oldest member (Ray: from its
- * pick-up), and the queue length is read when a batch ends (Ray: at each turn of its loop), so an idle one is stale.
+ * Two metrics differ from Ray's. The wait counts from the arrival of the oldest member (Ray: from its pick-up). The queue length
+ * is read when a batch ends (Ray: in each turn of its loop), so it is stale while idle.
  */
 function registerRayMetrics(registry: MetricsRegistry) {
   const histogram = (name: string, help: string, buckets: readonly number[]): HistogramMetric<'deployment'> =>
@@ -65,7 +65,7 @@ function registerRayMetrics(registry: MetricsRegistry) {
   };
 }
 
-/** What Ray lacks. The batches cut, over all reasons, are the batches processed. */
+/** Metrics that Ray lacks. */
 function registerOwnMetrics(registry: MetricsRegistry) {
   const counter = <Label extends string = never>(
     name: string,

@@ -9,14 +9,13 @@ import type {
 import type { KvUsage } from '../generation/kv-planner.ts';
 import type { HistogramMetric, MetricsRegistry } from './registry.ts';
 
-/** How the engine stands. */
 export interface EngineGauges {
   readonly numRunning: number;
   readonly numWaiting: number;
   readonly kvCache: KvUsage;
 }
 
-/** What is measured of a request's event; whoever generates elsewhere tells no more than this. */
+/** The measured part of a request's events. An upstream reports no more than this. */
 export type MeasuredEvent =
   | Omit<StartedEvent, 'requestId'>
   | Pick<PromptScoredEvent, 'type'>
@@ -24,13 +23,13 @@ export type MeasuredEvent =
   | Pick<FinishedEvent, 'type' | 'finishReason' | 'timings'>
   | Pick<FailedEvent, 'type' | 'finishReason'>;
 
-/** What the text generator does with its requests, a continuation counted as one. */
+/** Counts the text generator's requests; each continuation of a prompt is one. */
 export interface GenerationMetrics {
   onSubmitted(numPromptTokens: number): void;
-  /** For each request refused at the door; `code` is that of the error. */
+  /** For each refused request. */
   onRejected(code: string): void;
   onStep(event: StepEvent, gauges: EngineGauges): void;
-  /** Outside a step. */
+  /** For events outside of a step. */
   onEvents(events: readonly MeasuredEvent[], gauges: EngineGauges): void;
 }
 

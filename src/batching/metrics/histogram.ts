@@ -3,19 +3,19 @@ import { describeInvalid } from '../errors.ts';
 export interface Bucket {
   /** Inclusive, as Prometheus' `le`. */
   readonly upperBound: number;
-  /** Observations at or below the bound, those of the smaller buckets included. */
+  /** The number of observations at or below the bound. */
   readonly cumulativeCount: number;
 }
 
-/** Plain data: it can be cloned to another context and its quantiles estimated there. */
+/** Plain data that can be cloned to another context. */
 export interface HistogramSnapshot {
-  /** Ascending. The bucket of +Inf is not among them: what it would say is `count`. */
+  /** Ascending, without the bucket of +Inf: its count is `count`. */
   readonly buckets: readonly Bucket[];
   readonly sum: number;
   readonly count: number;
 }
 
-/** The distribution of one series over buckets that are fixed when it is made. */
+/** The distribution of one series over fixed buckets. */
 export class Histogram {
   readonly #buckets: { readonly upperBound: number; cumulativeCount: number }[];
   #sum = 0;
@@ -25,7 +25,7 @@ export class Histogram {
     this.#buckets = requireBuckets(upperBounds).map((upperBound) => ({ upperBound, cumulativeCount: 0 }));
   }
 
-  /** Refuses what is not finite: a single NaN or Infinity would spoil the sum for good. */
+  /** @throws RangeError for NaN and the infinities, which would spoil the sum. */
   observe(value: number): void {
     if (!Number.isFinite(value)) throw new RangeError(describeInvalid('value', 'a finite number', value));
     for (const bucket of this.#buckets) {

@@ -1,4 +1,4 @@
-/** Over the samples in the window; all 0 while there is none. */
+/** Percentiles of the samples in the window; 0 without samples. */
 export interface LatencySummary {
   readonly count: number;
   readonly p50: number;
@@ -26,7 +26,7 @@ export class LatencyWindow {
   }
 }
 
-/** Nearest rank: the smallest sample that at least this share of the samples does not exceed; never interpolated. */
+/** By nearest rank: the smallest sample that at least this share of the samples does not exceed. Not interpolated. */
 function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
 }

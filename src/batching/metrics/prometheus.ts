@@ -4,7 +4,7 @@ import type { Labels, MetricSnapshot, Sample } from './registry.ts';
 /**
  * Prometheus' text exposition format 0.0.4 (https://prometheus.io/docs/instrumenting/exposition_formats), to be served
  * as `text/plain; version=0.0.4`. Metrics are sorted by name and samples by labels, so that equal snapshots give equal
- * texts. A metric without samples keeps its HELP and TYPE; a registry without metrics gives the empty text.
+ * texts. A metric without samples keeps its HELP and TYPE. A registry without metrics gives an empty text.
  */
 export function toPrometheusText(snapshot: readonly MetricSnapshot[]): string {
   return sortedBy(snapshot, ({ name }) => name)
@@ -26,7 +26,7 @@ function toSampleLines(metric: MetricSnapshot): string[] {
   return inOrder(metric.samples).map(({ pairs, value }) => toLine(name, pairs, value));
 }
 
-/** Buckets are cumulative in the format too; the one of +Inf holds every observation. */
+/** Buckets are cumulative in the format too. That of +Inf counts all observations. */
 function toHistogramLines(
   name: string,
   pairs: string[],
@@ -62,7 +62,7 @@ function escapeLabelValue(value: string): string {
   return escapeHelp(value).replaceAll('"', String.raw`\"`);
 }
 
-/** The backslash first: it is what the other escapes are made of. */
+/** Escapes backslashes first: the other escapes contain them. */
 function escapeHelp(help: string): string {
   return help.replaceAll('\\', String.raw`\\`).replaceAll('\n', String.raw`\n`);
 }
@@ -72,7 +72,7 @@ function inOrder<Value>(samples: readonly Sample<Value>[]): { pairs: string[]; v
   return sortedBy(inPairs, ({ pairs }) => pairs.join(','));
 }
 
-/** By code units, as no locale has a say here; no two keys are equal. */
+/** By code units, independent of the locale. No two keys are equal. */
 function sortedBy<Element>(elements: readonly Element[], keyOf: (element: Element) => string): Element[] {
   return elements.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 }

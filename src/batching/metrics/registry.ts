@@ -3,7 +3,7 @@ import { Histogram, requireBuckets, type HistogramSnapshot } from './histogram.t
 
 export type Labels<Key extends string> = Readonly<Record<Key, string>>;
 
-/** What was recorded under one set of label values; in a list they stand in the order of their first appearance. */
+/** The value of one set of labels. Lists have them in order of first appearance. */
 export interface Sample<Value> {
   readonly labels: Labels<string>;
   readonly value: Value;
@@ -16,16 +16,16 @@ interface Snapshot<Type extends string, Value> {
   readonly samples: readonly Sample<Value>[];
 }
 
-/** Plain data: it can be cloned to another context. */
+/** Plain data that can be cloned to another context. */
 export type MetricSnapshot = Snapshot<'counter' | 'gauge', number> | Snapshot<'histogram', HistogramSnapshot>;
 
 export interface Counter<Key extends string> {
-  /** Refuses a negative value: a counter only ever goes up. */
+  /** @throws RangeError for a negative value. */
   inc(labels: Labels<Key>, value?: number): void;
 }
 
 export interface Gauge<Key extends string> {
-  /** NaN and the infinities are values too. */
+  /** Takes NaN and the infinities too. */
   set(labels: Labels<Key>, value: number): void;
 }
 
@@ -39,8 +39,8 @@ interface Registered<Metric> {
 }
 
 /**
- * The metrics of one context, in memory. Registering a name again gives the metric that there is, with the help that
- * it has; type, label names (in any order) and buckets must be the same.
+ * The metrics of one context, in memory. Registering a name again returns the existing metric. Its type, label names (in any
+ * order) and buckets must be the same.
  */
 export class MetricsRegistry {
   readonly #registered = new Map<string, Registered<unknown> & { readonly shape: string }>();
@@ -83,7 +83,7 @@ export class MetricsRegistry {
     });
   }
 
-  /** In the order of registration; later changes do not show in it. */
+  /** In order of registration. Later changes do not affect it. */
   snapshot(): MetricSnapshot[] {
     return Array.from(this.#registered.values(), ({ snapshot }) => snapshot());
   }
@@ -102,7 +102,7 @@ export class MetricsRegistry {
 }
 
 const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
-/** `le` is what a histogram calls its bounds, and Prometheus keeps names that start with two underscores to itself. */
+/** Prometheus reserves `le` for bounds of buckets, and names that start with two underscores. */
 const LABEL_NAME = /^(?!le$|__)[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 function requireName(what: string, pattern: RegExp, name: string): string {
@@ -122,7 +122,7 @@ function inWords(labelNames: readonly string[]): string {
 class SeriesMap<Value> {
   readonly #labelNames: readonly string[];
   readonly #initial: () => Value;
-  /** By their label values as a JSON list: no value, whatever it contains, can be taken for another or for two. */
+  /** By the label values as a JSON list, so that no two sets of values have the same key. */
   readonly #series = new Map<string, { readonly labels: Labels<string>; value: Value }>();
 
   constructor(labelNames: readonly string[], initial: () => Value) {

@@ -5,7 +5,7 @@ interface Work {
 
 const WINDOW_MS = 1000;
 
-/** Output tokens per second over the last second of work: idle time counts as nothing, so the rate outlasts a pause. */
+/** Output tokens per second over the last second of work. Idle time does not count, so a pause does not change the rate. */
 export class TokenRate {
   readonly #window: Work[] = [];
   #numTokens = 0;

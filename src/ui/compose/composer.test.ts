@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Serve } from '../../worker/client/client.ts';
+import type { Serve, ClientUpdate } from '../../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { RequestId, RequestUpdate } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
@@ -17,7 +17,7 @@ const PROMPT = 'Once upon a time,';
 /** A composer whose requests all have one id; `tell` is what the client hears of it. */
 function createComposer(prompt: string, temperature = '') {
   const store = createServeStore(createStatus(), new ChartHistory());
-  const tell = (...updates: RequestUpdate[]): void =>
+  const tell = (...updates: ClientUpdate[]): void =>
     applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the composer calls
   const serve = {

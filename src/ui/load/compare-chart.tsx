@@ -2,13 +2,13 @@ import './compare-chart.css';
 import { measuresOf } from './compare-measures.ts';
 import type { Trial } from './summarize.ts';
 
-interface CompareChartProps {
+export interface TrialsProps {
   readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
   readonly latencyLimitMs: number;
 }
 
 /** The same load under each policy, side by side. The numbers are text, for screen readers. */
-export function CompareChart({ trials, latencyLimitMs }: CompareChartProps) {
+export function CompareChart({ trials, latencyLimitMs }: TrialsProps) {
   return (
     <figure className="chart compare-chart" data-testid="compare-chart">
       <figcaption>

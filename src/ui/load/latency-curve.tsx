@@ -6,17 +6,13 @@ import { formatMs, formatNumber } from '../format.ts';
 import { observeSize } from '../observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
+import type { TrialsProps } from './compare-chart.tsx';
 import type { Trial } from './summarize.ts';
-
-interface LatencyCurveProps {
-  readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
-  readonly latencyLimitMs: number;
-}
 
 const HEIGHT = 260;
 
 /** Latency over throughput, one point for each row of the table. Screen readers read the table. */
-export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
+export function LatencyCurve({ trials, latencyLimitMs }: TrialsProps) {
   const hostRef = useRef<HTMLDivElement>(null);
 
   useEffect(() => {

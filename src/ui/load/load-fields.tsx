@@ -89,11 +89,7 @@ function LengthsGroup({ session, title, kind }: LengthsGroupProps) {
   );
 }
 
-interface LoadNumberProps extends SessionProps {
-  readonly name: NumberFieldName;
-}
-
-function LoadNumber({ session, name }: LoadNumberProps) {
+function LoadNumber({ session, name }: SessionProps & { readonly name: NumberFieldName }) {
   const value = useStore(session.store, (view) => view.form[name]);
   const error = useStore(session.store, (view) => view.errors[name]);
   const maxBatchSize = useServeView(({ status }) => status.policy.maxBatchSize);

@@ -4,12 +4,7 @@ import { createDrawTurns } from '../state/draw-turns.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 
-interface FigureSpec {
-  readonly name: string;
-  readonly read: (request: RequestView) => string;
-}
-
-export const REQUEST_FIGURES: readonly FigureSpec[] = [
+export const REQUEST_FIGURES: readonly { name: string; read: (request: RequestView) => string }[] = [
   { name: 'Queue wait', read: ({ queueWaitMs }) => formatMs(queueWaitMs) },
   { name: 'TTFT', read: ({ ttftMs }) => formatMs(ttftMs) },
   { name: 'Tokens', read: ({ numOutputTokens }) => formatCount(numOutputTokens) },

@@ -48,7 +48,15 @@ export const RequestRow = memo(function RequestRow({ id }: { readonly id: Reques
         {clientId !== undefined && <p className="note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
-      <RowFigures />
+      {/* `drawRequest` fills in the values. */}
+      <dl className="request-figures">
+        {REQUEST_FIGURES.map(({ name }) => (
+          <div key={name}>
+            <dt className="muted">{name}</dt>
+            <dd />
+          </div>
+        ))}
+      </dl>
     </li>
   );
 });
@@ -95,19 +103,5 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
         </Button>
       )}
     </div>
-  );
-}
-
-/** `drawRequest` fills in the values. */
-function RowFigures() {
-  return (
-    <dl className="request-figures">
-      {REQUEST_FIGURES.map(({ name }) => (
-        <div key={name}>
-          <dt className="muted">{name}</dt>
-          <dd />
-        </div>
-      ))}
-    </dl>
   );
 }

@@ -1,5 +1,6 @@
+import type { ClientUpdate } from '../../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { RequestId, RequestUpdate, WireError } from '../../worker/protocol/protocol.ts';
+import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 
@@ -29,11 +30,11 @@ export interface AnswerLog {
 export type AnswerLogs = ReadonlyMap<string, AnswerLog>;
 
 export interface ReceivedUpdates {
-  readonly updates: readonly RequestUpdate[];
+  readonly updates: readonly ClientUpdate[];
   readonly receivedAtMs: number;
 }
 
-type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
+type SubmittedUpdate = Extract<ClientUpdate, { type: 'submitted' }>;
 
 /** Per deployment; a page may stay open for days. */
 const MAX_KEPT_ANSWERS = 500;
@@ -82,7 +83,7 @@ class LogDrafts {
   }
 
   /** Does nothing for an unknown request: it is the text generator's, or its row was cleared. */
-  settle(update: Exclude<RequestUpdate, SubmittedUpdate>, receivedAtMs: number): void {
+  settle(update: Exclude<ClientUpdate, SubmittedUpdate>, receivedAtMs: number): void {
     const { requestId } = update;
     const answer = this.#find(requestId);
     if (!answer) return;

@@ -1,9 +1,9 @@
+import type { ClientUpdate } from '../../worker/client/client.ts';
 import type {
   ClientId,
   FinishReason,
   RequestActivity,
   RequestId,
-  RequestUpdate,
   TokenLogprobs,
   WireError,
 } from '../../worker/protocol/protocol.ts';
@@ -35,10 +35,10 @@ export interface RequestView {
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
 }
 
-type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
-type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
-type FinishedUpdate = Extract<RequestUpdate, { type: 'finished' }>;
-type FailedUpdate = Extract<RequestUpdate, { type: 'failed' }>;
+type SubmittedUpdate = Extract<ClientUpdate, { type: 'submitted' }>;
+type ChunkUpdate = Extract<ClientUpdate, { type: 'chunk' }>;
+type FinishedUpdate = Extract<ClientUpdate, { type: 'finished' }>;
+type FailedUpdate = Extract<ClientUpdate, { type: 'failed' }>;
 
 export function isActive(status: RequestStatus): boolean {
   return status === 'waiting' || status === 'running';
@@ -60,7 +60,7 @@ function waitingView(id: RequestId, prompt: string): RequestView {
 
 export function updateRequestView(
   view: RequestView,
-  update: Exclude<RequestUpdate, SubmittedUpdate>,
+  update: Exclude<ClientUpdate, SubmittedUpdate>,
   receivedAtMs: number,
 ): RequestView {
   switch (update.type) {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
+import type { ClientUpdate } from '../../worker/client/client.ts';
 import type {
   BatchRecord,
   ClientId,
   RequestActivity,
   RequestId,
-  RequestUpdate,
   ServeStats,
 } from '../../worker/protocol/protocol.ts';
 import { createStatus } from '../test-support.ts';
@@ -22,15 +22,15 @@ function id(name: string): RequestId {
   return name as RequestId;
 }
 
-function submitted(name: string): RequestUpdate {
+function submitted(name: string): ClientUpdate {
   return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: `${name}:` };
 }
 
-function asked(name: string, input: unknown, deployment = 'adder'): RequestUpdate {
+function asked(name: string, input: unknown, deployment = 'adder'): ClientUpdate {
   return { type: 'submitted', requestId: id(name), deployment, input };
 }
 
-function answered(name: string, result: unknown): RequestUpdate {
+function answered(name: string, result: unknown): ClientUpdate {
   return { type: 'answered', requestId: id(name), result };
 }
 
@@ -40,7 +40,7 @@ function createBatch(batchIndex: number, deployment = 'adder'): BatchRecord {
   return { deployment, batchIndex, reason: 'full', outcome: 'ok', ...sizes, ...durations };
 }
 
-function chunk(name: string, text: string, ttftMs?: number, index = 0): RequestUpdate {
+function chunk(name: string, text: string, ttftMs?: number, index = 0): ClientUpdate {
   return {
     type: 'chunk',
     requestId: id(name),
@@ -51,11 +51,11 @@ function chunk(name: string, text: string, ttftMs?: number, index = 0): RequestU
   };
 }
 
-function failed(name: string, code: string): RequestUpdate {
+function failed(name: string, code: string): ClientUpdate {
   return { type: 'failed', requestId: id(name), error: { code, message: 'why' } };
 }
 
-function finished(name: string, generatedText: string): RequestUpdate {
+function finished(name: string, generatedText: string): ClientUpdate {
   const timings = { queueWaitMs: 5, ttftMs: 50, e2eMs: 150, tpotMs: 20 };
   const usage = { numPromptTokens: 2, numOutputTokens: 6 };
   const text = `${name}:${generatedText}`;
@@ -121,7 +121,7 @@ function createStore() {
   return { store, countChanges: () => numChanges };
 }
 
-function receive(store: ServeStore, updates: readonly RequestUpdate[], receivedAtMs = 0): void {
+function receive(store: ServeStore, updates: readonly ClientUpdate[], receivedAtMs = 0): void {
   applyEvents(store, [{ type: 'requests', updates, receivedAtMs }]);
 }
 

@@ -1,15 +1,9 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Activity } from '../../worker/client/client.ts';
+import type { Activity, ClientUpdate } from '../../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type {
-  BatchRecord,
-  RequestId,
-  RequestUpdate,
-  ServeStats,
-  ServeStatus,
-} from '../../worker/protocol/protocol.ts';
+import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../worker/protocol/protocol.ts';
 import { updateAnswerLogs, withoutSettled } from './answer-log.ts';
 import type { AnswerLogs } from './answer-log.ts';
 import { appendBatches } from './batch-view.ts';
@@ -25,7 +19,7 @@ export type ServeEvent =
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
   | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
   | { readonly type: 'activity'; readonly activity: Activity }
-  | { readonly type: 'requests'; readonly updates: readonly RequestUpdate[]; readonly receivedAtMs: number };
+  | { readonly type: 'requests'; readonly updates: readonly ClientUpdate[]; readonly receivedAtMs: number };
 
 type RequestsEvent = Extract<ServeEvent, { type: 'requests' }>;
 type TableEvent = Extract<ServeEvent, { type: 'requests' | 'activity' }>;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import { Serve, type Activity, type GenerationResponse } from './client.ts';
+import { Serve, type Activity, type ClientUpdate, type GenerationResponse } from './client.ts';
 import type { GenerationChunk } from './generation-response.ts';
 import {
   PROTOCOL_VERSION,
@@ -117,7 +117,7 @@ class ScriptedLink implements Link {
 function createServe(isolationReason?: string) {
   const link = new ScriptedLink(isolationReason);
   const serve = new Serve(OWN, (listener) => link.open(listener));
-  const updates: RequestUpdate[] = [];
+  const updates: ClientUpdate[] = [];
   serve.subscribe('requests', (batch) => updates.push(...batch));
   const states: ServeStatus['state'][] = [];
   serve.subscribe('status', ({ state }) => states.push(state));
@@ -204,7 +204,7 @@ const finished = (id: RequestId, text: string): RequestUpdate => ({
   result: resultOf(text),
 });
 
-const typesOf = (updates: readonly RequestUpdate[]): string[] => updates.map(({ type }) => type);
+const typesOf = (updates: readonly ClientUpdate[]): string[] => updates.map(({ type }) => type);
 
 beforeEach(() => {
   vi.useFakeTimers();

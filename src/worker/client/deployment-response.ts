@@ -33,7 +33,7 @@ export class DeploymentResponse<Output> implements PromiseLike<Output> {
     return this.#outcome.result().then(onFulfilled, onRejected);
   }
 
-  /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
+  /** @param error The original of an error that this client made. */
   apply(update: RequestUpdate, error?: Error): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the handle's type says what its deployment answers
     if (update.type === 'answered') this.#outcome.resolve(update.result as Output);

@@ -4,14 +4,14 @@ import { RequestCancelledError } from '../../batching/errors.ts';
 import { clientId } from '../../batching/generation/test-support.ts';
 import type { Outbox } from '../serving/outbox.ts';
 import { createServeHost } from '../test-support.ts';
-import { Serve } from './client.ts';
+import { Serve, type ClientUpdate } from './client.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
-import type { ClientId, ClientMessage, RequestUpdate } from '../protocol/protocol.ts';
+import type { ClientId, ClientMessage } from '../protocol/protocol.ts';
 import { PROTOCOL_VERSION } from '../protocol/protocol.ts';
 import { ServeWorker } from '../serving/serve-worker.ts';
-import { parseClientMessage } from '../protocol/client-message.ts';
+import { parseClientMessage } from '../protocol/client-messages.ts';
 import type { Link, LinkListener } from './links/link.ts';
-import { parseWorkerMessage } from '../protocol/worker-message.ts';
+import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
 // Tabs and workers as they are, on channels that deliver when the test says so.
 
@@ -76,7 +76,7 @@ class Tab {
     }
   }
 
-  #count({ type, requestId }: RequestUpdate): void {
+  #count({ type, requestId }: ClientUpdate): void {
     if (type !== 'answered' && type !== 'failed') return;
     this.ends.set(requestId, (this.ends.get(requestId) ?? 0) + 1);
   }

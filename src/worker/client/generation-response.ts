@@ -10,9 +10,9 @@ import type {
 } from '../protocol/protocol.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 
-/** A piece of a continuation: whole characters, and the tokens that came with them. With `echo` the first is the prompt. */
+/** A piece of a continuation: whole characters and their tokens. With `echo` the first piece is the prompt. */
 export interface GenerationChunk {
-  /** Which continuation it belongs to, from 0: with `n` several come side by side. */
+  /** The continuation that it belongs to, from 0: with `n` several come side by side. */
   readonly index: number;
   readonly text: string;
   readonly tokenIds: readonly number[];
@@ -24,11 +24,11 @@ export interface GenerationChunk {
   readonly numPromptTokens?: number;
   /** On a continuation's last chunk only. */
   readonly finishReason?: FinishReason;
-  /** Another model begins all continuations anew: what came before this chunk, which is empty, is void. */
+  /** Another model begins all continuations anew. This chunk is empty, and all chunks before it are void. */
   readonly isRestart?: true;
 }
 
-/** What comes of accepted requests alone. */
+/** Updates that only accepted requests get. */
 const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set([
   'accepted',
   'started',
@@ -38,8 +38,8 @@ const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set([
 ]);
 
 /**
- * A prompt's continuation, or several: iterate it for chunks as they come, or await `result()`. Both may be used, any number of
- * times; every iteration sees all chunks from the first.
+ * One or more continuations of a prompt: iterate it for chunks as they come, or await `result()`. Both work any number of times,
+ * and every iteration begins with the first chunk.
  */
 export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   readonly requestId: RequestId;
@@ -48,7 +48,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
   readonly #chunks: GenerationChunk[] = [];
   readonly #accepted = Promise.withResolvers<void>();
   #model: ServedModel | undefined;
-  /** Resolved and replaced with every update, for iterations that have read everything. */
+  /** Resolved and replaced at every update; iterations that have read all chunks wait for it. */
   #nextUpdate = Promise.withResolvers<void>();
 
   /** Made by a handle's `remote`. */
@@ -56,7 +56,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
     this.requestId = requestId;
     this.#outcome = outcome;
     this.#cancel = cancel;
-    // Few callers ask: nobody must meet an unhandled rejection.
+    // Callers that never ask must not cause an unhandled rejection.
     this.#accepted.promise.catch(() => {});
   }
 
@@ -95,7 +95,7 @@ export class GenerationResponse implements AsyncIterable<GenerationChunk> {
     }
   }
 
-  /** Takes in what happened to the request; `error` is the original where the update was made in this tab. */
+  /** @param error The original of an error that this client made. */
   apply(update: RequestUpdate, error?: Error): void {
     if (update.type === 'chunk') {
       const { index, text, tokenIds, logprobs, numPromptTokens, finishReason } = update;

@@ -1,8 +1,8 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
-import type { ModelSource } from '../protocol/protocol.ts';
-import { MAX_NAME_LENGTH } from '../protocol/names.ts';
+import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/protocol.ts';
+import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** A model by its id on the hub, or by its files: a folder that the user has picked, or the files of one. */
+/** A model's id on the hub, or its files: a folder that the user has picked, or the files of one. */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
@@ -15,9 +15,18 @@ export interface SourceOptions {
   readonly hub?: string;
 }
 
+export interface LoadModelOptions extends SourceOptions {
+  /** The precision of the weights; `auto`, the default, takes the best that the device has and that fits. */
+  readonly dtype?: DtypeChoice;
+  /** Whether requests that run end with the old model, which is the default, or begin anew with the new one. */
+  readonly whenBusy?: WhenBusy;
+  /** Cancels the load when it aborts; the downloaded part is kept. */
+  readonly signal?: AbortSignal;
+}
+
 const DEFAULT_HUB = 'https://huggingface.co';
 
-/** What the embedded model is called. */
+/** The id of the embedded model. */
 const EMBEDDED = 'storyteller';
 
 const ID = /^(?!\.)[\w.-]+(?:\/(?!\.)[\w.-]+)?$/;
@@ -42,7 +51,7 @@ export async function toModelSource(
   return { type: 'files', name: folder || 'files', files };
 }
 
-/** As a message calls it. */
+/** For messages. */
 export function modelNameOf(source: ModelSource): string {
   if (source.type === 'hub') return source.id;
   return source.type === 'files' ? source.name : 'the embedded model';

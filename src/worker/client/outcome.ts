@@ -1,18 +1,18 @@
 import { InvalidOptionError, RequestTimeoutError } from '../../batching/errors.ts';
 
 export interface ResultOptions {
-  /** Rejects with RequestTimeoutError after so many ms, while the request goes on. Finite, >= 0. */
+  /** Rejects with RequestTimeoutError after this many ms; the request goes on. Finite, >= 0. */
   readonly timeoutMs?: number;
 }
 
-/** How a request ends: once, with a result or an error, for everybody who asks. */
+/** How a request ends: once, with a result or an error. */
 export class Outcome<Result> {
   readonly #settled = Promise.withResolvers<Result>();
   #isSettled = false;
   #unfollow: (() => void) | undefined;
 
   constructor() {
-    // A caller that does not look must not meet an unhandled rejection.
+    // Callers that never ask must not cause an unhandled rejection.
     this.#settled.promise.catch(() => {});
   }
 
@@ -35,7 +35,7 @@ export class Outcome<Result> {
     return timeoutMs === undefined ? this.#settled.promise : this.#resultWithin(timeoutMs);
   }
 
-  /** Calls `cancel` with the signal's reason when it aborts before the outcome is there. */
+  /** Calls `cancel` with the signal's reason if it aborts before the end. */
   follow(signal: AbortSignal, cancel: (reason: unknown) => void): void {
     const onAbort = (): void => cancel(signal.reason);
     signal.addEventListener('abort', onAbort);

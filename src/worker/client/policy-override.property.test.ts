@@ -10,11 +10,11 @@ import {
   type PolicyName,
 } from '../protocol/protocol.ts';
 import { ServeWorker } from '../serving/serve-worker.ts';
-import { parseClientMessage } from '../protocol/client-message.ts';
+import { parseClientMessage } from '../protocol/client-messages.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import type { Outbox } from '../serving/outbox.ts';
 import { createServeHost } from '../test-support.ts';
-import { parseWorkerMessage } from '../protocol/worker-message.ts';
+import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 
 // Tabs and workers as they are, on channels and locks that deliver when the test says so. Users change `maxBatchSize` alone,
 // and overrides `policy` alone, so that one is never taken for the other.

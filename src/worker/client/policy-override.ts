@@ -1,15 +1,9 @@
+import * as v from 'valibot';
 import { createOverrideId } from '../protocol/ids.ts';
-import type { BatchingPolicy, HeldOverride, OverrideId } from '../protocol/protocol.ts';
+import type { BatchingPolicy, HeldOverride } from '../protocol/protocol.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
-
-/** What an override asks of the worker. */
-export type OverrideCall =
-  | {
-      readonly type: 'set-override';
-      readonly overrideId: OverrideId;
-      readonly knobs: Partial<BatchingPolicy>;
-    }
-  | { readonly type: 'release-override'; readonly overrideId: OverrideId };
+import { policy } from '../protocol/status.ts';
+import type { WorkerCall } from './links/link.ts';
 
 /**
  * A temporary policy of this tab, in force for all tabs. It ends at `release()`, with the tab, or when the browser puts the
@@ -17,11 +11,11 @@ export type OverrideCall =
  */
 export class PolicyOverride {
   readonly overrideId = createOverrideId();
-  readonly #ask: (call: OverrideCall) => Promise<unknown>;
+  readonly #ask: (call: WorkerCall) => Promise<unknown>;
   readonly #end = new AbortController();
   #policy: BatchingPolicy | undefined;
 
-  constructor(ask: (call: OverrideCall) => Promise<unknown>) {
+  constructor(ask: (call: WorkerCall) => Promise<unknown>) {
     this.#ask = ask;
   }
 
@@ -30,7 +24,7 @@ export class PolicyOverride {
     return this.#end.signal;
   }
 
-  /** As the next worker takes it over; undefined before a worker has granted it, and after its end. */
+  /** For the next worker; undefined until a worker has granted it, and after its end. */
   get held(): HeldOverride | undefined {
     if (!this.#policy || this.signal.aborted) return undefined;
     return { overrideId: this.overrideId, policy: this.#policy };
@@ -43,15 +37,10 @@ export class PolicyOverride {
    */
   async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the worker's answer to this call
-    const policy = (await this.#ask({
-      type: 'set-override',
-      overrideId: this.overrideId,
-      knobs,
-    })) as BatchingPolicy;
+    const answer = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
     this.signal.throwIfAborted();
-    this.#policy = policy;
-    return policy;
+    this.#policy = v.parse(policy, answer);
+    return this.#policy;
   }
 
   /** Resolves when the users' own policy is in force again. Never rejects; does nothing where the override has ended. */
@@ -59,14 +48,14 @@ export class PolicyOverride {
     await this.end(OverrideEndedError.released());
   }
 
-  /** As `release`, for a reason of the client's. */
+  /** @param reason The signal's. */
   async end(reason: Error): Promise<void> {
     if (this.signal.aborted) return;
     this.#end.abort(reason);
     try {
       await this.#ask({ type: 'release-override', overrideId: this.overrideId });
     } catch {
-      // No worker is left to hold it.
+      // Without a worker nothing holds it.
     }
   }
 }

@@ -2,7 +2,7 @@ import { systemClock } from '../../batching/clock.ts';
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { defineDeployment } from './deployment.ts';
 
-/** Stands for the work of a real model, as in the tutorial that this deployment comes from. */
+/** Simulates the work of a model, as the tutorial does. */
 const SIMULATED_WORK_MS = 200;
 
 /** Adds one to each number of a batch at once. */

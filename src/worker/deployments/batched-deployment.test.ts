@@ -124,8 +124,8 @@ describe('BatchedDeployment', () => {
     for (let batch = 0; batch < 3; batch++) await work();
     expect(events.filter((event) => event.startsWith('run'))).toEqual([
       'run 0',
-      'run 1,2',
-      'run 3,1000',
+      'run 1,1000',
+      'run 2,3',
       'run 4,5',
     ]);
   });
@@ -140,8 +140,8 @@ describe('BatchedDeployment', () => {
       expect.stringMatching(/^b2: BackPressureError/),
       'first = 2',
       'a1 = 2',
-      'a2 = 2',
       'b1 = 2',
+      'a2 = 2',
     ]);
   });
 

@@ -1,13 +1,15 @@
 import {
-  batchBehindQueue,
+  batch,
+  type Batched,
   type BatchContext,
   type BatchEvent,
-  type QueuedBatched,
+  type BatchOptions,
+  type Resolve,
 } from '../../batching/batch.ts';
+import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
-import { BackPressureError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
+import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import { RequestQueue } from '../../batching/generation/request-queue.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs, ClientId, RequestId } from '../protocol/protocol.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
@@ -20,11 +22,11 @@ export interface Answer {
 }
 
 export interface BatchedDeploymentListener {
-  /** Once per batch, when its handler has ended, with all that it answered. */
+  /** Called once per batch, when its handler has ended, with its answers. */
   onBatch(event: BatchEvent, answers: readonly Answer[]): void;
   /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
   onFailed(requestId: RequestId, error: unknown): void;
-  /** One request's wait, arrival -> cut, ms. */
+  /** Called for each request in a batch: arrival -> cut, in ms. */
   onQueueWait(queueWaitMs: number): void;
 }
 
@@ -37,20 +39,18 @@ export interface BatchedSubmission {
   readonly options: unknown;
 }
 
-/** An input on its way, with what is measured of it. */
 interface Arrival {
   readonly id: RequestId;
   readonly clientId: ClientId;
   readonly turn: readonly string[];
   readonly input: unknown;
   readonly arrivedAtMs: number;
-  readonly controller: AbortController;
 }
 
-/** With fewer items than the knob allows, after a fault that one of them may have caused. */
+/** Number of batches that are kept small after a fault that their size may have caused. */
 const NUM_CAUTIOUS_BATCHES = 64;
 
-/** A request has no options of its own: its deployment's knobs are turned by `configure`. */
+/** Requests have no options. `configure` changes the deployment's knobs. */
 const NO_OPTIONS: Validators<object> = {};
 
 const KNOBS: Validators<BatchKnobs> = {
@@ -59,67 +59,51 @@ const KNOBS: Validators<BatchKnobs> = {
   maxConcurrentBatches: integerIn({ from: 1 }),
 };
 
-/**
- * A deployment in service: requests by id in front, `batch` behind. In between the clients take turns: `batch` is handed
- * no more than its next batch can hold, and what is held back goes on round-robin.
- */
+/** Serves a deployment with `batch`: requests have ids, and clients take turns. */
 export class BatchedDeployment {
   readonly #deployment: AnyDeployment;
   readonly #clock: Clock;
   readonly #listener: BatchedDeploymentListener;
-  readonly #call: QueuedBatched<Arrival, unknown>;
-  readonly #maxQueuedRequests: number;
-  readonly #maxRows: number;
-  /** All that waits, whether held back or handed to `batch`: what the limit of the queue is about. */
-  readonly #waiting = new RequestQueue<Arrival>();
-  /** Of these, what is held back. */
-  readonly #held = new RequestQueue<Arrival>();
-  readonly #active = new Map<RequestId, Arrival>();
-  /** Of the batch that is just ending: the batcher reports a batch after its callers have their answers. */
+  readonly #queue = new TurnQueue<Arrival, Resolve<unknown>>();
+  readonly #call: Batched<Arrival, unknown>;
+  readonly #active = new Map<RequestId, AbortController>();
+  /** The answers of the batch that is ending: the batcher settles its calls before it reports the batch. */
   #answers: Answer[] = [];
   #numBatches = 0;
 
-  /** @param maxRows Items that may run together at first; after a while with so few, more are tried again. */
+  /** @param maxRows Limit of items in the first batches. */
   constructor(
     deployment: AnyDeployment,
     clock: Clock,
     listener: BatchedDeploymentListener,
     maxRows = Infinity,
   ) {
-    const { batchSizeFn, maxQueuedRequests = Infinity, ...options } = deployment.batchOptions ?? {};
+    const { onBatch, ...options } = deployment.batchOptions ?? {};
     this.#deployment = deployment;
     this.#clock = clock;
     this.#listener = listener;
-    this.#maxQueuedRequests = maxQueuedRequests;
-    this.#maxRows = maxRows;
-    this.#call = batchBehindQueue<Arrival, unknown>(
-      (arrivals, context) => {
-        const nowMs = clock.now();
-        for (const { id, arrivedAtMs } of arrivals) {
-          listener.onQueueWait(nowMs - arrivedAtMs);
-          this.#waiting.remove(id);
-        }
-        this.#handOver();
-        return this.#handle(arrivals, context);
-      },
+    this.#call = batch<Arrival, unknown>(
+      (arrivals, context) => this.#handle(arrivals, context),
       {
         ...options,
-        ...(batchSizeFn && { batchSizeFn: (arrivals) => batchSizeFn(arrivals.map(({ input }) => input)) }),
+        maxQueuedRequests: Infinity, // #admit enforces it, with a share for each client
+        ...this.#measureOf(options, maxRows),
         clock,
         onBatch: (event) => {
           const answers = this.#answers;
           this.#answers = [];
           this.#numBatches += 1;
           listener.onBatch(event, answers);
-          // Last: a throw in the deployment's own sink must not keep answers back. Returned: its promise may reject.
-          return options.onBatch?.(event);
+          // Last, because it may throw. Returned, because its promise may reject.
+          return onBatch?.(event);
         },
       },
+      this.#queue,
     );
   }
 
   get queueLength(): number {
-    return this.#waiting.length;
+    return this.#queue.length;
   }
 
   get knobs(): BatchKnobs {
@@ -127,40 +111,39 @@ export class BatchedDeployment {
     return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
   }
 
-  /** Never throws: the outcome is told to the listener. */
+  /** Never throws: the listener gets the outcome. */
   submit(submission: BatchedSubmission): void {
     this.submitAll([submission]);
   }
 
-  /** All or none of some submissions of one turn: an error of one is an error of all. */
+  /** Accepts all submissions of one turn, or none: an error of one fails all. */
   submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
       this.#admit(arrivals);
-      this.#handOver(arrivals);
+      for (const arrival of arrivals) void this.#run(arrival);
     } catch (error) {
       for (const { requestId } of submissions) this.#listener.onFailed(requestId, error);
     }
   }
 
-  /** Does nothing where the request has ended already. */
+  /** Does nothing if the request has ended. */
   cancel(requestId: RequestId): void {
-    const held = this.#held.remove(requestId);
-    if (held) this.#fail(held, RequestCancelledError.because(undefined));
-    else this.#active.get(requestId)?.controller.abort();
+    this.#active.get(requestId)?.abort();
   }
 
-  /** @throws InvalidOptionError, UnknownOptionError; then no knob is turned. */
+  /** @throws InvalidOptionError, UnknownOptionError; then no knob has changed. */
   configure(knobs: unknown): BatchKnobs {
     const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = parseOptions('knobs', KNOBS, knobs);
     if (maxBatchSize !== undefined) this.#call.setMaxBatchSize(maxBatchSize);
     if (batchWaitTimeoutMs !== undefined) this.#call.setBatchWaitTimeoutMs(batchWaitTimeoutMs);
     if (maxConcurrentBatches !== undefined) this.#call.setMaxConcurrentBatches(maxConcurrentBatches);
-    this.#handOver();
     return this.knobs;
   }
 
   async #handle(arrivals: readonly Arrival[], context: BatchContext): Promise<readonly unknown[]> {
+    const nowMs = this.#clock.now();
+    for (const { arrivedAtMs } of arrivals) this.#listener.onQueueWait(nowMs - arrivedAtMs);
     const inputs = arrivals.map(({ input }) => input);
     try {
       return await runSplitting((items, part) => this.#deployment.handler(items, part), inputs, context);
@@ -180,54 +163,48 @@ export class BatchedDeployment {
       turn,
       input: this.#deployment.checkInput(input),
       arrivedAtMs: this.#clock.now(),
-      controller: new AbortController(),
     };
   }
 
+  /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */
+  #measureOf(
+    { batchSizeFn }: BatchOptions<unknown>,
+    maxRows: number,
+  ): Pick<BatchOptions<Arrival>, 'batchSizeFn'> {
+    if (!batchSizeFn && maxRows === Infinity) return {};
+    return {
+      batchSizeFn: (arrivals) => {
+        if (arrivals.length > maxRows && this.#numBatches < NUM_CAUTIOUS_BATCHES) return Infinity;
+        return batchSizeFn ? batchSizeFn(arrivals.map(({ input }) => input)) : arrivals.length;
+      },
+    };
+  }
+
+  /** @throws BackPressureError if the queue has no room for all of them; InvalidOptionError if it never has. */
   #admit(arrivals: readonly Arrival[]): void {
+    const { maxQueuedRequests = Infinity } = this.#deployment.batchOptions ?? {};
     const [first] = arrivals;
     if (!first) return;
-    if (arrivals.length > this.#maxQueuedRequests)
-      throw InvalidOptionError.ofCrowd(arrivals.length, this.#maxQueuedRequests);
-    const limit = this.#waiting.limitFor(first, this.#maxQueuedRequests, arrivals.length);
-    if (limit) {
-      const { numMissing, ...details } = limit;
-      const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
-      throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
-    }
-    for (const arrival of arrivals) {
-      this.#waiting.add(arrival);
-      this.#held.add(arrival);
-    }
+    if (arrivals.length > maxQueuedRequests)
+      throw InvalidOptionError.ofCrowd(arrivals.length, maxQueuedRequests);
+    const limit = this.#queue.limitFor(first, maxQueuedRequests, arrivals.length);
+    if (!limit) return;
+    const { numMissing, ...details } = limit;
+    const numRounds = Math.ceil(numMissing / this.#call.maxBatchSize);
+    throw BackPressureError.of({ ...details, retryAfterMs: numRounds * this.#call.retryAfterMs });
   }
 
-  /** Enough to fill the next batch, and no more: whoever comes later still gets its turn in the one after it. */
-  #handOver(arriving: readonly Arrival[] = []): void {
-    const maxRows = this.#numBatches < NUM_CAUTIOUS_BATCHES ? this.#maxRows : Infinity;
-    while (this.#call.queueLength < Math.min(this.#call.maxBatchSize, maxRows)) {
-      const arrival = this.#held.take();
-      if (!arrival) return;
-      this.#active.set(arrival.id, arrival);
-      void this.#run(arrival, !arriving.includes(arrival));
-    }
-  }
-
-  async #run(arrival: Arrival, wasHeld: boolean): Promise<void> {
-    const { id: requestId, arrivedAtMs, controller } = arrival;
+  async #run(arrival: Arrival): Promise<void> {
+    const { id: requestId } = arrival;
+    const controller = new AbortController();
+    this.#active.set(requestId, controller);
     try {
-      const { signal } = controller;
-      const result = await this.#call(arrival, wasHeld ? { signal, arrivedAtMs } : { signal });
+      const result = await this.#call(arrival, { signal: controller.signal });
       this.#answers.push({ requestId, result });
     } catch (error) {
-      this.#fail(arrival, error);
+      this.#listener.onFailed(requestId, error);
     } finally {
       this.#active.delete(requestId);
-      this.#handOver();
     }
-  }
-
-  #fail({ id }: Arrival, error: unknown): void {
-    this.#waiting.remove(id);
-    this.#listener.onFailed(id, error);
   }
 }

@@ -1,21 +1,21 @@
 import type { BatchContext, BatchOptions } from '../../batching/batch.ts';
 
-/** What a file `<name>.deployment.ts` of this folder exports as `deployment`. */
+/** A file `<name>.deployment.ts` in this folder exports one as `deployment`. */
 export interface Deployment<Input, Output> {
-  /** Under which name a handle reaches it. */
+  /** The name for `getHandle`. */
   readonly name: string;
-  /** Turns what a caller sent into an input, or throws `InvalidOptionError`: that caller alone is rejected. */
+  /** Checks a caller's input. @throws InvalidOptionError, which rejects that caller only. */
   readonly checkInput: (input: unknown) => Input;
   readonly batchOptions?: BatchOptions<Input>;
-  /** Answers a whole batch: one entry per input, in order; an `Error` in a slot rejects that caller alone. */
+  /** Answers a batch with one entry per input, in order. An `Error` in a slot rejects that caller only. */
   readonly handler: (inputs: readonly Input[], context: BatchContext) => Promise<readonly (Output | Error)[]>;
 }
 
-/** A deployment as the worker holds it, whatever goes in and out. */
+/** A deployment with any types of input and output. */
 export type AnyDeployment = Deployment<unknown, unknown>;
 
-/** Types a deployment by its own parts, so that a definition needs no annotations. */
+/** Infers a deployment's types from its parts. */
 export function defineDeployment<Input, Output>(deployment: Deployment<Input, Output>): AnyDeployment {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only what checkInput has let through goes further
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the handler gets only what checkInput returned
   return deployment as AnyDeployment;
 }

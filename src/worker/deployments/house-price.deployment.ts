@@ -5,10 +5,10 @@ import { fromRayConfig } from '../../batching/ray-config.ts';
 import { loadOnnxModel } from '../runtime/onnx-model.ts';
 import { defineDeployment } from './deployment.ts';
 
-/** Loaded with the first batch: pages that never ask for a price never fetch it. */
+/** Loaded with the first batch, so that pages that never ask for a price do not fetch it. */
 const loadModel = loadOnnxModel(`${import.meta.env.BASE_URL}models/house-price/model.onnx`);
 
-/** Prices in euros, from houses given as numbers in the order of the model's features. */
+/** Predicts prices in euros. A house is a list of numbers in the order of the model's features. */
 export const deployment = defineDeployment({
   name: 'house-price',
   checkInput(input): readonly number[] {
@@ -16,10 +16,10 @@ export const deployment = defineDeployment({
       const names = features.map(({ name }) => name).join(', ');
       throw InvalidOptionError.of('input', `a list of ${features.length} numbers (${names})`, input);
     }
-    // Beyond the ranges that it was trained on the model only guesses.
+    // The model is useless beyond the ranges of its training data.
     return features.map(({ name, min, max }, i) => finiteIn({ from: min, to: max })(name, input[i]));
   },
-  // The configuration of the tutorial, as it stands there.
+  // As in the tutorial.
   batchOptions: fromRayConfig({ max_batch_size: 32, timeout_s: 0.1, stride_s: 0, allow_small_batch: true }),
   async handler(houses) {
     const model = await loadModel();

@@ -4,7 +4,7 @@ interface DeploymentModule {
   readonly deployment: AnyDeployment;
 }
 
-/** Every `<name>.deployment.ts` of this folder: a new file is all that a new deployment takes. */
+/** Every `<name>.deployment.ts` in this folder. A new deployment is a new file. */
 export const deployments: readonly AnyDeployment[] = Object.values(
   import.meta.glob<DeploymentModule>('./*.deployment.ts', { eager: true }),
 ).map((module) => module.deployment);

@@ -1,5 +1,5 @@
 import type { BatchContext } from '../../batching/batch.ts';
-import { BatchSizeMismatchError } from '../../batching/errors.ts';
+import { requireEntries } from '../../batching/batch/require-entries.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import { isMemoryError } from '../runtime/fault-of.ts';
 
@@ -9,8 +9,8 @@ export type BatchHandler<Item> = (
 ) => Promise<readonly unknown[]>;
 
 /**
- * Runs a batch; one that fails for want of memory is run again as two halves, one after the other, and so on. A single item
- * that does not fit fails alone. Any other failure is the whole batch's.
+ * Runs a batch. One that is out of memory is run again as two halves, one after the other, and so on. A single item that does
+ * not fit fails alone. Any other error fails the whole batch.
  */
 export async function runSplitting<Item>(
   handler: BatchHandler<Item>,
@@ -27,7 +27,7 @@ export async function runSplitting<Item>(
   }
 }
 
-/** What fails a part fails its members alone, unless it has ended the runtime. Those of a batch that everybody has left are not run any more. */
+/** An error fails the members of this part only, unless it ended the runtime. A batch that all callers have left is not run. */
 async function runPart<Item>(
   handler: BatchHandler<Item>,
   items: readonly Item[],
@@ -39,8 +39,7 @@ async function runPart<Item>(
   try {
     context.signal.throwIfAborted();
     const results: unknown = await runSplitting(handler, part, partOf(context, begin, end));
-    if (!Array.isArray(results)) throw BatchSizeMismatchError.of(part.length, 'not an array');
-    if (results.length !== part.length) throw BatchSizeMismatchError.of(part.length, results.length);
+    requireEntries(results, part.length);
     return results;
   } catch (cause) {
     if (cause instanceof WasmAbortError) throw cause;

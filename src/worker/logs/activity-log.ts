@@ -59,9 +59,7 @@ function changeOf(
   { numOutputTokens }: RequestActivity,
 ): Partial<Pick<RequestActivity, 'state' | 'numOutputTokens'>> {
   switch (update.type) {
-    case 'submitted':
     case 'accepted':
-    case 'resubmitted':
       return { state: 'waiting' };
     case 'restarted':
       return { state: 'waiting', numOutputTokens: 0 };

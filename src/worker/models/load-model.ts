@@ -7,7 +7,7 @@ import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
 import { readGenerationDefaults } from './generation-config.ts';
 import { readModel } from './families.ts';
 import { countParameters, type ModelConfig } from './model-config.ts';
-import type { ModelFolder, ModelTexts } from './store/model-store.ts';
+import type { ModelFolder, ModelTexts } from './store/model-folder.ts';
 import { servedFolder } from './model-files.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/protocol.ts';

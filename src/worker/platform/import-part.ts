@@ -1,15 +1,4 @@
-/** A part of the code that is loaded on demand could not be fetched. */
-export class PageOutdatedError extends Error {
-  override readonly name = 'PageOutdatedError';
-  readonly code = 'PAGE_OUTDATED';
-
-  static because(cause: unknown): PageOutdatedError {
-    return new PageOutdatedError(
-      'A part of this page could not be loaded, as offline or after a new version: reload the page.',
-      { cause },
-    );
-  }
-}
+import { PageOutdatedError } from '../protocol/errors/tabs.ts';
 
 /** @throws PageOutdatedError if the code cannot be fetched, and whatever the code itself throws. */
 export async function importPart<Module>(load: () => Promise<Module>): Promise<Module> {

@@ -1,24 +1,24 @@
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION } from './wire.ts';
 
-// What the bridge and the pages that it serves call each other by.
+// Names that the bridge and its pages share.
 
-/** The `meta` element in a page that the bridge serves; its content is the folder of the two paths below. */
+/** Names the `meta` element in a page of the bridge; its content is the folder of the two paths below. */
 export const BRIDGE_META = 'tabserve-bridge';
 
-/** The `meta` element that names the hub of a server; its content is an origin. */
+/** Names the `meta` element whose content is the origin of the server's hub. */
 export const HUB_META = 'tabserve-hub';
 
 /** Below the root of the site. */
 export const BRIDGE_FOLDER = '/bridge/';
 
-/** Below the folder: the secret of this run of the bridge, for pages of its own origin. */
+/** Path below the folder, of the secret of this run of the bridge. Pages of other origins cannot read it. */
 export const TOKEN_PATH = 'token';
 
-/** 32 bytes in hex: another server may answer at that path as well. */
+/** 32 bytes in hex. Another server may answer something else at that path. */
 export const TOKEN_FORM = /^[0-9a-f]{64}$/;
 
-/** Below the folder: the WebSocket of the worker that serves. */
+/** Path below the folder, of the WebSocket for the worker that serves. */
 export const SOCKET_PATH = 'socket';
 
-/** The WebSocket's subprotocol, of one version on both sides. The token is offered beside it: a page can set no header there. */
+/** The WebSocket's subprotocol. The worker offers the token as a second one: a page cannot set headers of a WebSocket. */
 export const BRIDGE_SUBPROTOCOL = `tabserve.v${PROTOCOL_VERSION}`;

@@ -1,35 +1,29 @@
-import type { ClientId, OverrideId, RequestId, WorkerId } from './protocol.ts';
+import type { ClientId, RequestId } from '../../batching/generation/request.ts';
 
-// The only places where text becomes an id.
+export type { ClientId, RequestId } from '../../batching/generation/request.ts';
 
-export function createRequestId(): RequestId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return createId() as RequestId;
-}
+/** Identity of one worker: a tab that takes over brings a new one. */
+export type WorkerId = string & { readonly __brand: 'WorkerId' };
 
-export function createClientId(): ClientId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return createId() as ClientId;
-}
+/** Identity of one temporary policy, from its first request to its end. */
+export type OverrideId = string & { readonly __brand: 'OverrideId' };
 
-/** For a client that another one speaks for. */
+export const createRequestId = createId<RequestId>;
+export const createClientId = createId<ClientId>;
+export const createWorkerId = createId<WorkerId>;
+export const createOverrideId = createId<OverrideId>;
+
+/** For a client behind the bridge, which has no id of its own. */
 export function asClientId(name: string): ClientId {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
   return name as ClientId;
 }
 
-export function createWorkerId(): WorkerId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return createId() as WorkerId;
-}
-
-export function createOverrideId(): OverrideId {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
-  return createId() as OverrideId;
-}
-
-/** 128 random bits as text: `crypto.randomUUID` is there on secure origins alone. */
-export function createId(): string {
+/** 128 random bits in hex: `crypto.randomUUID` exists on secure origins only. */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the kind of id
+export function createId<Id extends string>(): Id {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+  return text as Id;
 }

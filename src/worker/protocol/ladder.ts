@@ -1,27 +1,26 @@
-import type { BackendChoice, Rung, WorkerPast } from './protocol.ts';
+import * as v from 'valibot';
+import type { Wire } from './wire.ts';
 
+/** Where the model may run, best first. Each is tried in a worker of its own. */
 const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
-/** Of the first worker of a tab. */
-export const NO_PAST: WorkerPast = { leftRungs: [], isProven: false, condemned: [] };
-
-/** The rungs to try in turn. A backend that was asked for keeps to its own. */
-export function ladderOf(choice: BackendChoice): readonly Rung[] {
-  switch (choice) {
-    case 'auto':
-      return LADDER;
-    case 'webgpu':
-      return LADDER.slice(0, 2);
-    case 'wasm':
-      return LADDER.slice(2);
-    default:
-      return choice satisfies never;
-  }
-}
+export const rung = v.picklist(LADDER);
+export type Rung = Wire<typeof rung>;
 
 export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
   'webgpu-fp16': 'WebGPU in fp16',
   'webgpu-fp32': 'WebGPU in fp32',
   'wasm-threads': 'WASM with threads',
   wasm: 'WASM',
+};
+
+export const backendChoice = v.picklist(['auto', 'webgpu', 'wasm']);
+/** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
+export type BackendChoice = Wire<typeof backendChoice>;
+
+/** The rungs to try in turn. */
+export const LADDERS: Readonly<Record<BackendChoice, readonly Rung[]>> = {
+  auto: LADDER,
+  webgpu: LADDER.slice(0, 2),
+  wasm: LADDER.slice(2),
 };

@@ -1,30 +1,22 @@
-import { createId } from './ids.ts';
-import type { ClientId } from './protocol.ts';
+import { createId, type ClientId } from './ids.ts';
 
-// One worker per site: every tab of an origin uses these names. None holds the protocol's version, so that tabs of
-// two versions meet, and never have two leaders.
+// Every tab of an origin uses these names. They don't contain the protocol's version: tabs of two versions share one leader.
 
-/** All tabs and the worker talk here; what concerns one tab alone goes over that tab's own channel. */
+/** Channel of all tabs and the worker. Messages to a single tab go over that tab's own channel. */
 export const SHARED_CHANNEL = 'tabserve';
 
-/** Held by the tab that leads, for as long as it does. */
+/** Held by the tab that leads. */
 export const LEADER_LOCK = 'tabserve:leader';
 
-/** Held by the worker that serves: a new one starts only when the old one is really gone. */
+/** Held by the worker that serves: a new one serves only when the old one is gone. */
 export const WORKER_LOCK = 'tabserve:worker';
 
-/** Of a lock that one worker holds to its end: who made it queues for it, and knows when it is gone. */
+/** Names a lock that one worker holds to its end. The tab that made the worker queues for it. */
 export function createLifeName(): string {
   return `tabserve:worker:${createId()}`;
 }
 
-/** Of the channel to one tab, and of the lock that this tab holds for life. */
+/** Names the channel to one tab, and the lock that this tab holds for life. */
 export function clientName(clientId: ClientId): string {
   return `tabserve:client:${clientId}`;
 }
-
-/** Of ids and of deployments' names, in UTF-16 units: a message with a longer one does not pass the doors. */
-export const MAX_NAME_LENGTH = 100;
-
-/** More than any model's context: a longer list of tokens is refused before its entries are looked at. */
-export const MAX_TOKEN_IDS = 65_536;

@@ -29,13 +29,17 @@ import {
   ModelStoreError,
   StorageQuotaError,
 } from './errors/hub.ts';
-import { PageOutdatedError } from '../platform/import-part.ts';
-import type { WireError } from './protocol.ts';
-import { OverrideEndedError, OverrideHeldError, VersionMismatchError } from './errors/tabs.ts';
+import type { WireError } from './wire.ts';
+import {
+  OverrideEndedError,
+  OverrideHeldError,
+  PageOutdatedError,
+  VersionMismatchError,
+} from './errors/tabs.ts';
 import { DeviceLostError, NoWebGpuAdapterError } from './errors/runtime.ts';
 import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
 
-/** An error that crossed the wire and whose code this version does not know. */
+/** An error from the wire with a code that this version does not know. */
 export class ServeError extends Error {
   override readonly name = 'ServeError';
   readonly code: string;
@@ -46,7 +50,7 @@ export class ServeError extends Error {
   }
 }
 
-/** The classes that are told apart by their code alone. */
+/** Classes that are made from a message alone. */
 const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = {
   CLOSED: ClosedError,
   DEVICE_LOST: DeviceLostError,

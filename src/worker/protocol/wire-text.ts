@@ -1,13 +1,13 @@
 import { parse, stringify } from 'devalue';
 
-// Messages over a WebSocket are text. JSON would turn Infinity, which knobs may be, into null, and drop what is undefined.
+// Messages over a WebSocket are text. JSON would turn Infinity, a valid knob, into null, and drop undefined values.
 
-/** @throws Error for what has no text: a function, or an object of a class of its own. */
+/** @throws Error for a function or an instance of a class, which cannot be text. */
 export function toWireText(message: unknown): string {
   return stringify(message);
 }
 
-/** Undefined for anything that `toWireText` does not write. */
+/** Undefined for anything but the output of `toWireText`. */
 export function fromWireText(text: unknown): unknown {
   if (typeof text !== 'string') return undefined;
   try {

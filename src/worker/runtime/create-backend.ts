@@ -1,6 +1,7 @@
 import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
 import type { BackendChoice, BackendInfo, Rung, WorkerPast } from '../protocol/protocol.ts';
-import { ladderOf, NO_PAST } from '../protocol/ladder.ts';
+import { LADDERS } from '../protocol/ladder.ts';
+import { NO_PAST } from '../protocol/recovery.ts';
 import { AdapterGoneError, NoWebGpuAdapterError, RungUnavailableError } from '../protocol/errors/runtime.ts';
 import type { ModelBackend, PackedModel } from './model-backend.ts';
 import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
@@ -23,7 +24,7 @@ export type DeviceChoice = {
 export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_PAST): Promise<DeviceChoice> {
   const reasons = new Set(choice === 'wasm' ? ['Set by ?backend=wasm'] : []);
   let refusal: Error | undefined;
-  for (const rung of ladderOf(choice)) {
+  for (const rung of LADDERS[choice]) {
     const left = past.leftRungs.find((entry) => entry.rung === rung);
     try {
       if (left) throw new RungUnavailableError(left.reason);
@@ -88,13 +89,11 @@ function memoryOfMachine(): number | undefined {
   return gibibytes < 8 ? gibibytes * 2 ** 30 : undefined;
 }
 
-export interface CreatedBackend {
-  readonly backend: ModelBackend;
-  readonly backendInfo: BackendInfo;
-}
-
 /** Makes packed weights ready to run. `weights` is not read any more when it resolves. */
-export async function createBackend(model: PackedModel, device: DeviceChoice): Promise<CreatedBackend> {
+export async function createBackend(
+  model: PackedModel,
+  device: DeviceChoice,
+): Promise<{ readonly backend: ModelBackend; readonly backendInfo: BackendInfo }> {
   const { rung, fallbackReason } = device;
   const shared = { rung, precision: model.packed.dtype, fallbackReason };
   if ('gpu' in device) {

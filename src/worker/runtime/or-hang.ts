@@ -1,4 +1,4 @@
-import { systemClock, type Clock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/clock.ts';
 import { StepWatchdog } from './step-watchdog.ts';
 
 /**
@@ -6,13 +6,9 @@ import { StepWatchdog } from './step-watchdog.ts';
  *
  * @throws StepHangError after `patienceMs`; the work may still go on then.
  */
-export async function orHang<Result>(
-  work: Promise<Result>,
-  patienceMs: number,
-  clock: Clock = systemClock,
-): Promise<Result> {
+export async function orHang<Result>(work: Promise<Result>, patienceMs: number): Promise<Result> {
   const { promise: hang, reject } = Promise.withResolvers<never>();
-  const end = new StepWatchdog(clock, reject, patienceMs).begin();
+  const end = new StepWatchdog(systemClock, reject, patienceMs).begin();
   try {
     return await Promise.race([work, hang]);
   } finally {

@@ -13,19 +13,17 @@ import type {
 } from '../protocol/protocol.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
+import type { Submission } from './prompt-generator.ts';
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
 
-export interface ActiveRequestOptions {
-  readonly requestId: RequestId;
+export interface ActiveRequestOptions extends Pick<Submission, 'requestId' | 'elapsedMs'> {
   readonly model: ServedModel;
   readonly prompt: string;
   readonly numPromptTokens: number;
   readonly echo: boolean;
   /** Whether the prompt's logprobs come with its echo. */
   readonly scoresPrompt: boolean;
-  /** Submitted -> received here, ms. */
-  readonly elapsedMs: number;
   readonly resumption: Resumption | undefined;
   /** At least one. */
   readonly choices: readonly Choice[];

@@ -8,7 +8,7 @@ import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts'
 import { continuationSeed } from '../../batching/sampling/random.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
-import { servedModel } from '../protocol/served-model.ts';
+import { toServedModel } from '../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
@@ -121,11 +121,13 @@ export class ModelGenerator implements PromptGenerator {
   }: Submission): PreparedRequest {
     const { modelInfo, backendInfo, config } = this.#model;
     const resolved = resolveOptions(options, modelInfo);
-    const { echo, ending, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
+    // Stop strings are matched by the choice: the engine knows ids alone.
+    const { stop: _stop, ...ending } = resolved.ending;
     const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
       requestId,
-      model: servedModel(modelInfo, backendInfo),
+      model: toServedModel(modelInfo, backendInfo),
       prompt: prompt.text,
       numPromptTokens: prompt.tokenIds.length,
       echo,
@@ -143,11 +145,8 @@ export class ModelGenerator implements PromptGenerator {
       promptTokenIds: prompt.tokenIds,
       resumedTokenIds: resumption?.choices[choice.index]?.tokenIds ?? [],
       maxNewTokens,
-      minNewTokens: ending.minTokens,
-      ignoresEndTokens: ending.ignoreEos,
-      stopTokenIds: ending.stopTokenIds,
-      keepsStopToken: ending.includeStopStrInOutput,
-      numPromptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
+      ...ending,
+      promptLogprobs: choice.promptLogprobs ? undefined : promptLogprobs,
       priority,
       stopsAfter: (tokenId: number) => choice.push(tokenId),
       sampling: { ...sampling, seed: choice.seed },

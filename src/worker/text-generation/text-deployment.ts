@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batchin
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
-import { isSameModel, servedModel } from '../protocol/served-model.ts';
+import { isSameModel, toServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { Deadlines, timeoutMsOf } from './deadlines.ts';
@@ -32,8 +32,8 @@ const NO_GAUGES: EngineGauges = {
 
 /** The generator tells the outcome of its requests to `onUpdates`. */
 export type CreateGenerator = (
-  policy: BatchingPolicy,
   onUpdates: (updates: readonly RequestUpdate[]) => void,
+  policy: BatchingPolicy,
 ) => PromptGenerator;
 
 /** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
@@ -89,7 +89,7 @@ export class TextDeployment {
    * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (policy, onUpdates) => {
+    const create: CreateGenerator = (onUpdates, policy) => {
       const listener = {
         ...this.#options,
         onUpdates,
@@ -98,7 +98,7 @@ export class TextDeployment {
       };
       return new ModelGenerator(model, policy, listener, this.#options.maxRows);
     };
-    return this.use(servedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
+    return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
   /** As `useModel`, for any generator. */
@@ -109,7 +109,7 @@ export class TextDeployment {
     signal?: AbortSignal,
   ): Promise<void> {
     if (this.#model.type === 'ready') await this.#endOld(this.#model.generator, served, whenBusy, signal);
-    const generator = create(this.#policy, this.#onUpdates);
+    const generator = create(this.#onUpdates, this.#policy);
     this.#served = served;
     this.#endLoading({ type: 'ready', generator });
   }

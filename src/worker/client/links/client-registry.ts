@@ -1,7 +1,7 @@
 import type { ClientId } from '../../protocol/protocol.ts';
 import { clientName } from '../../protocol/names.ts';
 
-/** What this needs of the platform's lock manager. */
+/** The part of `navigator.locks` that is used here. */
 export type Locks = Pick<LockManager, 'request'>;
 
 export interface ClientRegistryListener {
@@ -10,8 +10,8 @@ export interface ClientRegistryListener {
 }
 
 /**
- * The tabs that the worker serves. Each holds a lock of its own for life; the registry queues for it, and once it is
- * granted the tab is gone, however it went.
+ * The tabs that the worker serves. Each tab holds a lock for life, and the registry queues for it: once the lock is granted,
+ * the tab is gone.
  */
 export class ClientRegistry {
   readonly #locks: Locks;
@@ -27,7 +27,7 @@ export class ClientRegistry {
     return this.#clients.size;
   }
 
-  /** Takes in a tab at its first message. One that is gone already, its message still on the way, leaves at once. */
+  /** Adds a tab at its first message. A tab that is gone by then leaves at once. */
   meet(clientId: ClientId): void {
     if (this.#clients.has(clientId)) return;
     this.#clients.add(clientId);

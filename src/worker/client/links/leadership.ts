@@ -6,7 +6,7 @@ export interface LeadershipListener {
   onResigned(): void;
 }
 
-/** This tab's part in who leads. The lock decides: whoever holds it leads, and whoever is gone holds nothing. */
+/** Competes for the leader's lock: the tab that holds it leads, and a tab that is gone holds nothing. */
 export class Leadership {
   readonly #locks: Locks;
   readonly #listener: LeadershipListener;
@@ -30,7 +30,7 @@ export class Leadership {
     const { signal } = candidacy.withdrawal;
     this.#locks
       .request(LEADER_LOCK, { signal }, () => {
-        // Withdrawn in the same moment in which it was granted.
+        // Withdrawn just as it was granted.
         if (this.#candidacy !== candidacy) return undefined;
         candidacy.isElected = true;
         this.#listener.onElected();
@@ -42,7 +42,7 @@ export class Leadership {
       });
   }
 
-  /** Leaves the queue, or the lead to the next in it. */
+  /** Leaves the queue, or hands the lead to the next tab in it. */
   resign(): void {
     const candidacy = this.#candidacy;
     if (!candidacy) return;

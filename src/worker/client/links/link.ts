@@ -1,18 +1,21 @@
-import type { ClientMessage, TabRole, WorkerMessage } from '../../protocol/protocol.ts';
+import type { ClientMessage, TabRole, Unsigned, WorkerMessage } from '../../protocol/protocol.ts';
 
 /** A message before the client has signed it. */
-export type Outgoing<Message = ClientMessage> = Message extends unknown
-  ? Omit<Message, 'version' | 'clientId'>
+export type Outgoing = Unsigned<ClientMessage>;
+
+/** A message that the worker answers, without the id that pairs message and answer. */
+export type WorkerCall<Message = Outgoing> = Message extends { readonly callId: number }
+  ? Omit<Message, 'callId'>
   : never;
 
 export interface LinkListener {
-  /** Messages go through from now on: what a worker needs to know this tab may be said. */
+  /** Messages go through from now on. */
   onOpen(): void;
   onMessage(message: WorkerMessage): void;
-  /** What was on its way is lost, and the worker that was there knows this client no more; `onOpen` follows when there is one. */
+  /** Messages on their way are lost, and the worker has forgotten this client; `onOpen` follows when there is a worker. */
   onInterrupted(): void;
   onRole(role: TabRole): void;
-  /** The browser is about to freeze this tab, or to close it: no code of it may run for a while, or ever. */
+  /** The browser is about to freeze or close this tab: its code may not run for a while, or never again. */
   onPutAway(): void;
   /** A worker of another version of the protocol serves. */
   onForeignWorker(version: number): void;
@@ -22,11 +25,11 @@ export interface LinkListener {
 
 /** How a tab and the worker reach each other. */
 export interface Link {
-  /** Empty where the worker is shared with the other tabs, else why it is not. */
+  /** Why the worker is not shared with the other tabs; empty where it is. */
   readonly isolationReason: string;
   /** @throws DataCloneError for what cannot be cloned. */
   post(message: Outgoing): void;
-  /** Leaves: a worker in this tab ends, and another tab may take over. */
+  /** Ends a worker in this tab; another tab may take over. */
   close(): void;
 }
 

@@ -4,7 +4,7 @@ import { openSoloLink } from './solo-link.ts';
 
 type LinkOptions = Pick<SharedLinkOptions, 'clientId' | 'host'>;
 
-/** A link to the worker of the site where the browser can share it, else to one of this tab's own. */
+/** Opens a link to the site's shared worker where the browser can share one, else to a worker of this tab's own. */
 export function openLink(options: LinkOptions, listener: LinkListener): Link {
   const missing = missingPlatformParts();
   if (missing.length === 0) {
@@ -14,7 +14,7 @@ export function openLink(options: LinkOptions, listener: LinkListener): Link {
   return openSoloLink({ ...options, reason }, listener);
 }
 
-/** Web Locks exist in secure contexts only: over HTTPS, or from localhost. */
+/** Web Locks exist only in secure contexts: over HTTPS, or from localhost. */
 function missingPlatformParts(): string[] {
   return [
     ...('BroadcastChannel' in globalThis ? [] : ['BroadcastChannel']),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestId } from '../../../batching/generation/test-support.ts';
 import type { BackendChoice, FaultKind, Rung } from '../../protocol/protocol.ts';
-import { ladderOf } from '../../protocol/ladder.ts';
+import { LADDERS } from '../../protocol/ladder.ts';
 import { RecoveryPlan, type EndedWorker, type NextMove } from './recovery-plan.ts';
 
 /** One worker's life: where it ran, whether it brought a token, and how it ended. */
@@ -17,7 +17,7 @@ function createPlan(choice: BackendChoice = 'auto') {
   /** Every rung that is not left is there. */
   const nextRung = (): Rung | undefined => {
     const left = plan.past.leftRungs.map(({ rung }) => rung);
-    return ladderOf(choice).find((rung) => !left.includes(rung));
+    return LADDERS[choice].find((rung) => !left.includes(rung));
   };
   const live = ({
     hasProgress = false,

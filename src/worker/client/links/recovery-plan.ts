@@ -1,14 +1,15 @@
 import type { BackendChoice, Fault, Recovery, RequestId, Rung, WorkerPast } from '../../protocol/protocol.ts';
-import { ladderOf, NO_PAST, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { LADDERS, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 
 /** Where a worker was when it ended. */
 export interface EndedWorker {
   readonly fault: Fault;
   /** Requests of the step that failed which have no token of this worker; empty where no step ran. */
   readonly stalledIds: readonly RequestId[];
-  /** Sequences that ran; 0 where that is not known. */
+  /** Sequences that ran; 0 where unknown. */
   readonly numRunning: number;
-  /** `fetch`: its script did not come. `start`: it had not served yet. `idle`: nobody waited for anything. */
+  /** `fetch`: its script could not be loaded. `start`: it had not served yet. `idle`: no request waited or ran. */
   readonly phase: 'fetch' | 'start' | 'idle' | 'busy';
 }
 
@@ -16,51 +17,51 @@ export type NextMove =
   /** A fresh worker, with `past`, after this long. */
   { readonly type: 'restart'; readonly delayMs: number } | { readonly type: 'give-up' };
 
-/** Workers in a row without a token, before the next rung is tried. */
+/** Leave a rung after so many workers in a row without a token. */
 const MAX_FAILURES_ON_RUNG = 2;
-/** Workers in a row for whose only sequence memory was too small, whatever they brought: another rung has other memory. */
+/** Leave a rung after so many workers in a row that ran out of memory with a single sequence, even if they made tokens. */
 const MAX_LONE_MEMORY_FAULTS = 3;
-/** And where there is no other: so often a worker may end before it serves. */
+/** Give up after so many workers in a row that ended before they served, on the last rung. */
 const MAX_STARTS_ON_LAST_RUNG = 5;
-/** With the longer and longer delays between them, more than half a minute: a network that has gone may be back by then. */
+/** Give up after so many loads of the script: with the growing delays, more than half a minute without a network. */
 const MAX_FETCHES = 10;
-/** Before its device is chosen, a worker depends on its script alone. */
+/** Give up after so many workers in a row that ended before they chose a device. */
 const MAX_STARTS_WITHOUT_RUNG = 3;
-/** Workers that a request may end, in a row and without a token of its own, before it is the one that fails. */
+/** Fail a request after so many workers in a row that crashed in its step, without a token for it. */
 const MAX_DEATHS_OF_REQUEST = 3;
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8000;
-/** A browser's GPU process that has crashed is back by then. */
+/** Time for the browser to restart a crashed GPU process. */
 const ADAPTER_DELAY_MS = 2000;
 
 /**
- * What follows when a worker has ended. The same rung again, with its requests resumed; after several ends without a token in
- * between, the next rung. A request is the last thing to be blamed: it fails only when it was alone in the step that failed, in
- * worker after worker, either while others went on well or on the last rung. Then the rungs that were left for its sake are
- * tried again.
+ * Decides what follows the end of a worker. The next worker takes the same rung and resumes the requests; after several workers
+ * without a token, the next rung. A request fails only as a last resort: when worker after worker crashed with it alone in the
+ * step, either while other requests made progress or on the last rung. The rungs that were left because of it are then tried
+ * again.
  */
 export class RecoveryPlan {
   readonly #ladder: readonly Rung[];
   #past = NO_PAST;
-  /** That the worker which runs now has said to run on. */
+  /** The rung of the current worker, once it is known. */
   #rung: Rung | undefined;
   #hasProgressed = false;
   /** Workers in a row without a token. */
   #numFailures = 0;
-  /** Of these, those that had nothing to do: their rung is not to blame. */
+  /** Workers in a row that ended idle: their rung is not to blame. */
   #numIdleEnds = 0;
-  /** Workers in a row whose script did not come: no rung is to blame, and no request. */
+  /** Workers in a row whose script could not be loaded: no rung and no request is to blame. */
   #numFetchFailures = 0;
   #numLoneMemoryFaults = 0;
-  /** Deaths in a row, without a token of its own, at which each request was there. */
+  /** By request: workers in a row that crashed in its step, without a token for it. */
   #numDeaths = new Map<RequestId, number>();
 
   constructor(choice: BackendChoice) {
-    this.#ladder = ladderOf(choice);
+    this.#ladder = LADDERS[choice];
   }
 
-  /** What the next worker has to know. */
+  /** For the next worker. */
   get past(): WorkerPast {
     return this.#past;
   }
@@ -105,7 +106,7 @@ export class RecoveryPlan {
     this.#numDeaths = new Map(stalledIds.map((id) => [id, (this.#numDeaths.get(id) ?? 0) + 1]));
   }
 
-  /** Half as many at a time: less memory, or closer to the one that is to blame. */
+  /** Half as many rows need less memory, or narrow down the request that is to blame. */
   #fewerRows({ fault, stalledIds, numRunning }: EndedWorker): Pick<WorkerPast, 'maxRows'> {
     const isSuspicious = Math.max(0, ...this.#numDeaths.values()) >= MAX_FAILURES_ON_RUNG;
     const numTogether = fault.kind === 'out-of-memory' ? numRunning : isSuspicious ? stalledIds.length : 0;
@@ -145,7 +146,7 @@ export class RecoveryPlan {
     return rung === this.#ladder.at(-1);
   }
 
-  /** A step that fails again and again ends with a request that is to blame; a start has nobody else. */
+  /** Only starts can be hopeless: when steps keep failing, a request is to blame. */
   #isHopeless(phase: EndedWorker['phase'], rung: Rung | undefined): boolean {
     if (phase === 'fetch') return this.#numFetchFailures >= MAX_FETCHES;
     if (phase !== 'start') return false;
@@ -162,7 +163,7 @@ export class RecoveryPlan {
   }
 }
 
-/** At once the first time, then twice as long each time, up to a bound. */
+/** No delay the first time; then each is twice as long as the one before, up to a limit. */
 function delayAfter(numFailures: number): number {
   return numFailures <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (numFailures - 2));
 }

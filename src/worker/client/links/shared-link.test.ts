@@ -3,7 +3,7 @@ import { clientId, settle } from '../../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../../protocol/protocol.ts';
 import type { Link } from './link.ts';
 import { clientName, LEADER_LOCK, SHARED_CHANNEL } from '../../protocol/names.ts';
-import { NO_PAST } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 import { openSharedLink } from './shared-link.ts';
 import { createWorkerStatus, FakeLocks, FakeWorkerPort, RecordingLinkListener } from '../../test-support.ts';
 

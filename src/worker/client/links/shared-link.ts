@@ -3,26 +3,26 @@ import type { Locks } from './client-registry.ts';
 import { Leadership } from './leadership.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
-import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
-import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-message.ts';
+import { WorkerHost, type WorkerSource } from './worker-host.ts';
+import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
-/** What this needs of `window`: how the browser tells that the page is put away, or taken out again. */
+/** The part of `window` that reports when the page is put away, and when it is taken out again. */
 export type PageLifecycle = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
 
 export interface SharedLinkOptions {
   readonly clientId: ClientId;
-  readonly host: Pick<WorkerHostOptions, 'createWorker'> & Omit<WorkerHostOptions['init'], 'isShared'>;
+  readonly host: WorkerSource;
   readonly locks: Locks;
   readonly page: PageLifecycle;
 }
 
-/** A page that is frozen, or kept for the back button, runs nothing: it must not lead. */
+/** A page that is frozen, or kept for the back button, runs no code: it must not lead. */
 const PUT_AWAY = ['freeze', 'pagehide'] as const;
 const TAKEN_OUT = ['resume', 'pageshow'] as const;
 
 /**
- * One worker for all tabs of the site. Every tab queues for the leader's lock, and the one that holds it runs the
- * worker; they talk over channels, so that no tab needs to know which one it is.
+ * One worker for all tabs of the site. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
+ * Messages go over channels, so that no tab needs to know which one leads.
  */
 export function openSharedLink(
   { clientId, host, locks, page }: SharedLinkOptions,
@@ -39,10 +39,10 @@ export function openSharedLink(
     init: { ...init, isShared: true },
     locks,
     onMessage() {
-      // It talks over the channels.
+      // A shared worker sends its messages over the channels.
     },
     onGiveUp(error) {
-      // The next tab may do better.
+      // A worker may run in the next tab.
       leadership.resign();
       listener.onFailure(error);
     },
@@ -66,7 +66,7 @@ export function openSharedLink(
     }
     const foreign = foreignWorkerVersion(data);
     if (foreign === undefined) return;
-    // Of two versions the newer one goes on: it leads as soon as it can.
+    // The newer version goes on: it leads as soon as it can.
     if (foreign > PROTOCOL_VERSION) {
       isOutdated = true;
       leadership.resign();
@@ -85,7 +85,7 @@ export function openSharedLink(
   own.addEventListener('message', receive);
   for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true });
   for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true });
-  // The lock first: a worker that heard of this tab before it holds its lock would take it for gone.
+  // Say nothing before the lock is held: a worker takes a tab without its lock for gone.
   void locks.request(clientName(clientId), () => {
     if (isClosed) return undefined;
     listener.onOpen();

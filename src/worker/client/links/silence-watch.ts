@@ -7,12 +7,12 @@ export interface SilenceWatchOptions {
 }
 
 const INTERVAL_MS = 5000;
-/** A pass over a long prompt on the CPU keeps a worker from answering, and on a loaded machine for long. */
+/** A worker cannot answer while the CPU computes a long prompt. */
 const LEAST_PATIENCE_MS = 60_000;
 
 /**
- * Asks for signs of life, and tells when none has come for so long that none will. It counts its own timers, not the time
- * between them: while a machine sleeps neither goes on, and where a browser holds timers back it is late, and never wrong.
+ * Pings the worker and reports one that has not answered for too long. It counts its own timers instead of reading a clock: a
+ * sleeping machine stops both sides, and a browser that throttles timers only delays the report.
  */
 export class SilenceWatch {
   readonly #options: SilenceWatchOptions;

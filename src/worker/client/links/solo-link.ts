@@ -1,12 +1,12 @@
 import { PROTOCOL_VERSION, type ClientId, type ClientMessage } from '../../protocol/protocol.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
-import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
-import { parseWorkerMessage } from '../../protocol/worker-message.ts';
+import { WorkerHost, type WorkerSource } from './worker-host.ts';
+import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
 export interface SoloLinkOptions {
   readonly clientId: ClientId;
-  readonly host: Pick<WorkerHostOptions, 'createWorker'> & Omit<WorkerHostOptions['init'], 'isShared'>;
-  /** Why the tabs cannot share. */
+  readonly host: WorkerSource;
+  /** Why this tab cannot share a worker. */
   readonly reason: string;
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../../batching/clock.ts';
 import { FakeClock } from '../../../batching/fake-clock.ts';
 import { requestId } from '../../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION, type HostMessage, type Unsigned } from '../../protocol/protocol.ts';
-import { NO_PAST } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 import { FakeLocks, FakeWorkerPort } from '../../test-support.ts';
 import { WorkerHost, type WorkerHostOptions } from './worker-host.ts';
 

@@ -9,13 +9,13 @@ import {
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from './client-registry.ts';
-import { parseHostMessage } from '../../protocol/host-message.ts';
+import { parseHostMessage } from '../../protocol/host-messages.ts';
 import { createLifeName } from '../../protocol/names.ts';
 
-/** A large model that is converted, or runs its first pass on a loaded machine's CPU, keeps a worker from answering for long. */
+/** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */
 const PATIENCE_AT_START_MS = 300_000;
 
-/** What a worker is to the tab that makes it. */
+/** A worker, as the tab that makes it sees it. */
 export interface WorkerPort {
   postMessage(message: unknown): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
@@ -26,22 +26,26 @@ export interface WorkerPort {
 export interface WorkerHostOptions {
   readonly createWorker: () => WorkerPort;
   readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past'>;
-  /** What the worker says that is not for its host. */
+  /** Gets messages of the worker that are not for its host. */
   readonly onMessage: (data: unknown) => void;
-  /** So many workers have failed one after another that the next would as well. */
+  /** Workers failed one after another, and no further one is started. */
   readonly onGiveUp: (error: Error) => void;
-  /** Tell when a worker is gone that could not say so. */
+  /** Reports the end of a worker that could not report it itself. */
   readonly locks?: Locks;
   readonly clock?: Clock;
 }
 
-/** Keeps a worker running in this tab: one that fails, hangs or is gone is replaced, as the plan says. */
+/** Makes a link's workers. */
+export type WorkerSource = Pick<WorkerHostOptions, 'createWorker'> &
+  Omit<WorkerHostOptions['init'], 'isShared'>;
+
+/** Keeps a worker running in this tab: replaces one that fails, hangs or is gone, as the recovery plan says. */
 export class WorkerHost {
   readonly #options: WorkerHostOptions;
   readonly #clock: Clock;
   #plan: RecoveryPlan;
   #hosted: HostedWorker | undefined;
-  /** Of the start that is due. */
+  /** Set while a start is due. */
   #cancelStart: (() => void) | undefined;
 
   constructor(options: WorkerHostOptions) {
@@ -50,7 +54,7 @@ export class WorkerHost {
     this.#plan = new RecoveryPlan(options.init.backend);
   }
 
-  /** From the top of the ladder. */
+  /** Starts a worker at the top of the ladder. */
   start(): void {
     this.#plan = new RecoveryPlan(this.#options.init.backend);
     this.#launch();
@@ -92,7 +96,7 @@ export class WorkerHost {
       else this.#options.onMessage(data);
     });
     port.addEventListener('error', ({ message }) => {
-      // The message is missing where the worker's script could not be loaded.
+      // Browsers send no message when the script could not be loaded.
       if (message === undefined) hosted.state = 'missing';
       this.#replace(hosted, 'worker-error', message ?? 'its script could not be loaded');
     });
@@ -107,12 +111,12 @@ export class WorkerHost {
     } satisfies WorkerInit);
   }
 
-  /** Undefined where the browser refuses one: a policy of the page, say. */
+  /** Undefined where the browser refuses one, for instance by a policy of the page. */
   #create(): WorkerPort | undefined {
     try {
       return this.#options.createWorker();
     } catch (cause) {
-      // In a turn of its own: whoever called is not done yet.
+      // In a turn of its own: the caller is not done yet.
       queueMicrotask(() => this.#options.onGiveUp(failureOf(String(cause))));
       return undefined;
     }
@@ -153,7 +157,7 @@ export class WorkerHost {
     }
   }
 
-  /** The lock is free when the worker is gone, however it went. */
+  /** The worker holds the lock to its end, whatever ends it. */
   #watchLife(hosted: HostedWorker): void {
     const { lifeLock } = hosted;
     if (lifeLock === undefined) return;
@@ -162,13 +166,13 @@ export class WorkerHost {
     );
   }
 
-  /** No timer runs while there is nothing to wait for. */
+  /** Without work no timer runs. */
   #watchSilence({ hasWork, watch }: HostedWorker): void {
     if (hasWork) watch.start();
     else watch.stop();
   }
 
-  /** It could not say itself what has happened. */
+  /** For a worker that could not report its fault: the requests are those of the last step that it announced. */
   #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
     const { requestIds = [], stalledIds = [] } = hosted.step ?? {};
     this.#end(hosted, { fault: { kind, message }, stalledIds, numRunning: requestIds.length });
@@ -199,10 +203,10 @@ interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
   readonly watch: SilenceWatch;
-  /** `missing`: its script did not come. */
+  /** `missing`: its script could not be loaded. */
   state: 'missing' | 'starting' | 'ready';
   hasWork: boolean;
-  /** The last that it has announced, where it does so. */
+  /** The last step that it announced. */
   step: Pick<Extract<HostMessage, { type: 'step' }>, 'requestIds' | 'stalledIds'> | undefined;
 }
 
@@ -212,7 +216,7 @@ function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
   return hasWork ? 'busy' : 'idle';
 }
 
-/** What nobody has caught names no step. */
+/** An uncaught error does not name the step. */
 function withAnnounced({ step }: HostedWorker, fault: FaultMessage): FaultMessage {
   return { ...fault, stalledIds: step?.stalledIds ?? [] };
 }

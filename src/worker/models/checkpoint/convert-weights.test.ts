@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { safetensorsFile } from './safetensors-builder.ts';
 import { convertWeights, packInMemory } from './convert-weights.ts';
-import { planModel, type DtypeChoice } from './model-plan.ts';
+import { planModel } from './model-plan.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 

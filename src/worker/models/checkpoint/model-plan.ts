@@ -1,10 +1,8 @@
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
+import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { BYTES_PER_VALUE, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
-
-/** `auto` takes the best that the device offers and that fits. */
-export type DtypeChoice = 'auto' | Dtype;
+import { BYTES_PER_VALUE, layOut, type PackedLayout } from './packed-weights.ts';
 
 /** Limits of the device, in bytes. */
 export type DeviceLimits =
@@ -111,22 +109,22 @@ function findObstacle(
   device: DeviceLimits,
 ): string | undefined {
   if (layout.size > LARGEST_FILE)
-    return exceeds('weights', layout.size, 'that onnxruntime-web reads', LARGEST_FILE);
-  if (device.kind === 'wasm' && bytes.device > LARGEST_FILE) {
-    return exceeds('memory', bytes.device, 'of a WASM heap', LARGEST_FILE);
-  }
+    return exceeds('its weights take', layout.size, LARGEST_FILE, 'that onnxruntime-web can read');
+  if (device.kind === 'wasm' && bytes.device > LARGEST_FILE)
+    return exceeds('it needs memory of', bytes.device, LARGEST_FILE, 'of a WASM heap');
   const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
   if (bytes.device > share)
-    return exceeds('memory', bytes.device, 'of this machine that a page may take', share);
+    return exceeds('it needs memory of', bytes.device, share, 'that a page may take on this machine');
   if (device.kind === 'wasm') return undefined;
   const limit = Math.min(device.maxBufferSize, device.maxStorageBufferBindingSize);
   const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);
   const largest = Math.max(kvBufferBytes, ...lengths);
-  return largest > limit ? exceeds('one buffer', largest, 'that this GPU binds', limit) : undefined;
+  if (largest > limit) return exceeds('its largest buffer takes', largest, limit, 'that this GPU can bind');
+  return undefined;
 }
 
-function exceeds(what: string, bytes: number, ofWhat: string, limit: number): string {
-  return `it takes ${megabytes(bytes)} of ${what}, more than the ${megabytes(limit)} ${ofWhat}`;
+function exceeds(claim: string, bytes: number, limit: number, limitOf: string): string {
+  return `${claim} ${megabytes(bytes)}, more than the ${megabytes(limit)} ${limitOf}`;
 }
 
 function megabytes(bytes: number): string {

@@ -1,7 +1,5 @@
+import type { Dtype } from '../../protocol/models.ts';
 import { countElements, type ModelTensor } from '../model-config.ts';
-
-/** How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations. */
-export type Dtype = 'fp16' | 'fp32' | 'q8' | 'q4';
 
 /** What activations, the K/V cache and weights that are not quantised are stored in. */
 export type Precision = 'float16' | 'float32';

@@ -10,22 +10,22 @@ export interface DownloadOptions {
   readonly part: PartFile;
   readonly needed: readonly ByteRange[];
   readonly signal: AbortSignal;
-  /** With every chunk that is written. */
+  /** Called for every chunk that was written. */
   readonly onBytes: (numBytes: number) => void;
 }
 
 /** Browsers open six connections to one host, and the page needs some of its own. */
 const MAX_CONNECTIONS = 4;
-/** Not so short that their requests count, nor so long that the last one is waited for alone. */
+/** Shorter segments cost too many requests; longer ones leave connections idle at the end. */
 const SHORTEST_SEGMENT = 256 * 1024;
 const LONGEST_SEGMENT = 16 * 1024 * 1024;
 const SEGMENTS_PER_CONNECTION = 4;
-/** Written bytes that a crash may cost, per connection. */
+/** Bytes that a crash may lose, per connection. */
 const RECORD_STEP = 256 * 1024;
 
 /**
- * Fetches what the part file misses, over several connections. Whenever it ends, however it ends, what has come is in the part
- * file and in its journal: the next call goes on from there.
+ * Fetches the missing bytes of the part file over several connections. However it ends, the part file and its journal keep
+ * what has arrived, and the next call continues there.
  *
  * @throws What the hub's client throws; the signal's reason when it aborts.
  */
@@ -47,7 +47,7 @@ function segmentsOf(missing: readonly ByteRange[]): readonly ByteRange[] {
 
 async function downloadSegments(options: DownloadOptions, segments: readonly ByteRange[]): Promise<void> {
   const waiting = [...segments];
-  // The first connection that fails for good ends the others.
+  // The first connection that fails for good aborts the others.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   const work = async (): Promise<void> => {
@@ -60,13 +60,13 @@ async function downloadSegments(options: DownloadOptions, segments: readonly Byt
     }
   };
   const connections = Array.from({ length: Math.min(MAX_CONNECTIONS, segments.length) }, work);
-  // All have ended before anybody closes the part file.
+  // Waits for all: the caller may close the part file then.
   const [failed] = (await Promise.allSettled(connections)).filter((end) => end.status === 'rejected');
   options.signal.throwIfAborted();
   if (failed) throw failure.signal.reason;
 }
 
-/** From a server that has nothing to offer but the whole file: once cut, it starts again. */
+/** For a server without ranges: after a cut, the download starts again from the beginning. */
 async function downloadWhole({
   client,
   commit,
@@ -89,7 +89,7 @@ async function downloadWhole({
   part.record(whole);
 }
 
-/** Goes on where the connection was cut, until the segment is whole. */
+/** Continues where the connection was cut, until the segment is complete. */
 async function downloadSegment(segment: ByteRange, options: DownloadOptions): Promise<void> {
   const { client, commit, path, part, signal, onBytes } = options;
   let { begin } = segment;

@@ -3,13 +3,16 @@ import type { LoadStage } from '../../protocol/protocol.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
-import { planModel, type DeviceLimits, type DtypeChoice, type ModelPlan } from '../checkpoint/model-plan.ts';
+import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import type { PackedWeights } from '../checkpoint/packed-weights.ts';
-import { isTransient, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
-import type { ModelFolder, ModelOrigin, ModelStore, Parts } from '../store/model-store.ts';
+import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
+import type { ModelStore } from '../store/model-store.ts';
+import type { Parts } from '../store/parts.ts';
 import { requireRoom } from '../store/quota.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
 import type { SyncFile } from '../store/sync-file.ts';
@@ -31,15 +34,15 @@ export interface HubSource {
 }
 
 /**
- * Brings a model from the hub into the store: its headers, then what it takes is known and refused where it is too much,
- * then the rest, which is checked and converted. Called again after a cut or a pause, it fetches only what is missing.
+ * Downloads a model from the hub into the store. It reads the headers first and refuses a model that is too large, then fetches,
+ * verifies and converts the weights. After an interruption, the next call fetches only what is missing.
  *
- * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. What has come is kept where it may
- * be of use; what is damaged, or can never run here, is deleted.
+ * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. Partial files are kept if a later
+ * call can use them; damaged ones, and those of models that cannot run here, are deleted.
  */
 export async function fetchHubModel(source: HubSource, options: FetchOptions): Promise<ModelFolder> {
   const { clock, store } = options;
-  // One file that fails ends the others.
+  // The first file that fails aborts the others.
   const failure = new AbortController();
   const signal = AbortSignal.any([options.signal, failure.signal]);
   let isDownloading = false;
@@ -47,7 +50,7 @@ export async function fetchHubModel(source: HubSource, options: FetchOptions): P
     isDownloading = true;
     options.report(stage);
   };
-  // A download shows by its bytes that it goes on; a question to the hub has only its tries to show.
+  // The download reports its bytes; before it, only retries show that the load goes on.
   const onRetry = (numFailures: number): void => {
     if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
   };
@@ -64,14 +67,14 @@ export async function fetchHubModel(source: HubSource, options: FetchOptions): P
     failure.abort(error);
     await remote.settled();
     await parts.release();
-    if (!isTransient(error) && !(error instanceof LoadCancelledError)) await parts.delete();
+    if (!(error instanceof TransientHubError) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
     parts.close();
   }
 }
 
-/** Brings a model from files that the user has picked into the store. @throws As `fetchHubModel`. */
+/** Stores a model from files that the user has picked. @throws As `fetchHubModel`. */
 export async function importModel(
   name: string,
   files: CheckpointFiles,
@@ -125,7 +128,7 @@ async function fetchWeights(
   report(stage());
   await remote.downloadWeights(weightFiles, (numBytes) => {
     meter.record(numBytes);
-    // A server that ignores ranges sends what was not asked for, too.
+    // A server that ignores ranges sends more than was asked for.
     loaded = Math.min(total, loaded + numBytes);
     report(stage());
   });

@@ -9,10 +9,10 @@ import {
 import { readChunks } from '../read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
-/** For the head of an answer, and for the whole answer to a question of the API. A hub takes less than a second. */
+/** Limit for the headers of a file, and for a whole answer of the API. A hub takes less than a second. */
 const ANSWER_LIMIT_MS = 15_000;
 
-/** A person waits for the answer of the API with nothing to see yet. */
+/** Fewer than for files: the user sees no progress yet. */
 const MAX_API_FAILURES = 3;
 
 export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
@@ -22,12 +22,12 @@ export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   readonly id: string;
 }
 
-/** The server has sent the whole file where a part of it was asked for. */
+/** The server sends the whole file instead of the requested range. */
 export class RangesIgnoredError extends Error {
   override readonly name = 'RangesIgnoredError';
 }
 
-/** One model of one hub over HTTP: what goes wrong has a name, and what may get better is tried again. */
+/** Requests to one model of a hub over HTTP. Failures become typed errors, and transient ones are retried. */
 export class HubClient {
   readonly hub: string;
   readonly id: string;
@@ -39,22 +39,21 @@ export class HubClient {
     this.#retryOptions = retryOptions;
   }
 
-  /** As `fetch` for a request of the hub's API; every answer is a good one, with its body whole. */
-  readonly fetch: typeof fetch = (input, init) => {
-    const url = String(input instanceof Request ? input.url : input);
+  /** Asks the hub's API, with retries. The answer is a success, with its body complete. */
+  fetch(url: string): Promise<Response> {
     const ask = (): Promise<Response> =>
       this.#withinLimit(this.#retryOptions.signal, async (signal) => {
-        const response = await this.#send(url, { ...init, signal });
+        const response = await this.#send(url, { signal });
         const body = await this.#read(() => response.arrayBuffer());
         return new Response(body, response);
       });
     return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
-  };
+  }
 
   /**
-   * Begins to fetch a part of a file; nothing is tried again.
+   * Begins to fetch a part of a file, without retries.
    *
-   * @throws RangesIgnoredError where the answer is the whole file, and that is not what was asked for.
+   * @throws RangesIgnoredError if the answer is the whole file instead.
    */
   async openRange(
     commit: string,
@@ -74,7 +73,7 @@ export class HubClient {
     throw new RangesIgnoredError(`${this.hub} ignores ranges`);
   }
 
-  /** The chunks of a body. @throws HubUnreachableError where it is cut off. */
+  /** The chunks of a body. @throws HubUnreachableError if it is cut off. */
   async *chunksOf(response: Response): AsyncGenerator<Uint8Array> {
     try {
       yield* readChunks(response.body);
@@ -90,12 +89,12 @@ export class HubClient {
     return retry(attempt, { ...this.#retryOptions, signal });
   }
 
-  /** The connection ended before its time. */
+  /** The connection ended too early. */
   cut(cause: unknown): HubUnreachableError {
     return HubUnreachableError.of(this.hub, cause);
   }
 
-  /** Aborts what has not come to its end in time: some servers accept a connection and never answer. */
+  /** Aborts `run` after a time limit: some servers accept a connection and never answer. */
   async #withinLimit<Value>(
     signal: AbortSignal,
     run: (signal: AbortSignal) => Promise<Value>,
@@ -112,7 +111,7 @@ export class HubClient {
   }
 
   async #send(url: string, init: RequestInit): Promise<Response> {
-    // What is fetched is stored once; the browser's cache would store it again.
+    // The model is stored anyway: the browser's cache would be a second copy.
     const response = await this.#read(() => fetch(url, { cache: 'no-store', ...init }));
     if (response.ok) return response;
     await response.body?.cancel();
@@ -128,7 +127,7 @@ export class HubClient {
   }
 
   #errorOf({ status, headers }: Response): Error {
-    // A hub hides private models behind a 401, and names what it means.
+    // A hub answers 401 for missing and private models, with the reason in this header.
     const reason = headers.get('x-error-code');
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), Date.now());
     if (status === 429) return HubRateLimitError.of(this.hub, retryAfterMs);
@@ -142,7 +141,7 @@ export class HubClient {
   }
 }
 
-/** The hub's `x-error-code`, and what there is none of. */
+/** What is missing, by the hub's `x-error-code`. */
 const MISSING: Readonly<Record<string, string>> = {
   RepoNotFound: 'model under the name',
   RevisionNotFound: 'such revision',

@@ -1,54 +1,85 @@
-import { importPart } from '../../platform/import-part.ts';
+import * as v from 'valibot';
+
 import { ModelNotFoundError } from '../../protocol/errors/hub.ts';
 import type { HubClient } from './hub-client.ts';
 
-/** What the hub says of a file: how long it is, and which digest its bytes have. */
+/** A file's size and digest, as the hub lists them. */
 export interface HubFile {
   readonly path: string;
   readonly size: number;
   readonly digest: FileDigest;
 }
 
-/** Large files are named by the SHA-256 of their bytes, the others by their git blob id. Hexadecimal. */
+/** Hexadecimal: the SHA-256 of a large file, the git blob id of any other. */
 export interface FileDigest {
   readonly algorithm: 'sha256' | 'git-blob';
   readonly hex: string;
 }
 
-/** A model as it was at one commit, which does not change any more. */
+/** A model at one commit. */
 export interface HubSnapshot {
   readonly commit: string;
   readonly files: ReadonlyMap<string, HubFile>;
 }
 
+const hubModel = v.object({ sha: v.string() });
+
+const hubFiles = v.array(
+  v.object({
+    type: v.string(),
+    path: v.string(),
+    size: v.number(),
+    oid: v.optional(v.string(), ''),
+    lfs: v.optional(v.object({ oid: v.string(), size: v.number() })),
+  }),
+);
+
 /**
  * Asks the hub which commit a revision is and what files it has.
  *
  * @param revision A branch, a tag or a commit.
- * @throws What the client throws; ModelNotFoundError where the hub's answer names no commit.
+ * @throws What the client throws; ModelNotFoundError where the answer is not a hub's.
  */
-export async function readHubSnapshot(client: HubClient, revision: string): Promise<HubSnapshot> {
-  // On demand: a model that is stored needs nothing of it.
-  const { listFiles, modelInfo } = await importPart(() => import('@huggingface/hub'));
-  const { hub: hubUrl, id: name, fetch } = client;
-  const { sha } = await modelInfo({ name, hubUrl, revision, fetch, additionalFields: ['sha'] }).catch(
-    (cause: unknown) => {
-      // Some servers answer every address with a page of their own.
-      throw cause instanceof SyntaxError
-        ? ModelNotFoundError.of(name, hubUrl, 'model under the name')
-        : cause;
-    },
-  );
-  if (!sha) throw ModelNotFoundError.of(name, hubUrl, `commit \`${revision}\``);
+export async function readHubSnapshot(
+  client: Pick<HubClient, 'hub' | 'id' | 'fetch'>,
+  revision: string,
+): Promise<HubSnapshot> {
+  const { hub, id } = client;
+  /** Some servers answer every address with a page of their own. */
+  const notFound = (): ModelNotFoundError => ModelNotFoundError.of(id, hub, 'model under the name');
+  const api = `${hub}/api/models/${id}`;
+  const answer = await client.fetch(`${api}/revision/${encodeURIComponent(revision)}?expand=sha`);
+  const { sha: commit } = await parseBody(hubModel, answer, notFound);
   const files = new Map<string, HubFile>();
-  const repo = { type: 'model', name } as const;
-  for await (const entry of listFiles({ repo, hubUrl, revision: sha, fetch })) {
-    const { type, path, size, oid = '', lfs } = entry;
-    if (type !== 'file') continue;
-    const digest: FileDigest = lfs
-      ? { algorithm: 'sha256', hex: lfs.oid }
-      : { algorithm: 'git-blob', hex: oid };
-    files.set(path, { path, size: lfs?.size ?? size, digest });
+  let next: string | undefined = `${api}/tree/${commit}`;
+  while (next !== undefined) {
+    const page = await client.fetch(next);
+    for (const file of await parseBody(hubFiles, page, notFound)) {
+      if (file.type === 'file') files.set(file.path, hubFileOf(file));
+    }
+    next = nextPageOf(page);
   }
-  return { commit: sha, files };
+  return { commit, files };
+}
+
+function hubFileOf({ path, size, oid, lfs }: v.InferOutput<typeof hubFiles>[number]): HubFile {
+  if (!lfs) return { path, size, digest: { algorithm: 'git-blob', hex: oid } };
+  return { path, size: lfs.size, digest: { algorithm: 'sha256', hex: lfs.oid } };
+}
+
+function nextPageOf({ headers }: Response): string | undefined {
+  const [, url] = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
+  return url;
+}
+
+/** @throws The error that `refuse` makes, for a body that is no JSON or has another shape. */
+async function parseBody<Schema extends v.GenericSchema>(
+  schema: Schema,
+  answer: Response,
+  refuse: () => Error,
+): Promise<v.InferOutput<Schema>> {
+  const body: unknown = await answer.json().catch(() => undefined);
+  const parsed = v.safeParse(schema, body);
+  if (!parsed.success) throw refuse();
+  return parsed.output;
 }

@@ -1,6 +1,6 @@
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 
-/** Files that the user has picked, by their names; in whichever folder they are. */
+/** Files that the user has picked, by name. Their folders are ignored. */
 export function localFiles(files: readonly File[]): CheckpointFiles {
   const byName = new Map(files.map((file) => [file.name, file]));
   return {

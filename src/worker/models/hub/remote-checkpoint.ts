@@ -7,7 +7,7 @@ import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
 import type { HubFile, HubSnapshot } from './hub-snapshot.ts';
-import type { Parts } from '../store/model-store.ts';
+import type { Parts } from '../store/parts.ts';
 import type { PartFile } from '../store/part-file.ts';
 
 interface RemoteCheckpointOptions {
@@ -21,10 +21,10 @@ interface OpenFile extends HubFile {
   readonly part: PartFile;
 }
 
-/** Read at once when a file is checked, with what else waits in between. */
+/** Bytes hashed in one go; other work runs in between. */
 const STEP_BYTES = 4 * 1024 * 1024;
 
-/** The files of a checkpoint on a hub: what is read of them is fetched once, and kept in part files until it is converted. */
+/** A checkpoint on a hub. Bytes are fetched when they are read, and kept in part files until the model is converted. */
 export class RemoteCheckpoint implements CheckpointFiles {
   readonly #options: RemoteCheckpointOptions;
   readonly #open = new Map<string, OpenFile>();
@@ -34,14 +34,14 @@ export class RemoteCheckpoint implements CheckpointFiles {
     this.#options = options;
   }
 
-  /** A JSON file comes whole, and checked; of a weight file only what is read. */
+  /** Fetches a JSON file completely and verifies it; a weight file is fetched as it is read. */
   open(name: string): Promise<RandomAccessFile | undefined> {
     const opening = this.#openFile(name);
     this.#pending.add(opening);
     return opening;
   }
 
-  /** Resolves when no file is being opened any more: whoever opens several stops waiting at the first failure. */
+  /** Resolves when no file is being opened: after a failure, others may still be opening. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#pending);
   }
@@ -58,19 +58,19 @@ export class RemoteCheckpoint implements CheckpointFiles {
     return memoryFile(name, await this.#fetchWhole(file));
   }
 
-  /** Bytes of the weight files that are not here yet. */
+  /** The number of needed bytes that are not here yet. */
   missingBytes(weightFiles: readonly WeightFile[]): number {
     return weightFiles
       .flatMap(({ file, neededRanges }) => this.#fileOf(file).part.missing(neededRanges))
       .reduce((sum, { begin, end }) => sum + end - begin, 0);
   }
 
-  /** Takes the room for the weight files. @throws StorageQuotaError where there is less. */
+  /** Reserves storage for the weight files. @throws StorageQuotaError if there is less. */
   reserve(weightFiles: readonly WeightFile[]): void {
     for (const { file } of weightFiles) this.#fileOf(file).part.reserve();
   }
 
-  /** Fetches what is needed of the weight files and not here yet. */
+  /** Fetches the needed bytes of the weight files that are not here yet. */
   async downloadWeights(
     weightFiles: readonly WeightFile[],
     onBytes: (numBytes: number) => void,
@@ -83,14 +83,14 @@ export class RemoteCheckpoint implements CheckpointFiles {
   /**
    * Compares a weight file with its digest, with the tensors that were not fetched filled in.
    *
-   * @throws ModelFileCorruptError where it is another file.
+   * @throws ModelFileCorruptError if it is another file.
    */
   async verify(weightFile: WeightFile, onBytes: (numBytes: number) => void): Promise<void> {
     const { skippedTensors } = weightFile;
     const file = this.#fileOf(weightFile.file);
     fillIn(file.part, skippedTensors);
     if (await this.#matches(file, onBytes)) return;
-    // Perhaps a tensor was skipped whose contents are others than expected. The digest alone needs them.
+    // A skipped tensor may have unexpected contents. Only the digest needs them.
     const skipped = skippedTensors.map(({ begin, end }) => ({ begin, end }));
     if (file.part.missing(skipped).length > 0) {
       await this.#download(file, skipped, () => {});
@@ -107,7 +107,7 @@ export class RemoteCheckpoint implements CheckpointFiles {
 
   async #read(file: OpenFile, begin: number, end: number): Promise<Uint8Array<ArrayBuffer>> {
     await this.#download(file, [{ begin, end }], () => {});
-    // Whoever converts a checkpoint reads it all: the worker has other things to do as well.
+    // Conversion reads the whole file: other work of the worker runs in between.
     await yieldToHost();
     this.#options.signal.throwIfAborted();
     return file.part.read(begin, end);

@@ -1,30 +1,29 @@
 import type { Clock } from '../../../batching/clock.ts';
-import { isTransient } from '../../protocol/errors/hub.ts';
+import { TransientHubError } from '../../protocol/errors/hub.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
   /** In [0, 1). */
   readonly random: () => number;
   readonly signal: AbortSignal;
-  /** In a row, without a single byte in between. */
+  /** In a row, without any progress in between. */
   readonly maxFailures?: number;
-  /** Hears of each failure that another try follows, with how many there were in a row. */
+  /** Called before each retry with the number of failures in a row. */
   readonly onRetry?: (numFailures: number) => void;
 }
 
 const DEFAULT_MAX_FAILURES = 6;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-/** A server that asks for more is not worth waiting for: its caller decides. */
+/** If a server asks for more, the caller decides. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Calls `attempt` until it succeeds: after a transient failure again, each pause twice as long as the one before and up to
- * half of it left to chance, so that clients that failed together do not come back together. A server's Retry-After is a
- * lower bound.
+ * Calls `attempt` again after each transient failure. Each pause is twice as long as the one before, less up to half at
+ * random, so that clients that failed together do not retry together. A server's Retry-After is a lower bound.
  *
- * @param attempt Calls `onProgress` when something has come: the failures before it are forgiven.
- * @throws The last failure, at once where it is not transient; the signal's reason when it aborts.
+ * @param attempt Calls `onProgress` when data has arrived; that resets the count of failures.
+ * @throws The last failure, or the first one that is not transient; the signal's reason when it aborts.
  */
 export async function retry<Result>(
   attempt: (onProgress: () => void) => Promise<Result>,
@@ -38,7 +37,7 @@ export async function retry<Result>(
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (!isTransient(error)) throw error;
+      if (!(error instanceof TransientHubError)) throw error;
       numFailures += 1;
       if (numFailures >= maxFailures || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
       onRetry?.(numFailures);
@@ -52,7 +51,7 @@ function pauseMs(numFailures: number, chance: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** (numFailures - 1), LONGEST_PAUSE_MS) * (1 - chance / 2);
 }
 
-/** @returns 0 for none, and for what is neither seconds nor a date. */
+/** @returns 0 for a header that is missing or invalid. */
 export function parseRetryAfter(header: string | null, nowEpochMs: number): number {
   if (header === null) return 0;
   const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - nowEpochMs;

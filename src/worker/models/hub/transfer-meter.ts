@@ -5,12 +5,11 @@ interface Sample {
   readonly bytes: number;
 }
 
-/** What came longer ago says nothing about what is left. */
 const WINDOW_MS = 5000;
-/** A chunk more or less in a shorter time would be a speed of its own. */
+/** Over a shorter time, a single chunk would change the speed too much. */
 const SHORTEST_SPAN_MS = 250;
 
-/** How fast bytes come, over the last few seconds. */
+/** The speed of a download over the last seconds. */
 export class TransferMeter {
   readonly #clock: Clock;
   readonly #samples: Sample[] = [];
@@ -27,7 +26,7 @@ export class TransferMeter {
     this.#bytesInWindow += bytes;
   }
 
-  /** 0 until enough has come, and once nothing comes any more. */
+  /** 0 at the beginning, and when the download stalls. */
   get bytesPerSecond(): number {
     const nowMs = this.#clock.now();
     for (let [oldest] = this.#samples; oldest && oldest.atMs < nowMs - WINDOW_MS; [oldest] = this.#samples) {
@@ -38,7 +37,7 @@ export class TransferMeter {
     return spanMs < SHORTEST_SPAN_MS ? 0 : (1000 * this.#bytesInWindow) / spanMs;
   }
 
-  /** Undefined while the speed is not known. */
+  /** Undefined while the speed is 0. */
   secondsFor(bytes: number): number | undefined {
     const speed = this.bytesPerSecond;
     return speed > 0 ? bytes / speed : undefined;

@@ -1,6 +1,6 @@
 import type { ByteRange } from '../checkpoint/checkpoint.ts';
 
-/** The same bytes as few ranges: in order, without overlaps, neighbours joined, empty ones left out. */
+/** The same bytes in order, without overlaps, adjacent or empty ranges. */
 export function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
   const joined: ByteRange[] = [];
   const inOrder = ranges.filter(({ begin, end }) => begin < end).toSorted((a, b) => a.begin - b.begin);
@@ -12,7 +12,7 @@ export function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
   return joined;
 }
 
-/** What of the wanted bytes is not there yet, in order. */
+/** The wanted bytes that are not there yet, in order. */
 export function missingRanges(
   wanted: readonly ByteRange[],
   present: readonly ByteRange[],
@@ -42,7 +42,7 @@ export function splitRanges(ranges: readonly ByteRange[], maxBytes: number): rea
   );
 }
 
-/** How many bytes ranges without overlaps hold. */
+/** @param ranges Without overlaps. */
 export function bytesIn(ranges: readonly ByteRange[]): number {
   return ranges.reduce((sum, { begin, end }) => sum + end - begin, 0);
 }

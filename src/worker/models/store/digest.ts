@@ -1,10 +1,10 @@
 import { createSHA1, createSHA256 } from 'hash-wasm';
 import type { FileDigest, HubFile } from '../hub/hub-snapshot.ts';
 
-/** Takes in a file piece by piece: the platform's own digests want it whole. */
+/** A digest of a file that comes in pieces; the platform's digests need it whole. */
 export interface RunningDigest {
   update(bytes: Uint8Array): void;
-  /** Whether all bytes together are the file that the digest names. */
+  /** Whether the bytes so far have the expected digest. */
   matches(): boolean;
 }
 
@@ -14,7 +14,7 @@ export async function createDigest({
 }: Pick<HubFile, 'size' | 'digest'>): Promise<RunningDigest> {
   const hasher = await hasherOf(digest.algorithm);
   hasher.init();
-  // A git blob's id is that of its kind and length, too.
+  // A git blob id covers a header with kind and length.
   if (digest.algorithm === 'git-blob') hasher.update(`blob ${size}\0`);
   return {
     update: (bytes) => void hasher.update(bytes),

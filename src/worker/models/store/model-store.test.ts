@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
-import { ModelStore, type ModelTexts } from './model-store.ts';
+import type { ModelTexts } from './model-folder.ts';
+import { ModelStore } from './model-store.ts';
 import type * as StoredDigest from './stored-digest.ts';
 import { MemoryFolder } from './test-support.ts';
 

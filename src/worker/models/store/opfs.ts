@@ -1,14 +1,14 @@
 import { ModelStoreError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import type { SyncFile } from './sync-file.ts';
 
-/** In dedicated workers alone; the compiler's DOM types are those of a page. */
+/** Exists in dedicated workers only; TypeScript's DOM library has the types of a page. */
 interface SyncFileHandle extends FileSystemFileHandle {
   createSyncAccessHandle(): Promise<SyncFile>;
 }
 
-/** The folder of this site that a path names. @throws ModelStoreError where the browser has no OPFS for it. */
+/** A folder of this site's storage. @throws ModelStoreError if the browser has no OPFS. */
 export async function openFolder(...path: readonly string[]): Promise<FileSystemDirectoryHandle> {
-  // In insecure contexts, and in some browsers at all, it is missing, whatever the type says.
+  // Missing in insecure contexts and some browsers, although the type says otherwise.
   const storage = navigator.storage as StorageManager | undefined;
   if (!storage || !('getDirectory' in storage)) throw ModelStoreError.because('it has none here');
   try {
@@ -20,7 +20,7 @@ export async function openFolder(...path: readonly string[]): Promise<FileSystem
   }
 }
 
-/** Where there is one already, that one. @throws StorageQuotaError, ModelStoreError. */
+/** Opens the folder, or creates it. @throws StorageQuotaError, ModelStoreError. */
 export async function createFolder(
   parent: FileSystemDirectoryHandle,
   name: string,
@@ -32,7 +32,7 @@ export async function createFolder(
   }
 }
 
-/** Made where there is none. What is written beyond the site's quota throws StorageQuotaError. */
+/** Opens the file, or creates it. Writes beyond the site's quota throw StorageQuotaError. */
 export async function openSyncFile(folder: FileSystemDirectoryHandle, name: string): Promise<SyncFile> {
   const file = await createSyncFile(folder, name);
   return {
@@ -40,7 +40,7 @@ export async function openSyncFile(folder: FileSystemDirectoryHandle, name: stri
     read: (target, options) => file.read(target, options),
     write(source, options) {
       const written = withinQuota(() => file.write(source, options));
-      // Chromium 156 throws nothing when the quota is full, and answers with a number that makes no sense.
+      // Chromium 156 does not throw when the quota is full, but returns a meaningless number.
       if (written === source.byteLength) return written;
       throw StorageQuotaError.because(`wrote ${written} of ${source.byteLength} bytes`);
     },
@@ -63,14 +63,14 @@ async function createSyncFile(folder: FileSystemDirectoryHandle, name: string): 
   throw ModelStoreError.because('this is no dedicated worker');
 }
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file, or it is damaged. */
 export async function readJsonFile(folder: FileSystemDirectoryHandle, name: string): Promise<unknown> {
   const handle = await ifFound(folder.getFileHandle(name));
   if (!handle) return undefined;
   try {
     return JSON.parse(await (await handle.getFile()).text());
   } catch {
-    // Half written, by a browser that crashed.
+    // A crash left it half written.
     return undefined;
   }
 }
@@ -83,7 +83,7 @@ export async function writeJsonFile(
   const file = await openSyncFile(folder, name);
   try {
     const bytes = new TextEncoder().encode(JSON.stringify(value));
-    // Longer first, then shorter: where there is no room for more, what was there before is not lost.
+    // Grows before it writes: if there is no room, the old content is not lost.
     if (file.getSize() < bytes.byteLength) file.truncate(bytes.byteLength);
     file.write(bytes, { at: 0 });
     file.truncate(bytes.byteLength);
@@ -93,12 +93,12 @@ export async function writeJsonFile(
   }
 }
 
-/** Does nothing where there is none. */
+/** Does nothing if there is no such entry. */
 export async function removeEntry(folder: FileSystemDirectoryHandle, name: string): Promise<void> {
   await ifFound(folder.removeEntry(name, { recursive: true }));
 }
 
-/** Undefined where there is none of that name. */
+/** Undefined if there is no entry of that name. */
 export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | undefined> {
   try {
     return await entry;

@@ -3,7 +3,7 @@ import { missingRanges } from './byte-ranges.ts';
 import { RangeJournal } from './range-journal.ts';
 import type { SyncFile } from './sync-file.ts';
 
-/** A file while it is fetched: every byte at its place, and a journal of those that are there. */
+/** A partly fetched file, with a journal of the bytes that are there. */
 export class PartFile {
   readonly size: number;
   readonly #data: SyncFile;
@@ -12,7 +12,7 @@ export class PartFile {
   constructor(data: SyncFile, journal: SyncFile, size: number) {
     this.size = size;
     this.#data = data;
-    // Of a part file that is gone, the journal says nothing.
+    // The journal of a lost part file is void.
     if (data.getSize() === 0) journal.truncate(0);
     this.#journal = new RangeJournal(journal, size);
   }
@@ -25,20 +25,20 @@ export class PartFile {
     this.#data.write(bytes, { at: position });
   }
 
-  /** Takes the room for all of it. @throws StorageQuotaError where there is less. */
+  /** Reserves storage for the whole file. @throws StorageQuotaError if there is less. */
   reserve(): void {
     if (this.#data.getSize() < this.size) this.#data.truncate(this.size);
   }
 
   /**
-   * The bytes of this range are written. Without a flush: a browser that crashes loses nothing that was handed over, and
-   * what a machine without power loses is found by the file's digest.
+   * Marks a range as written. A flush is not needed: the system keeps what a crashed browser wrote, and the file's digest
+   * detects what a power failure lost.
    */
   record(range: ByteRange): void {
     this.#journal.add(range);
   }
 
-  /** Bytes that are not there are zeros. */
+  /** Missing bytes are zeros. */
   read(begin: number, end: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(end - begin);
     this.#data.read(bytes, { at: begin });

@@ -1,10 +1,10 @@
 import { StorageQuotaError } from '../../protocol/errors/hub.ts';
 
 /**
- * Asks the browser for room, and then takes it: the estimate alone says little (Chromium's always says 10 GiB).
+ * Checks the browser's estimate of free storage, then reserves it: the estimate is unreliable (Chromium's is always 10 GiB).
  *
- * @param take Throws StorageQuotaError where there is less.
- * @throws StorageQuotaError with the number.
+ * @param take Reserves the storage; throws StorageQuotaError if there is less.
+ * @throws StorageQuotaError with the number of bytes needed.
  */
 export async function requireRoom(neededBytes: number, take: () => Promise<void>): Promise<void> {
   const { quota = Infinity, usage = 0 } = await navigator.storage.estimate();

@@ -6,29 +6,28 @@ import type { SyncFile } from './sync-file.ts';
 const RECORD_BYTES = 16;
 
 /**
- * Which bytes of a part file are there, beside it in a file of its own. Records are only ever appended, so a crash can
- * tear the last one and no other; a torn or senseless record counts as not written.
+ * Records which bytes of a part file are there, in a file beside it. Records are only appended, so a crash can damage the
+ * last one only; an invalid record is ignored.
  */
 export class RangeJournal {
   readonly #file: SyncFile;
-  /** Bytes of the journal that hold whole records. */
+  /** In bytes. */
   #length: number;
   #ranges: readonly ByteRange[];
 
-  /** @param size Bytes of the file that the journal is about. */
+  /** @param size Of the part file, in bytes. */
   constructor(file: SyncFile, size: number) {
     this.#file = file;
     const bytes = new Uint8Array(file.getSize());
     file.read(bytes, { at: 0 });
     this.#ranges = readJournal(bytes.buffer, size);
-    // As few records as possible: a download that is interrupted often does not grow its journal.
-    // Written over the old ones, which say the same, and only then cut off: a crash in between loses nothing.
+    // Compacts the journal, so that interruptions do not grow it. The file is cut off last: a crash in between loses nothing.
     this.#length = 0;
     for (const range of this.#ranges) this.#append(range);
     file.truncate(this.#length);
   }
 
-  /** In order, neighbours joined. */
+  /** In order, with adjacent ones joined. */
   get ranges(): readonly ByteRange[] {
     return this.#ranges;
   }
@@ -49,7 +48,7 @@ export class RangeJournal {
   }
 }
 
-/** What a journal says is there of a file of `size` bytes, in order, neighbours joined. */
+/** The recorded ranges of a file of `size` bytes, in order, with adjacent ones joined. */
 export function readJournal(bytes: ArrayBuffer, size: number): readonly ByteRange[] {
   const numRecords = Math.floor(bytes.byteLength / RECORD_BYTES);
   const values = new Float64Array(bytes, 0, 2 * numRecords);

@@ -4,11 +4,11 @@ import type { SyncFile } from './sync-file.ts';
 const CHUNK_BYTES = 2 ** 20;
 
 /**
- * Of the first `size` bytes of a file, in hexadecimal: xxHash64, which is faster than a disk. It finds what a disk or a crash
- * has damaged; against who writes to this site's storage on purpose there is none.
+ * The xxHash64 of the first `size` bytes of a file, in hexadecimal. It is faster than a disk. It detects damage by a disk or a
+ * crash, not deliberate changes to this site's storage.
  */
 export async function digestOf(file: SyncFile, size: number): Promise<string> {
-  // On demand: a browser that has stored nothing never asks for it.
+  // Loaded on demand: only browsers with a stored model need it.
   const { createXXHash64 } = await importPart(() => import('hash-wasm'));
   const hasher = (await createXXHash64()).init();
   const chunk = new Uint8Array(CHUNK_BYTES);

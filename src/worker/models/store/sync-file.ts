@@ -1,12 +1,11 @@
-/** A file that is read and written at once, at any place; `FileSystemSyncAccessHandle` of OPFS is one. */
+/** A file with synchronous reads and writes, such as `FileSystemSyncAccessHandle` of OPFS. */
 export interface SyncFile {
   getSize(): number;
-  /** @returns Bytes that were read: fewer than asked for at the end of the file. */
+  /** @returns The number of bytes read; fewer than asked for at the end of the file. */
   read(target: Uint8Array<ArrayBuffer>, options: { readonly at: number }): number;
-  /** All of it, or it throws. */
+  /** Writes everything or throws. */
   write(source: Uint8Array, options: { readonly at: number }): number;
   truncate(size: number): void;
   flush(): void;
-  /** Lets the next one open it. */
   close(): void;
 }

@@ -1,11 +1,18 @@
 /** Hub failures that may pass: the download retries after a pause. */
-export type TransientHubError = HubUnreachableError | HubUnavailableError | HubRateLimitError;
+export class TransientHubError extends Error {
+  /** What the server asks for, in ms; 0 if it asks for nothing. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs = 0, options?: ErrorOptions) {
+    super(message, options);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
 
 /** The hub gave no answer, or the connection broke. */
-export class HubUnreachableError extends Error {
+export class HubUnreachableError extends TransientHubError {
   override readonly name = 'HubUnreachableError';
   readonly code = 'HUB_UNREACHABLE';
-  readonly retryAfterMs = 0;
 
   static of(host: string, cause: unknown): HubUnreachableError {
     const isOffline = !navigator.onLine;
@@ -13,22 +20,16 @@ export class HubUnreachableError extends Error {
       isOffline
         ? `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`
         : `Couldn't reach ${host}: it gave no answer, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
+      0,
       { cause },
     );
   }
 }
 
 /** The hub answered with a 5xx status. */
-export class HubUnavailableError extends Error {
+export class HubUnavailableError extends TransientHubError {
   override readonly name = 'HubUnavailableError';
   readonly code = 'HUB_UNAVAILABLE';
-  /** What the server asks for, in ms; 0 if it asks for nothing. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, retryAfterMs = 0) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-  }
 
   static of(host: string, status: number, retryAfterMs: number): HubUnavailableError {
     return new HubUnavailableError(
@@ -39,16 +40,9 @@ export class HubUnavailableError extends Error {
 }
 
 /** The hub limits requests from this address. */
-export class HubRateLimitError extends Error {
+export class HubRateLimitError extends TransientHubError {
   override readonly name = 'HubRateLimitError';
   readonly code = 'HUB_RATE_LIMITED';
-  /** What the server asks for, in ms; 0 if it asks for nothing. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, retryAfterMs = 0) {
-    super(message);
-    this.retryAfterMs = retryAfterMs;
-  }
 
   static of(host: string, retryAfterMs: number): HubRateLimitError {
     const wait = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : 'in a few minutes';
@@ -142,14 +136,6 @@ export class LoadCancelledError extends Error {
       `Stopped loading ${id} (${why}). Load it again to continue where it stopped.`,
     );
   }
-}
-
-export function isTransient(error: unknown): error is TransientHubError {
-  return (
-    error instanceof HubUnreachableError ||
-    error instanceof HubUnavailableError ||
-    error instanceof HubRateLimitError
-  );
 }
 
 function inMegabytes(bytes: number): string {

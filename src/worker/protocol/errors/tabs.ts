@@ -63,3 +63,16 @@ export class LoadAbandonedError extends Error {
     );
   }
 }
+
+/** A part of the code that is loaded on demand could not be fetched. */
+export class PageOutdatedError extends Error {
+  override readonly name = 'PageOutdatedError';
+  readonly code = 'PAGE_OUTDATED';
+
+  static because(cause: unknown): PageOutdatedError {
+    return new PageOutdatedError(
+      'A part of this page could not be loaded: this device is offline, or the page has a new version. Reload the page.',
+      { cause },
+    );
+  }
+}

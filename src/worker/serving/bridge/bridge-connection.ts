@@ -1,6 +1,6 @@
 import { systemClock } from '../../../batching/clock.ts';
 import type { ClientId, WorkerMessage } from '../../protocol/protocol.ts';
-import { parseBridgeMessage } from '../../protocol/client-message.ts';
+import { parseBridgeMessage } from '../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';
 import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../protocol/bridge-names.ts';

@@ -5,11 +5,12 @@ import {
   type LoadedModel,
   type ReportProgress,
 } from '../../models/load-model.ts';
-import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
 import { ModelStartError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
-import { ladderOf } from '../../protocol/ladder.ts';
+import { LADDERS } from '../../protocol/ladder.ts';
 import type { BackendChoice, Rung, WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
@@ -124,7 +125,7 @@ export class FirstModel {
   /** After a stored model has failed on every rung, the last rung is left to the embedded model. */
   get #isLastTry(): boolean {
     const { backend, past } = this.#options;
-    return this.#rung === ladderOf(backend).at(-1) && past.recovery?.rung === this.#rung;
+    return this.#rung === LADDERS[backend].at(-1) && past.recovery?.rung === this.#rung;
   }
 }
 

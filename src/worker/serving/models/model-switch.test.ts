@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LoadedModel } from '../../models/load-model.ts';
-import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
 import { UnsupportedDtypeError } from '../../protocol/errors/model.ts';
 import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import type { WorkerPast, WorkerStatus } from '../../protocol/protocol.ts';
-import { NO_PAST } from '../../protocol/ladder.ts';
+import { NO_PAST } from '../../protocol/recovery.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../../test-support.ts';

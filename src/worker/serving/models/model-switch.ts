@@ -2,7 +2,8 @@ import { systemClock } from '../../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
 import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
-import { ModelStore, type ModelFolder } from '../../models/store/model-store.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import { ModelStore } from '../../models/store/model-store.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import type {

@@ -1,7 +1,8 @@
 import { systemClock } from '../../../batching/clock.ts';
 import type { DeviceLimits } from '../../models/checkpoint/model-plan.ts';
 import { localFiles } from '../../models/hub/local-files.ts';
-import type { ModelFolder, ModelStore } from '../../models/store/model-store.ts';
+import type { ModelFolder } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
 import { importPart } from '../../platform/import-part.ts';
 import type { DtypeChoice, ModelSource } from '../../protocol/protocol.ts';
 import type { LoadJob } from './load-job.ts';

@@ -4,11 +4,12 @@ import type {
   FinishReason,
   GenerationChoice,
   PromptTokenLogprobs,
-  RequestId,
   RequestUpdate,
   ServedModel,
   TokenLogprobs,
 } from '../../protocol/protocol.ts';
+import type { ResolvedOptions } from '../generation-options.ts';
+import type { Submission } from '../prompt-generator.ts';
 import {
   readChunk,
   readLogprobs,
@@ -19,24 +20,19 @@ import {
 } from './completion-chunk.ts';
 import { badAnswer } from './upstream-failure.ts';
 
-export interface CompletionStreamOptions {
+export interface CompletionStreamOptions
+  extends
+    Pick<Submission, 'requestId' | 'elapsedMs'>,
+    Pick<ResolvedOptions, 'maxNewTokens' | 'n' | 'echo' | 'promptLogprobs'> {
   /** Of the upstream, for messages. */
   readonly url: string;
-  readonly requestId: RequestId;
   readonly model: ServedModel;
   readonly prompt: string;
-  readonly n: number;
   readonly seed: number;
-  readonly echo: boolean;
   /** Alternatives for each output token; undefined = no logprobs at all. */
   readonly numLogprobs: number | undefined;
-  /** As `numLogprobs`, for each prompt token. */
-  readonly promptLogprobs: number | undefined;
   /** Whether the first piece of each choice begins with the prompt. */
   readonly isEchoed: boolean;
-  readonly maxNewTokens: number;
-  /** Submitted -> received here, ms. */
-  readonly elapsedMs: number;
   /** On the clock of all `nowMs`. */
   readonly receivedAtMs: number;
 }
@@ -47,7 +43,7 @@ export interface Received {
   readonly measured: readonly MeasuredEvent[];
 }
 
-interface Choice {
+interface UpstreamChoice {
   text: string;
   readonly tokenIds: number[];
   readonly logprobs: TokenLogprobs[];
@@ -63,7 +59,7 @@ interface Choice {
 /** A request while an upstream answers it: server-sent events of `/v1/completions` go in, updates come out. */
 export class CompletionStream {
   readonly #options: CompletionStreamOptions;
-  readonly #choices: readonly Choice[];
+  readonly #choices: readonly UpstreamChoice[];
   #queueWaitMs: number | undefined;
   #firstAtMs: number | undefined;
   #usage: CompletionChunk['usage'];
@@ -145,7 +141,7 @@ export class CompletionStream {
   }
 
   /** Takes the prompt, and its logprobs, off the piece that begins with them. Returns the rest. */
-  #takePrompt(choice: Choice, given: ChunkChoice, updates: RequestUpdate[]): ChunkChoice {
+  #takePrompt(choice: UpstreamChoice, given: ChunkChoice, updates: RequestUpdate[]): ChunkChoice {
     const { url, requestId, prompt, echo, promptLogprobs: numLogprobs, maxNewTokens } = this.#options;
     choice.awaitsPrompt = false;
     if (!given.text.startsWith(prompt)) throw this.#badAnswer('the echo of another prompt');
@@ -164,7 +160,7 @@ export class CompletionStream {
   }
 
   #add(
-    choice: Choice,
+    choice: UpstreamChoice,
     { index, text, finish_reason: reason, token_ids: ids, logprobs: given }: ChunkChoice,
     nowMs: number,
   ): { readonly update: RequestUpdate; readonly numTokens: number } {
@@ -194,7 +190,7 @@ export class CompletionStream {
   }
 
   /** Tokens that come together share the time since those before them. */
-  #measure(choice: Choice, numTokens: number, nowMs: number): readonly MeasuredEvent[] {
+  #measure(choice: UpstreamChoice, numTokens: number, nowMs: number): readonly MeasuredEvent[] {
     if (numTokens === 0) return [];
     const { lastAtMs } = choice;
     choice.numTokens += numTokens;
@@ -207,7 +203,7 @@ export class CompletionStream {
     );
   }
 
-  #toResult({ text, tokenIds, logprobs, promptLogprobs, finishReason }: Choice): GenerationChoice {
+  #toResult({ text, tokenIds, logprobs, promptLogprobs, finishReason }: UpstreamChoice): GenerationChoice {
     const { prompt, seed, numLogprobs } = this.#options;
     if (!finishReason) throw this.#badAnswer('a text that ends without a finish reason');
     return {

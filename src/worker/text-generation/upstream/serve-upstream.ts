@@ -1,7 +1,7 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
@@ -45,14 +45,10 @@ export async function serveUpstream({
     const model = readUpstreamModel(upstream, await lane.fetchModels());
     const { modelInfo, backendInfo } = model;
     onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(servedModel(modelInfo, backendInfo), (_policy, onUpdates) => {
-      const listener = {
-        onUpdates,
-        onMeasured: stats.recordMeasured.bind(stats),
-        onPromptTokens: (numPromptTokens: number) => stats.recordSubmitted(numPromptTokens, 0),
-      };
-      return new UpstreamGenerator({ lane, model, clock, listener });
-    });
+    await deployment.use(
+      toServedModel(modelInfo, backendInfo),
+      (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+    );
   };
 
   const attempt = async (pauseMs: number): Promise<void> => {

@@ -22,13 +22,13 @@ function createGenerator() {
     },
     model: readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2","owned_by":"vllm"}]}'),
     clock,
-    listener: {
-      onUpdates: (told) => updates.push(...told),
-      onMeasured: (events, ms) => {
+    onUpdates: (told) => updates.push(...told),
+    stats: {
+      recordMeasured: (events, ms) => {
         measured.push(...events);
         busyMs.push(ms);
       },
-      onPromptTokens: (count) => measured.push({ type: 'token', ttftMs: count }),
+      recordSubmitted: (count) => measured.push({ type: 'token', ttftMs: count }),
     },
   });
   const submit = (name: string, given: Partial<Submission> = {}) =>

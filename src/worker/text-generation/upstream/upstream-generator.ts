@@ -1,11 +1,12 @@
 import type { Clock } from '../../../batching/clock.ts';
 import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
-import type { EngineGauges, MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
+import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
 import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import type { ModelInfo, RequestId, RequestUpdate } from '../../protocol/protocol.ts';
-import { servedModel } from '../../protocol/served-model.ts';
+import { toServedModel } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { completionBody, isEchoed } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
@@ -16,16 +17,9 @@ export interface UpstreamGeneratorOptions {
   readonly lane: Pick<UpstreamLane, 'ask' | 'cancel'>;
   readonly model: UpstreamModel;
   readonly clock: Clock;
-  readonly listener: UpstreamListener;
-}
-
-export interface UpstreamListener {
-  /** All updates of one event of the upstream, or of one cancellation. */
-  onUpdates(updates: readonly RequestUpdate[]): void;
-  /** @param busyMs Since the last event of any request, or since the first of those under way was sent. */
-  onMeasured(events: readonly MeasuredEvent[], busyMs: number): void;
-  /** Called at the end of each request: its length is not known earlier. */
-  onPromptTokens(numPromptTokens: number): void;
+  readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
+  /** Called with all updates of one event of the upstream, or of one cancellation. */
+  readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
 }
 
 const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
@@ -36,6 +30,7 @@ export class UpstreamGenerator implements PromptGenerator {
   /** For the checks of options here. A limit that is unknown is left to the upstream. */
   readonly #limits: ModelInfo;
   readonly #streams = new Map<RequestId, CompletionStream>();
+  /** The last event of any request, or the start of the first one under way. */
   #busySinceMs = 0;
 
   constructor(options: UpstreamGeneratorOptions) {
@@ -74,9 +69,9 @@ export class UpstreamGenerator implements PromptGenerator {
     prompt: string,
     resolved: ResolvedOptions,
   ): Accepted {
-    const { lane, model, clock, listener } = this.#options;
+    const { lane, model, clock, onUpdates } = this.#options;
     const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
-    const served = servedModel(model.modelInfo, model.backendInfo);
+    const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
       url: model.backendInfo.adapter,
@@ -97,7 +92,7 @@ export class UpstreamGenerator implements PromptGenerator {
     this.#streams.set(requestId, stream);
     // No server can go on in the middle of a text: the same seed starts it again.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
-    if (hasBegun) listener.onUpdates([{ type: 'restarted', requestId, model: served }]);
+    if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
     lane.ask(requestId, completionBody(prompt, resolved, model), {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
@@ -140,17 +135,18 @@ export class UpstreamGenerator implements PromptGenerator {
     this.#receive(requestId, (nowMs) => {
       const received = stream.end(nowMs);
       this.#streams.delete(requestId);
-      this.#options.listener.onPromptTokens(stream.numPromptTokens);
+      // Its length is not known earlier.
+      this.#options.stats.recordSubmitted(stream.numPromptTokens, 0);
       return received;
     });
   }
 
   #tell({ updates, measured }: Received, nowMs: number): void {
-    const { listener } = this.#options;
+    const { onUpdates, stats } = this.#options;
     const busyMs = nowMs - this.#busySinceMs;
     this.#busySinceMs = nowMs;
-    if (updates.length > 0) listener.onUpdates(updates);
-    if (measured.length > 0) listener.onMeasured(measured, busyMs);
+    if (updates.length > 0) onUpdates(updates);
+    if (measured.length > 0) stats.recordMeasured(measured, busyMs);
   }
 
   /** Ends the request here and at the upstream. */

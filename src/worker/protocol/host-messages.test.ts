@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './protocol.ts';
-import { parseHostMessage } from './host-message.ts';
+import { parseHostMessage } from './host-messages.ts';
 import { hasShapeOf, mutate } from '../test-support.ts';
 
 const version = PROTOCOL_VERSION;

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import { hubOfPage } from './hub-of-page.ts';
+import { hubOfPage } from './page-settings.ts';
 
 it.each([
   ['', null, undefined],

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './protocol.ts';
 import { createKnobs, createServedModel, hasShapeOf, mutate } from '../test-support.ts';
-import { foreignWorkerVersion, parseWorkerMessage } from './worker-message.ts';
+import { foreignWorkerVersion, parseWorkerMessage } from './worker-messages.ts';
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 

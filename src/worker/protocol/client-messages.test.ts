@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PROTOCOL_VERSION } from './protocol.ts';
-import { isForeignHello, parseBridgeMessage, parseClientMessage, parseWorkerInit } from './client-message.ts';
+import { isForeignHello, parseBridgeMessage, parseClientMessage } from './client-messages.ts';
+import { parseWorkerInit } from './host-messages.ts';
 import { createKnobs, hasShapeOf, mutate } from '../test-support.ts';
 
 const version = PROTOCOL_VERSION;

@@ -1,0 +1,91 @@
+import { LoadCancelledError } from '../protocol/errors/hub.ts';
+import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
+import type { Connection } from './connection.ts';
+import type { Outgoing, WorkerCall } from './links/link.ts';
+import { modelNameOf } from './model-source.ts';
+import { cloneRefusal, nameRefusal } from './refusals.ts';
+
+interface PendingCall extends PromiseWithResolvers<unknown> {
+  readonly message: Outgoing;
+  readonly signal: AbortSignal | undefined;
+  /** Workers that were asked. */
+  numWorkers: number;
+}
+
+/** Give up on a load after so many workers were lost under it. */
+const MAX_WORKERS_OF_LOAD = 2;
+
+/** Calls to the worker itself that are not answered yet. The next worker is asked again. */
+export class Calls {
+  readonly #connection: Connection;
+  readonly #pending = new Map<number, PendingCall>();
+  #lastCallId = 0;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** @param signal Keeps a load from being asked of another worker. */
+  ask(call: WorkerCall, signal?: AbortSignal): Promise<unknown> {
+    const refusal = this.#connection.end ?? ('deployment' in call ? nameRefusal(call.deployment) : undefined);
+    if (refusal) return Promise.reject(refusal);
+    const callId = ++this.#lastCallId;
+    const resolvers = Promise.withResolvers<unknown>();
+    try {
+      const message: Outgoing = structuredClone({ ...call, callId });
+      const pending: PendingCall = { ...resolvers, message, signal, numWorkers: 0 };
+      this.#send(pending);
+      this.#pending.set(callId, pending);
+    } catch (error) {
+      resolvers.reject(cloneRefusal(error));
+    }
+    return resolvers.promise;
+  }
+
+  answer(callId: number, result: unknown): void {
+    this.#take(callId)?.resolve(result);
+  }
+
+  refuse(callId: number, error: Error): void {
+    this.#take(callId)?.reject(error);
+  }
+
+  refuseAll(error: Error): void {
+    for (const callId of this.#pending.keys()) this.refuse(callId, error);
+  }
+
+  /** Refuses calls that no further worker is to be asked. */
+  dropRefused(): void {
+    for (const [callId, call] of this.#pending) {
+      const refusal = refusalOf(call);
+      if (refusal) this.refuse(callId, refusal);
+    }
+  }
+
+  /** Asks the worker that serves now. */
+  askAgain(): void {
+    this.dropRefused();
+    for (const call of this.#pending.values()) this.#send(call);
+  }
+
+  /** @throws DataCloneError. */
+  #send(call: PendingCall): void {
+    if (!this.#connection.isServed) return;
+    this.#connection.post(call.message);
+    call.numWorkers += 1;
+  }
+
+  #take(callId: number): PendingCall | undefined {
+    const call = this.#pending.get(callId);
+    this.#pending.delete(callId);
+    return call;
+  }
+}
+
+/** Why the next worker is not asked as well. */
+function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
+  if (message.type !== 'load-model') return undefined;
+  const modelName = modelNameOf(message.source);
+  if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
+  return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
+}

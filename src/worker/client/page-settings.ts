@@ -1,0 +1,29 @@
+import { BRIDGE_META, HUB_META } from '../protocol/bridge-names.ts';
+import type { UpstreamInit } from '../protocol/protocol.ts';
+
+/** The page's hub: `?hub=` of its address, which its policy has to allow; else the hub that its server was started with. */
+export function hubOfPage(): string | undefined {
+  return new URLSearchParams(location.search).get('hub') ?? metaOf(HUB_META)?.content;
+}
+
+/** The folder of the bridge that serves the page; undefined for a page of any other server. */
+export function bridgeOfPage(): string | undefined {
+  const folder = metaOf(BRIDGE_META)?.content;
+  return folder === undefined ? undefined : new URL(folder, document.baseURI).href;
+}
+
+/**
+ * The upstream that the bridge was started with; undefined where the model runs in the tab. The page's address has no say in it,
+ * so that no link makes a page send prompts anywhere.
+ */
+export function upstreamOfPage(): UpstreamInit | undefined {
+  const meta = metaOf('tabserve-upstream');
+  if (!meta?.content) return undefined;
+  const { model } = meta.dataset;
+  return { url: meta.content, ...(model !== undefined && { model }) };
+}
+
+/** The server writes settings into the page as `meta` elements. */
+function metaOf(name: string): HTMLMetaElement | null {
+  return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`);
+}

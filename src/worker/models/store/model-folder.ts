@@ -1,0 +1,141 @@
+import { isRecord } from '../../platform/is-record.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import type { DtypeChoice } from '../../protocol/models.ts';
+import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
+import { ifFound, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
+import { digestOf } from './stored-digest.ts';
+import type { SyncFile } from './sync-file.ts';
+
+/** Where a stored model came from. */
+export interface ModelOrigin {
+  /** The hub's id, or the name of a local folder. */
+  readonly id: string;
+  /** Origin of the hub. Empty for a local folder, like revision and commit. */
+  readonly hub: string;
+  /** As requested: a branch, a tag or a commit. */
+  readonly revision: string;
+  readonly commit: string;
+}
+
+/** `model.json`. */
+export interface ModelManifest extends ModelOrigin {
+  /** As requested. */
+  readonly dtypeChoice: DtypeChoice;
+  /** Why `auto` did not choose the best dtype; empty if it did. */
+  readonly dtypeReason: string;
+  readonly packed: PackedWeights;
+  /** The packed file's `digestOf`. */
+  readonly weightsDigest: string;
+}
+
+/** `texts.json`: everything but the weights that a model needs to run. */
+export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'tokenizer' | 'tokenizerConfig'>;
+
+const MANIFEST = 'model.json';
+const TEXTS = 'texts.json';
+const WEIGHTS = 'weights.bin';
+
+/** A model that can be run from its folder. */
+export class ModelFolder {
+  readonly key: string;
+  readonly manifest: ModelManifest;
+  readonly #folder: FileSystemDirectoryHandle;
+  readonly #remove: () => Promise<void>;
+
+  private constructor(
+    folder: FileSystemDirectoryHandle,
+    manifest: ModelManifest,
+    remove: () => Promise<void>,
+  ) {
+    this.key = folder.name;
+    this.manifest = manifest;
+    this.#folder = folder;
+    this.#remove = remove;
+  }
+
+  /**
+   * Undefined for a folder that is incomplete or of another version.
+   *
+   * @param remove Deletes a damaged model.
+   */
+  static async read(
+    folder: FileSystemDirectoryHandle,
+    remove: () => Promise<void>,
+  ): Promise<ModelFolder | undefined> {
+    const manifest = await readJsonFile(folder, MANIFEST);
+    const weights = await ifFound(folder.getFileHandle(WEIGHTS));
+    if (!weights || !isManifest(manifest)) return undefined;
+    const { size } = await weights.getFile();
+    return size >= manifest.packed.size ? new ModelFolder(folder, manifest, remove) : undefined;
+  }
+
+  /** @param write Fills the file of weights. */
+  static async write(
+    folder: FileSystemDirectoryHandle,
+    facts: Omit<ModelManifest, 'packed' | 'weightsDigest'>,
+    texts: ModelTexts,
+    write: (file: SyncFile) => Promise<PackedWeights>,
+    remove: () => Promise<void>,
+  ): Promise<ModelFolder> {
+    const manifest = { ...facts, ...(await writeWeights(folder, write)) };
+    await writeJsonFile(folder, TEXTS, texts);
+    await writeJsonFile(folder, MANIFEST, manifest);
+    return new ModelFolder(folder, manifest, remove);
+  }
+
+  /** @throws ModelFileCorruptError for a damaged copy, which is deleted. */
+  async readTexts(): Promise<ModelTexts> {
+    const texts = await readJsonFile(this.#folder, TEXTS);
+    if (!isTexts(texts)) throw await this.#damaged('its configuration cannot be read');
+    return texts;
+  }
+
+  /**
+   * Opens the weights after it has checked them. They can be open only once at a time; the caller closes them.
+   *
+   * @throws ModelFileCorruptError for a damaged copy, which is deleted.
+   */
+  async openWeights(): Promise<SyncFile> {
+    const { packed, weightsDigest } = this.manifest;
+    const file = await openSyncFile(this.#folder, WEIGHTS);
+    let isWhole = false;
+    try {
+      isWhole = (await digestOf(file, packed.size)) === weightsDigest;
+    } finally {
+      if (!isWhole) file.close();
+    }
+    if (!isWhole) throw await this.#damaged('its weights are not what was stored');
+    return file;
+  }
+
+  async #damaged(detail: string): Promise<ModelFileCorruptError> {
+    await this.#remove();
+    return ModelFileCorruptError.ofStored(this.manifest.id, detail);
+  }
+}
+
+async function writeWeights(
+  folder: FileSystemDirectoryHandle,
+  write: (file: SyncFile) => Promise<PackedWeights>,
+): Promise<Pick<ModelManifest, 'packed' | 'weightsDigest'>> {
+  const file = await openSyncFile(folder, WEIGHTS);
+  try {
+    const packed = await write(file);
+    file.flush();
+    return { packed, weightsDigest: await digestOf(file, packed.size) };
+  } finally {
+    file.close();
+  }
+}
+
+/** The rest was written by the same version. */
+function isManifest(value: unknown): value is ModelManifest {
+  const packed = isRecord(value) ? value['packed'] : undefined;
+  return isRecord(packed) && packed['formatVersion'] === PACKED_FORMAT_VERSION;
+}
+
+/** The file is written at once, so it is whole if it is JSON. */
+function isTexts(value: unknown): value is ModelTexts {
+  return isRecord(value) && 'config' in value && 'tokenizer' in value;
+}

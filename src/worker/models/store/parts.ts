@@ -1,0 +1,105 @@
+import { isRecord } from '../../platform/is-record.ts';
+import type { StoredModel } from '../../protocol/protocol.ts';
+import { bytesIn } from './byte-ranges.ts';
+import type { ModelOrigin } from './model-folder.ts';
+import { filesIn, openSyncFile, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
+import { PartFile } from './part-file.ts';
+import { readJournal } from './range-journal.ts';
+
+interface DownloadNote extends ModelOrigin {
+  /** The size of the complete part files. */
+  readonly totalBytes: number;
+}
+
+const NOTE = 'download.json';
+const JOURNAL = '.journal';
+const RESERVE = 'reserve';
+
+/** The part files of one download. No other worker can open them until they are closed. */
+export class Parts {
+  readonly #folder: FileSystemDirectoryHandle;
+  readonly #origin: ModelOrigin;
+  readonly #remove: () => Promise<void>;
+  readonly #open = new Set<PartFile>();
+
+  private constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
+    this.#folder = folder;
+    this.#origin = origin;
+    this.#remove = remove;
+  }
+
+  /** Begins a download, or continues one. */
+  static async open(
+    folder: FileSystemDirectoryHandle,
+    origin: ModelOrigin,
+    remove: () => Promise<void>,
+  ): Promise<Parts> {
+    const parts = new Parts(folder, origin, remove);
+    await parts.note(0);
+    return parts;
+  }
+
+  async open(path: string, size: number): Promise<PartFile> {
+    const name = encodeURIComponent(path);
+    const data = await openSyncFile(this.#folder, name);
+    const part = new PartFile(data, await openSyncFile(this.#folder, `${name}${JOURNAL}`), size);
+    this.#open.add(part);
+    return part;
+  }
+
+  /** Records the size of the whole download for lists of models. */
+  async note(totalBytes: number): Promise<void> {
+    await writeJsonFile(this.#folder, NOTE, { ...this.#origin, totalBytes } satisfies DownloadNote);
+  }
+
+  /**
+   * Reserves storage for the converted model until `release`. A browser's estimate of free storage is unreliable: Chromium's is
+   * always 10 GiB.
+   *
+   * @throws StorageQuotaError if there is less.
+   */
+  async reserve(numBytes: number): Promise<void> {
+    const file = await openSyncFile(this.#folder, RESERVE);
+    try {
+      file.truncate(numBytes);
+    } finally {
+      file.close();
+    }
+  }
+
+  async release(): Promise<void> {
+    await removeEntry(this.#folder, RESERVE);
+  }
+
+  close(): void {
+    for (const part of this.#open) part.close();
+    this.#open.clear();
+  }
+
+  async delete(): Promise<void> {
+    this.close();
+    await this.#remove();
+  }
+}
+
+export async function readNote(folder: FileSystemDirectoryHandle): Promise<DownloadNote | undefined> {
+  const note = await readJsonFile(folder, NOTE);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- written by this class
+  return isRecord(note) && 'totalBytes' in note ? (note as unknown as DownloadNote) : undefined;
+}
+
+export async function describeParts(folder: FileSystemDirectoryHandle): Promise<StoredModel | undefined> {
+  const note = await readNote(folder);
+  if (!note) return undefined;
+  const { id, revision, totalBytes } = note;
+  return { key: folder.name, id, revision, storedBytes: await storedBytesIn(folder), totalBytes };
+}
+
+/** Counts by the journals, since a part file has gaps. */
+async function storedBytesIn(folder: FileSystemDirectoryHandle): Promise<number> {
+  let bytes = 0;
+  for (const file of await filesIn(folder)) {
+    if (file.name.endsWith(JOURNAL)) bytes += bytesIn(readJournal(await file.arrayBuffer(), Infinity));
+  }
+  return bytes;
+}

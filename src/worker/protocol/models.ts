@@ -1,0 +1,156 @@
+import * as v from 'valibot';
+import { rung } from './ladder.ts';
+import { count, duration, name, wireError, type Wire } from './wire.ts';
+
+const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
+
+const dtype = v.picklist(DTYPES);
+/** How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations. */
+export type Dtype = Wire<typeof dtype>;
+
+export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
+/** `auto`: the best that the device has and that fits. */
+export type DtypeChoice = Wire<typeof dtypeChoice>;
+
+export const modelSource = v.variant('type', [
+  /** The model that comes with the page. */
+  v.object({ type: v.literal('embedded') }),
+  v.object({
+    type: v.literal('hub'),
+    /** Origin of the hub. */
+    hub: name,
+    /** `owner/name`. */
+    id: name,
+    /** A branch, a tag or a commit. */
+    revision: name,
+  }),
+  v.object({ type: v.literal('files'), name, files: v.array(v.instance(File)) }),
+]);
+/** Where `loadModel` finds a model. */
+export type ModelSource = Wire<typeof modelSource>;
+
+export const whenBusy = v.picklist(['finish', 'resubmit']);
+/** Whether requests that wait or run when another model is ready end with the old one, or begin anew with the new one. */
+export type WhenBusy = Wire<typeof whenBusy>;
+
+export const modelInfo = v.object({
+  id: v.string(),
+  numParameters: count,
+  numLayers: count,
+  contextLength: count,
+  vocabSize: count,
+  /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
+  generationDefaults: v.object({
+    maxNewTokens: count,
+    temperature: v.number(),
+    topK: count,
+    topP: v.number(),
+    minP: v.number(),
+    repetitionPenalty: v.number(),
+    presencePenalty: v.number(),
+    frequencyPenalty: v.number(),
+    n: count,
+    stop: v.array(v.string()),
+  }),
+});
+/** A model. Numbers that an upstream does not report are 0. */
+export type ModelInfo = Wire<typeof modelInfo>;
+
+/** `upstream`: the bridge that serves the page passes requests on to another server, and no model runs here. */
+const backend = v.picklist(['webgpu', 'wasm', 'upstream']);
+
+/** `unknown` for an upstream. */
+const precision = v.picklist([...DTYPES, 'unknown']);
+
+export const backendInfo = v.object({
+  name: backend,
+  /** Left out for an upstream. */
+  rung: v.exactOptional(rung),
+  precision,
+  /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
+  adapter: v.string(),
+  /** True for SwiftShader and the like, which compute WebGPU on the CPU. */
+  isSoftwareAdapter: v.boolean(),
+  /** Why each better rung was passed over or left; empty where this is the best. */
+  fallbackReason: v.string(),
+});
+export type BackendInfo = Wire<typeof backendInfo>;
+
+export const servedModel = v.object({ id: v.string(), backend, precision });
+/** The model that answers a request, and how it runs: each of these may change a sampled text. */
+export type ServedModel = Wire<typeof servedModel>;
+
+export function toServedModel(model: ModelInfo, runsOn: BackendInfo): ServedModel {
+  return { id: model.id, backend: runsOn.name, precision: runsOn.precision };
+}
+
+/** Whether one can continue the other's text: between an upstream and a model in the tab that is never so. */
+export function isSameModel(a: ServedModel, b: ServedModel): boolean {
+  return a.id === b.id && (a.backend === 'upstream') === (b.backend === 'upstream');
+}
+
+export const loadProgress = v.object({
+  phase: v.picklist(['download', 'prepare', 'compile']),
+  /** Bytes for `download`, steps otherwise. */
+  loaded: count,
+  total: count,
+});
+export type LoadProgress = Wire<typeof loadProgress>;
+
+export const modelLoad = v.object({
+  /** The hub's id, or the name of a folder. */
+  id: v.string(),
+  isPaused: v.boolean(),
+  /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
+  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
+  /** Bytes of a download, its check and its conversion; unanswered tries for `resolve`; steps otherwise. */
+  loaded: count,
+  total: count,
+  /** Over the last seconds of a download. */
+  bytesPerSecond: v.exactOptional(duration),
+  /** Left out until the speed is known. */
+  secondsLeft: v.exactOptional(duration),
+});
+/** A model that is being loaded while another one serves. */
+export type ModelLoad = Wire<typeof modelLoad>;
+/** How far it has come. */
+export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
+
+export const loadFailure = v.object({ id: v.string(), error: wireError });
+/** Why the last model that was asked for does not serve. */
+export type LoadFailure = Wire<typeof loadFailure>;
+
+export const storedModel = v.object({
+  /** The argument of `deleteModel`. */
+  key: v.string(),
+  /** The hub's id, or the name of a folder. */
+  id: v.string(),
+  /** The revision that was asked for; empty for a folder. */
+  revision: v.string(),
+  /** Left out where a part is still missing; otherwise the model loads without the network. */
+  dtype: v.exactOptional(dtype),
+  storedBytes: count,
+  /** Size of the whole download where a part is missing; 0 where it is not known yet. */
+  totalBytes: count,
+});
+/** A model that is stored on this device, in whole or in part. */
+export type StoredModel = Wire<typeof storedModel>;
+
+export const tokenization = v.object({
+  modelId: v.string(),
+  /** Tokens that the model's context holds. */
+  contextLength: count,
+  tokenIds: v.array(count),
+  /** Each token as the model's vocabulary spells it: `Ġupon`. */
+  spellings: v.array(v.string()),
+});
+/** A text as tokens of the model that serves. */
+export type Tokenization = Wire<typeof tokenization>;
+
+export const detokenization = v.object({
+  modelId: v.string(),
+  /** Special tokens are spelled out. */
+  text: v.string(),
+});
+/** Tokens as text. */
+export type Detokenization = Wire<typeof detokenization>;

@@ -1,0 +1,55 @@
+import * as v from 'valibot';
+import type { RequestId } from './ids.ts';
+import { rung } from './ladder.ts';
+import { count, id, type Wire } from './wire.ts';
+
+const faultEntries = {
+  kind: v.picklist([
+    'device-lost',
+    'adapter-gone',
+    'gpu-error',
+    'gpu-hang',
+    'out-of-memory',
+    'wasm-abort',
+    'run-failed',
+    'worker-error',
+    'worker-hang',
+    'worker-ended',
+  ]),
+  /** In the words of the platform or the runtime. */
+  message: v.string(),
+};
+
+export const fault = v.object(faultEntries);
+/** Why a worker ended. */
+export type Fault = Wire<typeof fault>;
+export type FaultKind = Fault['kind'];
+
+export const recovery = v.object({
+  ...faultEntries,
+  /** Where the worker ran; left out where it ended before it chose. */
+  rung: v.exactOptional(rung),
+  /** Workers in a row that ended without a token, this one included. */
+  attempt: count,
+  /** A request that ended one worker after another fails at the next one. */
+  isCondemning: v.exactOptional(v.boolean()),
+});
+/** How the worker before this one ended. No request was lost, except one that is condemned. */
+export type Recovery = Wire<typeof recovery>;
+
+export const workerPast = v.object({
+  recovery: v.exactOptional(recovery),
+  /** Rungs that were given up, and why. */
+  leftRungs: v.array(v.object({ rung, reason: v.string() })),
+  /** The rung has generated tokens and a request waits for more: the next worker skips its warm-up. */
+  isProven: v.boolean(),
+  /** Sequences, or items of a batch, that may run together at first, after more of them took too much memory. */
+  maxRows: v.exactOptional(count),
+  /** Requests that each ended one worker after another: they fail. */
+  condemned: v.array(id<RequestId>()),
+});
+/** What earlier workers leave to the next one. */
+export type WorkerPast = Wire<typeof workerPast>;
+
+/** For the first worker of a tab. */
+export const NO_PAST: WorkerPast = { leftRungs: [], isProven: false, condemned: [] };

@@ -1,0 +1,145 @@
+import * as v from 'valibot';
+import type { LatencySummary } from '../../batching/metrics/latency-window.ts';
+import { finishReason, TEXT_GENERATOR } from './generation.ts';
+import type { RequestId } from './ids.ts';
+import { count, duration, id, name, type Wire } from './wire.ts';
+
+export type { LatencySummary } from '../../batching/metrics/latency-window.ts';
+
+// Durations are in ms on the worker's clock.
+
+export const batchRecord = v.object({
+  deployment: name,
+  /** Counts up from 0 within its deployment. */
+  batchIndex: count,
+  /** Requests that still waited when this batch ended. */
+  queueLength: count,
+  /** See `CutReason`. */
+  reason: v.picklist(['full', 'deferred', 'flush', 'close', 'timeout', 'idle']),
+  /** Items handed to the handler. */
+  batchSize: count,
+  /** The size that the deployment's own measure gives them, or their count. */
+  measuredSize: v.number(),
+  /** The limit in force for this batch. */
+  maxBatchSize: count,
+  /** From the arrival of the oldest item to the cut. */
+  waitMs: duration,
+  /** From the cut to the end of the handler. */
+  executionMs: duration,
+  /** Waiting calls that were cancelled since the previous cut. */
+  cancelled: count,
+  /** 'error' when every item was rejected. */
+  outcome: v.picklist(['ok', 'error']),
+});
+/** One batch of a deployment other than the text generator. */
+export type BatchRecord = Wire<typeof batchRecord>;
+
+const stepEntries = {
+  /** Prompts or parts of them, or one new token for each sequence. */
+  kind: v.picklist(['prefill', 'decode']),
+  /** Why the step holds no more sequences: see `StepReason`. */
+  reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
+  /** Sequences in the step. */
+  batchSize: count,
+  /** Tokens fed in, padding not counted. */
+  numTokens: count,
+  /** Requests that waited when the step was scheduled. */
+  queueLength: count,
+  /** The longest wait of sequences in their first step, from received to scheduled; 0 where it is nobody's first. */
+  waitMs: duration,
+  /** 'error' when all sequences of the step failed in it. */
+  outcome: v.picklist(['ok', 'error']),
+};
+
+export const stepBatch = v.object({
+  ...stepEntries,
+  deployment: v.literal(TEXT_GENERATOR),
+  /** Counts up from 0 within a loaded model. */
+  batchIndex: count,
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  executionMs: duration,
+});
+/** One step of the engine, as the text generator's batch: one forward pass. */
+export type StepBatch = Wire<typeof stepBatch>;
+
+const stepRecord = v.object({
+  ...stepEntries,
+  stepIndex: count,
+  /** Launched while the step before it was in flight. */
+  isBehind: v.boolean(),
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  stepMs: duration,
+  runMs: duration,
+  readbackMs: duration,
+  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
+  agoMs: duration,
+  /** The K/V slots of its sequences, in the order of its rows. */
+  slots: v.array(count),
+});
+/** One forward pass. */
+export type StepRecord = Wire<typeof stepRecord>;
+
+const slotStay = v.object({
+  requestId: id<RequestId>(),
+  /** Which of its request's continuations this is. */
+  index: count,
+  slot: count,
+  /** 0 for the sequence's first stay; each move to another slot adds 1. */
+  stayIndex: count,
+  /** Before the first stay of the sequence. */
+  queueWaitMs: duration,
+  /** Since the beginning of the stay's first step, as all `AgoMs` counted back from the message. */
+  startedAgoMs: duration,
+  /** Since the first token of this stay: what came before it was prefill. */
+  firstTokenAgoMs: v.exactOptional(duration),
+  /** Left out while the stay lasts. */
+  endedAgoMs: v.exactOptional(duration),
+  /** How the stay ended. */
+  end: v.exactOptional(v.union([finishReason, v.literal('moved')])),
+  /** Sampled in this stay. */
+  numTokens: count,
+  firstStepIndex: count,
+  lastStepIndex: count,
+});
+/** A sequence's stay in one K/V slot; when it is moved to another slot, its next stay begins. */
+export type SlotStay = Wire<typeof slotStay>;
+
+const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
+  count,
+  p50: duration,
+  p95: duration,
+  p99: duration,
+});
+
+export const serveStats = v.object({
+  /** Steps since the previous stats message, oldest first. */
+  steps: v.array(stepRecord),
+  /** Stays that last, and those that ended since the previous stats message. */
+  slotStays: v.array(slotStay),
+  numRunning: count,
+  numWaiting: count,
+  kvCache: v.object({ usedBytes: count, reservedBytes: count }),
+  /** Output tokens per second over the last second of work. */
+  tokensPerSecond: duration,
+  ttftMs: latencySummary,
+  itlMs: latencySummary,
+  queueWaitMs: latencySummary,
+  e2eMs: latencySummary,
+  /** Sequences that ended, by reason. */
+  finishReasons: v.object({ stop: count, length: count, abort: count, error: count }),
+  totals: v.object({
+    submitted: count,
+    finished: count,
+    cancelled: count,
+    failed: count,
+    rejected: count,
+    promptTokens: count,
+    outputTokens: count,
+    /** Tokens that were looked up in the K/V rows of other sequences. */
+    prefixCacheQueries: count,
+    /** Tokens that were found there and not computed again. */
+    prefixCacheHits: count,
+  }),
+});
+/** The figures of the text generator. */
+export type ServeStats = Wire<typeof serveStats>;

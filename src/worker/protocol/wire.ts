@@ -1,0 +1,75 @@
+import * as v from 'valibot';
+
+// Anything received on a channel is unknown until one of these schemas has checked it.
+
+/** Raised with every change of a message's shape; a client of another version is told to reload. */
+export const PROTOCOL_VERSION = 6;
+
+/** Longest id and longest deployment name, in UTF-16 units: the doors drop messages with longer ones. */
+export const MAX_NAME_LENGTH = 100;
+
+/** More than any model's context: the doors drop a longer list of tokens before they look at its entries. */
+export const MAX_TOKEN_IDS = 65_536;
+
+type DeepReadonly<T> = unknown extends T
+  ? T
+  : T extends string | number | boolean | null | undefined | File
+    ? T
+    : { readonly [Key in keyof T]: DeepReadonly<T[Key]> };
+
+/** The type of what a schema lets through, read-only throughout. */
+export type Wire<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>;
+
+/** A message before its sender has signed it with the version and its own id. */
+export type Unsigned<Message> = Message extends unknown
+  ? Omit<Message, 'version' | 'workerId' | 'clientId'>
+  : never;
+
+/** Undefined for data of another shape. */
+export function parse<Output>(schema: v.GenericSchema<unknown, Output>, data: unknown): Output | undefined {
+  const result = v.safeParse(schema, data, { abortEarly: true });
+  return result.success ? result.output : undefined;
+}
+
+export const version = v.literal(PROTOCOL_VERSION);
+
+/** A version that is or was somebody's. */
+export const anyVersion = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+/** An id of the type's kind: brands exist for the compiler only. */
+// @__NO_SIDE_EFFECTS__
+export function id<Id extends string>() {
+  return v.custom<Id>(
+    (value) => typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH,
+  );
+}
+
+export const name = v.pipe(v.string(), v.maxLength(MAX_NAME_LENGTH));
+
+export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+/** For counts where "without limit" has a meaning. */
+export const countOrInfinity = v.union([count, v.literal(Infinity)]);
+
+/** Milliseconds, unless its field says otherwise. */
+export const duration = v.pipe(v.number(), v.finite(), v.minValue(0));
+
+/** A list of bounded length: a longer one is dropped before its entries are looked at. */
+// @__NO_SIDE_EFFECTS__
+export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLength: number) {
+  return v.pipe(
+    v.custom<unknown[]>((value) => Array.isArray(value) && value.length <= maxLength),
+    v.array(entry),
+  );
+}
+
+export const tokenIds = boundedList(count, MAX_TOKEN_IDS);
+
+export const wireError = v.object({
+  code: v.string(),
+  message: v.string(),
+  details: v.exactOptional(v.record(v.string(), v.number())),
+});
+
+/** An error as it crosses the wire: `code` is stable, and the client re-creates the class that it names. */
+export type WireError = Wire<typeof wireError>;
