@@ -5,11 +5,7 @@ import type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling
 import { count, duration, tokenIds, type Wire } from './wire.ts';
 
 export { MAX_CHOICES } from '../../batching/generation/limits.ts';
-export type {
-  GenerationOption,
-  GenerationOptions,
-  OptionName,
-} from '../../batching/generation/options.ts';
+export type { GenerationOption, GenerationOptions, OptionName } from '../../batching/generation/options.ts';
 export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 export type { FinishReason } from '../../batching/generation/request.ts';
 
