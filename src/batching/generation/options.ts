@@ -1,4 +1,5 @@
 import { LOGIT_BIAS_LIMITS, logitBiasWithin, type LogitBias } from '../sampling/logit-bias.ts';
+import { MAX_CHOICES, MAX_LOGPROBS, MAX_SEED, TIMEOUT_RANGE } from './limits.ts';
 import {
   finiteIn,
   integerIn,
@@ -45,14 +46,6 @@ interface FormField extends Range {
 
 export type GenerationOption = { readonly [Type in keyof Types]: OptionOf<Type> }[keyof Types];
 type OptionTable = Readonly<Record<string, GenerationOption>>;
-
-/** Alternatives that can be had with each token. */
-export const MAX_LOGPROBS = 20;
-
-export const MAX_SEED = 2 ** 32 - 1;
-
-/** Continuations of one request at most. */
-export const MAX_CHOICES = 16;
 
 const SAMPLING_OPTIONS = {
   /** Divides the logits: the higher, the more varied the text. 0 always takes the likeliest token. */
@@ -230,7 +223,7 @@ export const GENERATION_OPTIONS = {
   /** Fails the request with RequestTimeoutError if it has not ended this many ms after its submission. */
   timeoutMs: {
     type: 'number',
-    above: 0,
+    ...TIMEOUT_RANGE,
     form: { label: 'Timeout', hint: 'Give up after this many milliseconds.' },
   },
 } as const satisfies OptionTable;
@@ -254,15 +247,15 @@ export type ResolvedGenerationOptions = {
 /** How the next token is chosen. Here the seed is an unsigned 32-bit integer. */
 export type SamplingParams = Pick<ResolvedGenerationOptions, SamplingOptionName>;
 
-export const OPTION_NAMES = keysOf(GENERATION_OPTIONS);
-const SAMPLING_OPTION_NAMES = keysOf(SAMPLING_OPTIONS);
+export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
+const SAMPLING_OPTION_NAMES = /* @__PURE__ */ keysOf(SAMPLING_OPTIONS);
 
 /** What each option may be, as far as it does not depend on the model. */
-export const OPTION_CHECKS = fromNames<{
+export const OPTION_CHECKS = /* @__PURE__ */ fromNames<{
   readonly [Name in keyof Table]: Validate<ValueOf<Table[Name]>>;
 }>(OPTION_NAMES, (name) => checkOf(optionOf(name)));
 
-export const OPTION_DEFAULTS = fromNames<{
+export const OPTION_DEFAULTS = /* @__PURE__ */ fromNames<{
   readonly [Name in keyof Table]: Table[Name] extends { readonly default: infer Value } ? Value : undefined;
 }>(OPTION_NAMES, (name) => optionOf(name).default);
 

@@ -1,5 +1,5 @@
+import { MAX_SEED } from './limits.ts';
 import {
-  MAX_SEED,
   OPTION_CHECKS,
   OPTION_DEFAULTS,
   pickSampling,

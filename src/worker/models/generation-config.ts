@@ -1,4 +1,5 @@
-import { GENERATION_OPTIONS, MAX_CHOICES, OPTION_DEFAULTS } from '../../batching/generation/options.ts';
+import { MAX_CHOICES } from '../../batching/generation/limits.ts';
+import { GENERATION_OPTIONS, OPTION_DEFAULTS } from '../../batching/generation/options.ts';
 import { isRecord } from '../platform/is-record.ts';
 import type { ModelInfo } from '../protocol/protocol.ts';
 

@@ -4,15 +4,7 @@ import type { FinishReason } from '../../batching/generation/request.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 import { count, duration, tokenIds, type Wire } from './wire.ts';
 
-export { defaultText, expectedText, optionFromText } from '../../batching/generation/option-text.ts';
-export {
-  checkOf,
-  OPTION_NAMES,
-  optionOf,
-  type GenerationOption,
-  type GenerationOptions,
-  type OptionName,
-} from '../../batching/generation/options.ts';
+export type { GenerationOptions } from '../../batching/generation/options.ts';
 export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 export type { FinishReason } from '../../batching/generation/request.ts';
 

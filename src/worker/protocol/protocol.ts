@@ -1,13 +1,6 @@
 export { PROTOCOL_VERSION } from './wire.ts';
-export {
-  checkOf,
-  defaultText,
-  expectedText,
-  OPTION_NAMES,
-  optionFromText,
-  optionOf,
-  TEXT_GENERATOR,
-} from './generation.ts';
+export * from './generation-options.ts';
+export { TEXT_GENERATOR } from './generation.ts';
 export { END_TYPES } from './requests.ts';
 export type * from './wire.ts';
 export type * from './ids.ts';

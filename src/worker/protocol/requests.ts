@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { MAX_CHOICES } from '../../batching/generation/options.ts';
+import { MAX_CHOICES } from '../../batching/generation/limits.ts';
 import { finishReason, generationResult, logprobs, promptLogprobs } from './generation.ts';
 import type { ClientId, RequestId } from './ids.ts';
 import { servedModel } from './models.ts';

@@ -1,4 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
+import { TIMEOUT_RANGE } from '../../batching/generation/limits.ts';
+import { finiteIn } from '../../batching/generation/validate.ts';
+import { isRecord } from '../platform/is-record.ts';
 import type { RequestId } from '../protocol/protocol.ts';
 
 /** A timer for each request that has a timeout. */
@@ -22,5 +25,16 @@ export class Deadlines {
   clear(requestId: RequestId): void {
     this.#cancelTimers.get(requestId)?.();
     this.#cancelTimers.delete(requestId);
+  }
+}
+
+const checkTimeout = finiteIn(TIMEOUT_RANGE);
+
+/** The timeout among options that aren't checked yet; undefined if there is none, or a bad one. */
+export function timeoutMsOf(options: unknown): number | undefined {
+  try {
+    return isRecord(options) ? checkTimeout('timeoutMs', options['timeoutMs']) : undefined;
+  } catch {
+    return undefined;
   }
 }

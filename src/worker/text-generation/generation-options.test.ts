@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '../protocol/protocol.ts';
-import { resolveOptions, timeoutMsOf } from './generation-options.ts';
+import { timeoutMsOf } from './deadlines.ts';
+import { resolveOptions } from './generation-options.ts';
 
 const MODEL: ModelInfo = {
   id: 'test',

@@ -30,16 +30,6 @@ export interface ResolvedOptions extends Pick<
   readonly sampling: SamplingParams;
 }
 
-/** Undefined where there is none, or a bad one: `resolveOptions` refuses that. */
-export function timeoutMsOf(options: unknown): number | undefined {
-  if (!isRecord(options)) return undefined;
-  try {
-    return OPTION_CHECKS.timeoutMs('timeoutMs', options['timeoutMs']);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Checks the options of a request as they came over the wire and fills in the model's defaults. A seed that is left
  * out is chosen here; any other is taken modulo 2^32.

@@ -7,8 +7,7 @@ import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from 
 import { isSameModel, toServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { Deadlines } from './deadlines.ts';
-import { timeoutMsOf } from './generation-options.ts';
+import { Deadlines, timeoutMsOf } from './deadlines.ts';
 import type { ModelGuardListener } from './model-guard.ts';
 import { ModelGenerator } from './model-generator.ts';
 import type { PromptGenerator, Submission } from './prompt-generator.ts';

@@ -4,7 +4,7 @@ import {
   type TokenLogprob,
   type TokenLogprobs,
 } from '../../../batching/sampling/logprobs.ts';
-import { MAX_LOGPROBS } from '../../../batching/generation/options.ts';
+import { MAX_LOGPROBS } from '../../../batching/generation/limits.ts';
 
 /** The shader reports a row without a next token in the upper bits of the word that otherwise holds the token id. */
 export const FAULT = {
