@@ -54,7 +54,7 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
     await ownTab.open(`?backend=${backend}`);
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
     await expectReferenceTokens(ownTab);
-    await expect(messagesOf(ownTab.page)).toHaveText([/MODEL_STORE_FAILED .*only the embedded model serves/]);
+    await expect(messagesOf(ownTab.page)).toHaveText([/MODEL_STORE_FAILED .*only the embedded model runs/]);
     expect((await loadModel(ownTab, TWIN, { hub: hub.url })).code).toBe('MODEL_STORE_FAILED');
     await expectReferenceTokens(ownTab);
   });

@@ -8,10 +8,10 @@ import { convertWeights } from '../../src/worker/models/checkpoint/convert-weigh
 import { planModel, type DtypeChoice } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { lazyBytes } from '../../src/worker/models/checkpoint/packed-source.ts';
-import type { Gpt2Config } from '../../src/worker/models/gpt2/config.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
+import type { ModelConfig } from '../../src/worker/models/model-config.ts';
+import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
+import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
 
@@ -72,8 +72,9 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     };
     Object.defineProperty(device.gpu.device, 'limits', { value: limits });
   }
-  const { config } = checkpoint;
-  const { backend } = await createBackend({ config, packed, weights }, device);
+  const { model } = checkpoint;
+  const { config } = model;
+  const { backend } = await createBackend({ model, packed, weights }, device);
   const createdAtMs = performance.now();
   file.close();
   const logits = await logitsOf(backend, config, request.prompts);
@@ -127,8 +128,8 @@ function isSyncFileHandle(handle: object): handle is SyncFileHandle {
 }
 
 async function logitsOf(
-  backend: Gpt2Backend,
-  config: Gpt2Config,
+  backend: ModelBackend,
+  config: ModelConfig,
   prompts: CheckpointRequest['prompts'],
 ): Promise<number[][]> {
   const capacity = Math.min(config.contextLength, 64);
@@ -150,13 +151,13 @@ async function logitsOf(
 
 /** Greedily, in one batch, through the runner that the engine drives. */
 async function continueAll(
-  backend: Gpt2Backend,
-  config: Gpt2Config,
+  backend: ModelBackend,
+  config: ModelConfig,
   prompts: CheckpointRequest['prompts'],
   numTokens: number,
 ): Promise<number[][]> {
   if (numTokens === 0) return [];
-  const runner = new Gpt2Runner(backend);
+  const runner = new BackendRunner(backend);
   const length = Math.max(...prompts.map((prompt) => prompt.length)) + numTokens;
   const capacity = Math.min(config.contextLength, length);
   const kvShape = { numSlots: prompts.length, numStagingRows: 1, capacity };

@@ -4,7 +4,7 @@ import type { SamplingParams } from '../../src/batching/generation/request.ts';
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
+import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 
 /** What one decode step asked of WebGPU. */
 export interface StepResources {
@@ -18,7 +18,7 @@ export async function resourcesPerStep(
   numSteps: number,
 ): Promise<readonly StepResources[]> {
   const { backend } = await loadEmbeddedModel(modelUrl(), await chooseDevice('webgpu'), () => {});
-  const runner = new Gpt2Runner(backend);
+  const runner = new BackendRunner(backend);
   const kvShape = { numSlots: params.length, numStagingRows: params.length, capacity: 128 };
   const slots = new KvSlotPool(params.length);
   const rows: StepRow[] = params.map((sampling) => ({

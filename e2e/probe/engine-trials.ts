@@ -12,7 +12,7 @@ import {
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
 import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
-import { Gpt2Runner } from '../../src/worker/runtime/runner.ts';
+import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 export interface TrialReport {
@@ -161,7 +161,7 @@ async function play(model: LoadedModel, { policy, isPipelined, arrivals }: Play)
   const waiting = new Set(arrivals);
   const ids: RequestId[] = arrivals.map(() => createRequestId());
   let numSharedPrefills = 0;
-  const runner = new Gpt2Runner(model.backend);
+  const runner = new BackendRunner(model.backend);
   const watched: ModelRunner = {
     isPipelined,
     kvCacheLimits: runner.kvCacheLimits,

@@ -1,4 +1,4 @@
-/** The handler returned (or yielded) something that is not one entry per item. */
+/** The handler of a batch returned or yielded something other than one entry per item. */
 export class BatchSizeMismatchError extends Error {
   override readonly name = 'BatchSizeMismatchError';
   readonly code = 'BATCH_SIZE_MISMATCH';
@@ -11,7 +11,7 @@ export class BatchSizeMismatchError extends Error {
   }
 }
 
-/** One item alone is larger than `maxBatchSize` under `batchSizeFn`. */
+/** `batchSizeFn` measures one item alone as larger than `maxBatchSize`. */
 export class ItemTooLargeError extends Error {
   override readonly name = 'ItemTooLargeError';
   readonly code = 'ITEM_TOO_LARGE';
@@ -27,11 +27,11 @@ export class ItemTooLargeError extends Error {
 export interface BackPressureDetails {
   readonly numQueuedRequests: number;
   readonly maxQueuedRequests: number;
-  /** When a place is likely to be free, from the measured drain rate, in ms. */
+  /** How long until a place is likely to be free, by the measured drain rate, in ms. */
   readonly retryAfterMs: number;
 }
 
-/** The waiting queue is at `maxQueuedRequests`; nothing that was accepted before is affected. */
+/** The queue is full (`maxQueuedRequests`). Requests that were accepted before go on. */
 export class BackPressureError extends Error {
   override readonly name = 'BackPressureError';
   readonly code = 'BACK_PRESSURE';
@@ -65,47 +65,45 @@ export class BackPressureError extends Error {
   }
 }
 
-/** The caller cancelled; `cause` is the signal's reason where a signal did it. */
+/** The caller cancelled the request. `cause` is the reason of the signal, if a signal did it. */
 export class RequestCancelledError extends Error {
   override readonly name = 'RequestCancelledError';
   readonly code = 'REQUEST_CANCELLED';
 
   static because(reason: unknown): RequestCancelledError {
     return new RequestCancelledError(
-      'The request was cancelled by its caller: submit it again if it is still wanted.',
-      {
-        cause: reason,
-      },
+      'The caller cancelled the request. Submit it again if you still need it.',
+      { cause: reason },
     );
   }
 }
 
-/** Not there in time: `timeoutMs` of a request, which has ended, or of `result()`, whose request goes on. */
+/** A `timeoutMs` passed: that of a request, which has ended, or that of `result()`, whose request goes on. */
 export class RequestTimeoutError extends Error {
   override readonly name = 'RequestTimeoutError';
   readonly code = 'REQUEST_TIMEOUT';
 
   static ofRequest(timeoutMs: number): RequestTimeoutError {
     return new RequestTimeoutError(
-      `The request did not end within ${timeoutMs} ms of its submission and was ended: ` +
-        'raise timeoutMs, or ask for fewer tokens.',
+      `The request did not finish within ${timeoutMs} ms and was ended. ` +
+        'Raise timeoutMs, or ask for fewer tokens.',
     );
   }
 
   static ofResult(timeoutMs: number): RequestTimeoutError {
     return new RequestTimeoutError(
-      `The result did not come within ${timeoutMs} ms: call result() again to wait on, or cancel().`,
+      `There is no result after ${timeoutMs} ms. Call result() again to keep waiting, or cancel().`,
     );
   }
 }
 
-/** A call after `close()`. */
+/** Something was called after `close()`. */
 export class ClosedError extends Error {
   override readonly name = 'ClosedError';
   readonly code = 'CLOSED';
 }
 
-/** An option is of the wrong type or out of its range; the value in force is unchanged. */
+/** An option has the wrong type or is out of its range. The value in force is unchanged. */
 export class InvalidOptionError extends Error {
   override readonly name = 'InvalidOptionError';
   readonly code = 'INVALID_OPTION';
@@ -114,16 +112,16 @@ export class InvalidOptionError extends Error {
     return new InvalidOptionError(describeInvalid(option, expected, got));
   }
 
-  /** Requests that are accepted together or not at all, and that even an empty queue cannot hold. */
+  /** Even an empty queue cannot hold these requests, which are accepted together or not at all. */
   static ofCrowd(numRequests: number, maxQueuedRequests: number): InvalidOptionError {
     return new InvalidOptionError(
-      `These ${numRequests} sequences can never be admitted: the queue holds ${maxQueuedRequests} (maxQueuedRequests). ` +
+      `${numRequests} sequences can never be admitted: the queue holds ${maxQueuedRequests} (maxQueuedRequests). ` +
         'Send fewer prompts at a time, lower n, or raise maxQueuedRequests.',
     );
   }
 }
 
-/** An option that does not exist, often a spelling mistake; never ignored in silence. */
+/** The option does not exist: often a spelling mistake. */
 export class UnknownOptionError extends Error {
   override readonly name = 'UnknownOptionError';
   readonly code = 'UNKNOWN_OPTION';
@@ -133,7 +131,7 @@ export class UnknownOptionError extends Error {
   }
 }
 
-/** The K/V cache of one request alone would be larger than it may be. */
+/** One request alone needs more K/V cache than the limit allows. */
 export class KvBudgetError extends Error {
   override readonly name = 'KvBudgetError';
   readonly code = 'KV_BUDGET';
@@ -141,23 +139,23 @@ export class KvBudgetError extends Error {
   /** @param numTokens Prompt and output together, at most. */
   static of(numTokens: number, neededBytes: number, maxBytes: number): KvBudgetError {
     return new KvBudgetError(
-      `${numTokens} tokens take ${mebibytes(neededBytes)} of K/V cache, and it may have ${mebibytes(maxBytes)}: ` +
-        'lower maxNewTokens, shorten the prompt, or raise kvCacheMemoryBytes as far as the device allows.',
+      `${numTokens} tokens take ${mebibytes(neededBytes)} of K/V cache, but the limit is ${mebibytes(maxBytes)}. ` +
+        'Lower maxNewTokens, shorten the prompt, or raise kvCacheMemoryBytes as far as the device allows.',
     );
   }
 }
 
-/** The model runner failed on the step that this request was part of. */
+/** The model failed in a step of this request. */
 export class ModelRunError extends Error {
   override readonly name = 'ModelRunError';
   readonly code = 'MODEL_RUN_FAILED';
 
   static because(cause: unknown): ModelRunError {
     const detail = cause instanceof Error ? cause.message : String(cause);
-    return new ModelRunError(`The model run failed (${detail}): submit the request again.`, { cause });
+    return new ModelRunError(`The model run failed (${detail}). Submit the request again.`, { cause });
   }
 
-  /** @param detail Of the last run. */
+  /** @param detail Why the last run failed. */
   static ofEvery(detail: string, remedy: string): ModelRunError {
     return new ModelRunError(`Every run of this request failed (${detail}): ${remedy}.`);
   }
@@ -181,12 +179,12 @@ function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }
 
-/** The one shape of every complaint about a value: Expected `x` to be …, got `v` (type). */
+/** Words every complaint about a value alike: Expected `x` to be …, got `v` (type). */
 export function describeInvalid(option: string, expected: string, got: unknown): string {
   return `Expected \`${option}\` to be ${expected}, got \`${textOf(got)}\` (${typeof got})`;
 }
 
-/** As `String`, of values too that refuse to be one: an object without a prototype, say. */
+/** Like `String`, but works for every value, even an object without a prototype. */
 export function textOf(value: unknown): string {
   try {
     return String(value);

@@ -1,15 +1,15 @@
 import { Activity, useMemo } from 'react';
 
 import type { Serve } from '../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../worker/protocol/protocol.ts';
 import './app.css';
 import { ComposePanel } from './compose/compose-panel.tsx';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
 import { OptionsPanel } from './compose/options-panel.tsx';
 import { DeploymentView } from './deployments/deployment-view.tsx';
-import { listDeployments, titleOf } from './deployments/selected-deployment.ts';
+import { listDeployments, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
-import { useSelectedDeployment } from './deployments/use-selected-deployment.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { StateFacts } from './header/state-facts.tsx';
@@ -18,9 +18,8 @@ import { PolicyPanel } from './policy/policy-panel.tsx';
 import { PanelBoundary } from './panel-boundary.tsx';
 import { Stage } from './stage/stage.tsx';
 import { ServeContext, useServeView } from './state/serve-context.ts';
-import { TEXT_GENERATOR } from './state/serve-store.ts';
 import type { ServeStore } from './state/serve-store.ts';
-import { TabList, tabId, tabPanelId } from './tab-list.tsx';
+import { TabList, TabPanel } from './tab-list.tsx';
 
 interface AppProps {
   readonly serve: Serve;
@@ -45,7 +44,7 @@ export function App({ serve, store, composer }: AppProps) {
   );
 }
 
-/** One view per deployment. A hidden one keeps what was typed in it and draws nothing. */
+/** One view per deployment. A hidden one keeps its input and draws nothing. */
 function Deployments() {
   const served = useServeView((view) => view.status.deployments);
   const [selected, select] = useSelectedDeployment();
@@ -70,34 +69,29 @@ function Deployments() {
   );
 }
 
+const RAIL = [
+  ['Playground', ComposePanel],
+  ['Batching policy', PolicyPanel],
+  ['Generation options', OptionsPanel],
+  ['Models', LazyModelsPanel],
+] as const;
+
 function TextGeneratorView() {
   return (
-    <div
-      className="workspace"
-      role="tabpanel"
-      id={tabPanelId(TEXT_GENERATOR)}
-      aria-labelledby={tabId(TEXT_GENERATOR)}
-    >
+    <TabPanel id={TEXT_GENERATOR} className="workspace">
       <div className="rail">
-        <PanelBoundary name="Playground">
-          <ComposePanel />
-        </PanelBoundary>
-        <PanelBoundary name="Batching policy">
-          <PolicyPanel />
-        </PanelBoundary>
-        <PanelBoundary name="Generation options">
-          <OptionsPanel />
-        </PanelBoundary>
-        <PanelBoundary name="Models">
-          <LazyModelsPanel />
-        </PanelBoundary>
+        {RAIL.map(([name, Content]) => (
+          <PanelBoundary key={name} name={name}>
+            <Content />
+          </PanelBoundary>
+        ))}
       </div>
       <Stage />
-    </div>
+    </TabPanel>
   );
 }
 
-/** The other deployments need no model: they serve all the same. */
+/** Shown above all deployments: the others need no model and keep serving. */
 function LoadFailure() {
   const error = useServeView((view) => (view.status.state === 'failed' ? view.status.error : undefined));
   return error && <FailurePanel error={error} what="The text generator" />;

@@ -4,11 +4,11 @@ const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendC
 
 const PARAMETER = 'backend';
 
-export type ParsedBackend =
+type ParsedBackend =
   | { readonly backend: BackendChoice; readonly error?: never }
   | { readonly backend?: never; readonly error: WireError };
 
-/** Reads `?backend=` of the page's address; left out means auto. */
+/** Reads `?backend=` of the page's address. */
 export function parseBackendChoice(search: string): ParsedBackend {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
   if (isBackendChoice(text)) return { backend: text };
@@ -16,7 +16,6 @@ export function parseBackendChoice(search: string): ParsedBackend {
   return { error: { code: 'INVALID_OPTION', message } };
 }
 
-/** The address that asks for this backend; its other parameters and its fragment stay. */
 export function withBackend(href: string, backend: BackendChoice): string {
   const url = new URL(href);
   url.searchParams.set(PARAMETER, backend);

@@ -1,5 +1,7 @@
 import { useId } from 'react';
 
+import { describedBy, FieldNotes } from './field-notes.tsx';
+
 interface CheckFieldProps {
   readonly name: string;
   readonly label: string;
@@ -9,7 +11,6 @@ interface CheckFieldProps {
   readonly onChange: (isChecked: boolean) => void;
 }
 
-/** A labelled yes or no with its explanation and refusal. */
 export function CheckField({ name, label, hint, error, isChecked, onChange }: CheckFieldProps) {
   const id = useId();
   return (
@@ -19,19 +20,14 @@ export function CheckField({ name, label, hint, error, isChecked, onChange }: Ch
           type="checkbox"
           name={name}
           checked={isChecked}
-          aria-describedby={error === undefined ? `${id}-hint` : `${id}-error ${id}-hint`}
+          aria-describedby={describedBy(id, error)}
           onChange={(event) => onChange(event.target.checked)}
         />{' '}
         {label}
       </label>
-      {error !== undefined && (
-        <p className="error-line" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
-      <p className="field-hint" id={`${id}-hint`}>
+      <FieldNotes id={id} error={error}>
         {hint}
-      </p>
+      </FieldNotes>
     </div>
   );
 }

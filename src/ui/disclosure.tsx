@@ -6,7 +6,7 @@ interface DisclosureProps {
   readonly children: ReactNode;
 }
 
-/** Open where there is room for it; on a phone the reader opens it. */
+/** Starts open on a wide screen and closed on a phone. */
 export function Disclosure({ title, children }: DisclosureProps) {
   const [isOpen, setIsOpen] = useState(() => matchMedia('(min-width: 60rem)').matches);
   return (

@@ -5,11 +5,16 @@ const COMPACT = new Intl.NumberFormat('en', { notation: 'compact', maximumFracti
 const EUROS = new Intl.NumberFormat('en', { style: 'currency', currency: 'EUR', maximumFractionDigits: 0 });
 const GROUPED = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
+/** The number that a field holds: NaN for an empty text, where `Number('')` is 0. */
+export function parseNumber(text: string): number {
+  return text.trim() === '' ? Number.NaN : Number(text);
+}
+
 export function formatCount(count: number): string {
   return GROUPED.format(count);
 }
 
-/** Three significant figures are all that a reader follows while the number moves: 0.42, 4.2, 42, 4,200. */
+/** Three significant figures: 0.42, 42.3, 4,213. More can’t be read while a number moves. */
 export function formatNumber(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NO_VALUE;
   if (value >= 99.95) return GROUPED.format(value);
@@ -39,10 +44,10 @@ export function formatEuros(euros: number): string {
   return EUROS.format(euros);
 }
 
-/** A value of a user's own deployment on one line; what JSON cannot say is named instead. */
+/** A value of a user's own deployment on one line. */
 export function formatJson(value: unknown): string {
   try {
-    // Undefined for undefined itself, whatever the declared type says.
+    // The declared type lacks undefined, which `stringify(undefined)` returns.
     const json: string | undefined = JSON.stringify(value);
     return json ?? String(value);
   } catch {

@@ -1,6 +1,8 @@
 import { useId } from 'react';
 import type { ComponentProps } from 'react';
 
+import { describedBy, FieldNotes } from './field-notes.tsx';
+
 interface InputFieldProps extends Omit<ComponentProps<'input'>, 'id' | 'type' | 'className'> {
   readonly label: string;
   readonly unit?: string;
@@ -8,10 +10,8 @@ interface InputFieldProps extends Omit<ComponentProps<'input'>, 'id' | 'type' | 
   readonly error: string | undefined;
 }
 
-/** A labelled line of text with its unit, explanation and refusal. */
 export function InputField({ label, unit, hint, error, ...input }: InputFieldProps) {
   const id = useId();
-  const describedBy = error === undefined ? `${id}-hint` : `${id}-error ${id}-hint`;
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
@@ -21,19 +21,14 @@ export function InputField({ label, unit, hint, error, ...input }: InputFieldPro
           id={id}
           type="text"
           autoComplete="off"
-          aria-describedby={describedBy}
+          aria-describedby={describedBy(id, error)}
           aria-invalid={error !== undefined}
         />
         {unit !== undefined && <span className="field-unit">{unit}</span>}
       </div>
-      {error !== undefined && (
-        <p className="error-line" id={`${id}-error`} role="alert">
-          {error}
-        </p>
-      )}
-      <p className="field-hint" id={`${id}-hint`}>
+      <FieldNotes id={id} error={error}>
         {hint}
-      </p>
+      </FieldNotes>
     </div>
   );
 }

@@ -1,8 +1,10 @@
 import { useState } from 'react';
-import type { KeyboardEvent } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 
+import { Disclosure } from './disclosure.tsx';
+import { parseNumber } from './format.ts';
 import { NumberField } from './number-field.tsx';
-import { toWireError } from './state/to-wire-error.ts';
+import { useAttempt } from './use-attempt.ts';
 
 export interface KnobText<Name extends string> {
   readonly name: Name;
@@ -11,52 +13,66 @@ export interface KnobText<Name extends string> {
   readonly hint: string;
 }
 
+interface KnobsProps<Name extends string> {
+  readonly knobs: readonly KnobText<Name>[];
+  /** Undefined until the worker has sent them. */
+  readonly values: Readonly<Record<Name, number>> | undefined;
+  /** Resolves when the worker uses the value; rejects with its refusal. */
+  readonly onApply: (name: Name, value: number) => Promise<void>;
+  readonly children?: ReactNode;
+}
+
+export function Knobs<Name extends string>({ knobs, values, onApply, children }: KnobsProps<Name>) {
+  return (
+    <Disclosure title="Knobs">
+      <div className="knobs">
+        {knobs.map((knob) => (
+          <KnobField
+            key={knob.name}
+            knob={knob}
+            valueInForce={values?.[knob.name]}
+            onApply={(value) => onApply(knob.name, value)}
+          />
+        ))}
+        {children}
+      </div>
+    </Disclosure>
+  );
+}
+
 interface KnobFieldProps {
   readonly knob: KnobText<string>;
-  /** Undefined until the worker has said it. */
   readonly valueInForce: number | undefined;
-  /** Resolves when the worker has the value in force; rejects with its refusal. */
   readonly onApply: (value: number) => Promise<void>;
 }
 
-/** Applies on Enter and on leaving the field; the worker judges the value, and its refusal stays at the field. */
-export function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
+/** Applies on Enter and on leaving the field. The worker judges the value, and its refusal stays at the field. */
+function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   const [draft, setDraft] = useState<string>();
-  const [refusal, setRefusal] = useState<string>();
+  const { refusal, attempt, clearRefusal } = useAttempt();
 
   const apply = async (): Promise<void> => {
-    if (draft === undefined) return;
-    try {
-      await onApply(parseKnob(draft));
-      // What was typed meanwhile stays.
-      setDraft((current) => (current === draft ? undefined : current));
-      setRefusal(undefined);
-    } catch (caught) {
-      setRefusal(toWireError(caught).message);
-    }
+    if (draft === undefined || !(await attempt(() => onApply(parseNumber(draft))))) return;
+    // Text typed in the meantime stays.
+    setDraft((current) => (current === draft ? undefined : current));
   };
 
   const handleKeyDown = (event: KeyboardEvent): void => {
     if (event.key === 'Enter') void apply();
     if (event.key === 'Escape') {
       setDraft(undefined);
-      setRefusal(undefined);
+      clearRefusal();
     }
   };
 
   return (
     <NumberField
       {...knob}
-      error={refusal}
+      error={refusal?.message}
       value={draft ?? String(valueInForce ?? '')}
       onChange={(event) => setDraft(event.target.value)}
       onBlur={() => void apply()}
       onKeyDown={handleKeyDown}
     />
   );
-}
-
-/** An empty field is no number; `Number('')` would say 0. */
-function parseKnob(text: string): number {
-  return text.trim() === '' ? Number.NaN : Number(text);
 }

@@ -8,11 +8,12 @@ import type { WireError } from '../worker/protocol/protocol.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import { App } from './app.tsx';
+import type { Composer } from './compose/composer.ts';
 import { createComposer } from './compose/create-composer.ts';
 import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
-import { followAddress } from './share/follow-address.ts';
+import { readPermalink } from './share/permalink.ts';
 import { connectStore } from './state/connect-store.ts';
 import { pageFrames } from './state/frame-queue.ts';
 import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
@@ -39,6 +40,16 @@ function renderFailure(root: Root, error: WireError): void {
       </main>
     </>,
   );
+}
+
+/** Follows a link that is pasted into the address of the open page, which reloads nothing by itself. */
+function followAddress(composer: Composer): void {
+  window.addEventListener('hashchange', () => {
+    const { prompt, texts, load } = readPermalink(location.hash);
+    // The plan of a load test is read once, at the start of the page.
+    if (load !== undefined) location.reload();
+    else if (prompt !== undefined) composer.restore(prompt, texts);
+  });
 }
 
 async function start(root: Root): Promise<void> {

@@ -2,6 +2,7 @@ import { Component } from 'react';
 import type { ReactNode } from 'react';
 
 import type { WireError } from '../worker/protocol/protocol.ts';
+import { Button } from './button.tsx';
 import { ErrorLine } from './error-line.tsx';
 import { toWireError } from './state/to-wire-error.ts';
 
@@ -14,7 +15,7 @@ interface PanelBoundaryState {
   readonly error?: WireError | undefined;
 }
 
-/** A panel that fails says so in its own place, and leaves the others at work. React asks for a class here. */
+/** Shows a panel's failure in its place, so that the others keep working. React requires a class here. */
 export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundaryState> {
   static getDerivedStateFromError(caught: unknown): PanelBoundaryState {
     return { error: toWireError(caught) };
@@ -32,13 +33,9 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
         <ErrorLine error={error} />
         <div className="actions">
           {error.code === 'PAGE_OUTDATED' ? (
-            <button type="button" onClick={() => location.reload()}>
-              Reload the page
-            </button>
+            <Button onClick={() => location.reload()}>Reload the page</Button>
           ) : (
-            <button type="button" onClick={() => this.setState({ error: undefined })}>
-              Try again
-            </button>
+            <Button onClick={() => this.setState({ error: undefined })}>Try again</Button>
           )}
         </div>
       </section>

@@ -1,27 +1,27 @@
-import type { KeyboardEvent } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 
 import './tab-list.css';
 
 interface TabListProps<Id extends string> {
   readonly label: string;
   readonly tabs: readonly { readonly id: Id; readonly title: string }[];
-  /** May be none of them. */
+  /** No tab's id where none is selected. */
   readonly selected: string;
   readonly onSelect: (id: Id) => void;
 }
 
-export function tabId(id: string): string {
+function tabId(id: string): string {
   return `tab-${id}`;
 }
 
-export function tabPanelId(id: string): string {
+function tabPanelId(id: string): string {
   return `panel-${id}`;
 }
 
-/** One stop of the Tab key; the arrows, Home and End choose, as in every tab list. */
+/** The Tab key stops once; arrows, Home and End choose. */
 export function TabList<Id extends string>({ label, tabs, selected, onSelect }: TabListProps<Id>) {
   const index = tabs.findIndex(({ id }) => id === selected);
-  // Where none is selected, the first is where the keyboard comes in.
+  // With no tab selected, the keyboard enters at the first.
   const stop = Math.max(0, index);
 
   const selectByKey = (event: KeyboardEvent): void => {
@@ -49,6 +49,21 @@ export function TabList<Id extends string>({ label, tabs, selected, onSelect }: 
           {title}
         </button>
       ))}
+    </div>
+  );
+}
+
+interface TabPanelProps {
+  /** The id of its tab. */
+  readonly id: string;
+  readonly className: string;
+  readonly children: ReactNode;
+}
+
+export function TabPanel({ id, className, children }: TabPanelProps) {
+  return (
+    <div className={className} role="tabpanel" id={tabPanelId(id)} aria-labelledby={tabId(id)}>
+      {children}
     </div>
   );
 }

@@ -1,8 +1,9 @@
 import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
 import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
-import { faultOf } from './serving/fault-of.ts';
-import { ServeWorker, type ServeWorkerHost } from './serving/serve-worker.ts';
+import { faultOf } from './runtime/fault-of.ts';
+import type { ServeWorkerHost } from './serving/host-reports.ts';
+import { ServeWorker } from './serving/serve-worker.ts';
 import {
   isForeignHello,
   isHostPing,

@@ -15,7 +15,7 @@ import type {
 } from './protocol/protocol.ts';
 import { NO_PAST } from './protocol/ladder.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
-import type { ServeWorkerHost } from './serving/serve-worker.ts';
+import type { ServeWorkerHost } from './serving/host-reports.ts';
 import type { Locks } from './client/links/client-registry.ts';
 import type { LinkListener } from './client/links/link.ts';
 import type { WorkerPort } from './client/links/worker-host.ts';

@@ -1,5 +1,5 @@
 import type { KvSlot } from '../../src/batching/generation/kv-slots.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
+import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import { argmax, relativeError, type ExpectedLogits } from './logits.ts';
 
 export interface ReferencePrompt extends ExpectedLogits {
@@ -22,10 +22,10 @@ const slotOf = (index: number) => index as KvSlot;
 
 /** Runs the reference's prompts on a backend, through every operation of its K/V cache. */
 export class ReferenceRun {
-  readonly #backend: Gpt2Backend;
+  readonly #backend: ModelBackend;
   readonly #vocabSize: number;
 
-  constructor(backend: Gpt2Backend, vocabSize: number) {
+  constructor(backend: ModelBackend, vocabSize: number) {
     this.#backend = backend;
     this.#vocabSize = vocabSize;
     backend.resize({ numSlots: 8, numStagingRows: 1, capacity: SMALL_CAPACITY });

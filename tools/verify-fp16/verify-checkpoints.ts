@@ -6,7 +6,7 @@ import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import type { Dtype } from '../../src/worker/models/checkpoint/packed-weights.ts';
-import type { Gpt2Backend } from '../../src/worker/runtime/model-backend.ts';
+import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 
 interface Expected {
   readonly promptTokenIds: readonly number[];
@@ -57,7 +57,7 @@ async function errorOf(
     throw new Error('Expected an adapter with `shader-f16`: choose one as README.md says.');
   }
   const { packed, weights } = await packInMemory(checkpoint, plan);
-  const { backend } = await createBackend({ config: checkpoint.config, packed, weights }, device);
+  const { backend } = await createBackend({ model: checkpoint.model, packed, weights }, device);
   const errors: number[] = [];
   for (const { promptTokenIds, logits = [] } of prompts) {
     const actual = await logitsOf(backend, promptTokenIds);
@@ -67,7 +67,7 @@ async function errorOf(
   return { error: Math.max(...errors), bound: FLOAT16_TOLERANCE + packed.logitsErrorBound };
 }
 
-async function logitsOf(backend: Gpt2Backend, tokenIds: readonly number[]): Promise<Float32Array> {
+async function logitsOf(backend: ModelBackend, tokenIds: readonly number[]): Promise<Float32Array> {
   backend.resize({ numSlots: 1, numStagingRows: 1, capacity: tokenIds.length });
   await backend.forward({
     target: 'staging',

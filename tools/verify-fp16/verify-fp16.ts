@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import reference from '../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
-import { readGpt2Config } from '../../src/worker/models/gpt2/config.ts';
+import { readModel } from '../../src/worker/models/families.ts';
 import { memoryFile } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
@@ -20,7 +20,7 @@ interface CheckResult {
 
 const MODEL_FOLDER = new URL('../../public/models/storyteller/', import.meta.url);
 const WEIGHTS = new Uint8Array(readFileSync(new URL('model.safetensors', MODEL_FOLDER)));
-const CONFIG = readGpt2Config(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')));
+const MODEL = readModel(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')), undefined);
 
 /** Largest relative error of logits: float16 keeps 11 bits, float32 is what the WASM tests ask for. */
 const TOLERANCE: Readonly<Record<Precision, number>> = { float32: 1e-3, float16: 5e-3 };
@@ -70,11 +70,11 @@ async function createBackend(precision: Precision): Promise<WebGpuBackend> {
     precision === 'float16' ? 'fp16' : 'fp32',
     limitsOf({ gpu, rung: 'webgpu-fp16', fallbackReason: '' }),
   );
-  return WebGpuBackend.create({ gpu, config: CONFIG, ...(await packInMemory(checkpoint, plan)) });
+  return WebGpuBackend.create({ gpu, model: MODEL, ...(await packInMemory(checkpoint, plan)) });
 }
 
 async function* check(backend: WebGpuBackend, tolerance: number): AsyncGenerator<CheckResult> {
-  const run = new ReferenceRun(backend, CONFIG.vocabSize);
+  const run = new ReferenceRun(backend, MODEL.config.vocabSize);
   const asResult = (claim: string, error: number): CheckResult => ({
     claim,
     figure: error.toExponential(2),

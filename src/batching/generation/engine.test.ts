@@ -187,6 +187,29 @@ describe('the result', () => {
     expect([tokenIds?.length, numOutputTokens]).toEqual([2, 2]);
   });
 
+  it('ends with stop, not length, where its last token stops it', async () => {
+    const { submit, listener } = createEngine();
+    submit('a', { maxNewTokens: 1, stopsAfter: () => true });
+    await settle();
+    expect(listener.log.filter((line) => line.startsWith('a'))).toEqual([
+      'a started',
+      'a token',
+      'a finished stop',
+    ]);
+  });
+
+  it('is not asked whether it stops after the end token, nor after tokens that it was resumed with', async () => {
+    const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
+    const seen: number[] = [];
+    const stopsAfter = (tokenId: number): boolean => seen.push(tokenId) > 1;
+    submit('a', { promptLength: 3, resumedTokenIds: [9], maxNewTokens: 5, stopsAfter });
+    await settle();
+    expect(seen).toEqual([7]);
+    expect(listener.of('finished')).toMatchObject([
+      { finishReason: 'stop', tokenIds: [9, 7], numOutputTokens: 3 },
+    ]);
+  });
+
   it('counts the end token but neither shows nor streams it', async () => {
     const { submit, listener } = createEngine({ runner: { nextToken: endAtFive } });
     submit('a', { promptLength: 3 });
@@ -280,6 +303,26 @@ describe('a pipelined device', () => {
     for (const request of requests) expect(tokenIds.get(request.id)).toEqual(tokensAlone(request, 64));
     expect(listener.of('finished').some(({ finishReason }) => finishReason === 'stop')).toBe(true);
     expect([engine.numRunning, engine.numSlotsInUse]).toEqual([0, 0]);
+  });
+
+  it('samples in vain for a row whose request stops after its token', async () => {
+    const { submit, steps, runner, listener, engine } = createEngine({ runner: pipelined });
+    let numTokens = 0;
+    submit('a', { maxNewTokens: 9, stopsAfter: () => (numTokens += 1) === 3 });
+    submit('b', { maxNewTokens: 6 });
+    await settle();
+    expect(steps().slice(2)).toEqual([
+      'decode a b',
+      'decode a b, behind',
+      'decode a b, behind',
+      'decode b, 1→0',
+      'decode b, behind',
+    ]);
+    expect(listener.log.filter((line) => line.startsWith('a')).slice(-2)).toEqual([
+      'a token',
+      'a finished stop',
+    ]);
+    expect([numTokens, engine.numSlotsInUse, runner.violations]).toEqual([3, 0, []]);
   });
 
   it('gives a request that was cancelled and submitted again none of the tokens in flight', async () => {

@@ -1,11 +1,18 @@
 import type { Clock } from '../clock.ts';
-import { ClosedError, InvalidOptionError, ModelRunError, RequestCancelledError } from '../errors.ts';
+import {
+  ClosedError,
+  InvalidOptionError,
+  ModelRunError,
+  RequestCancelledError,
+  StopConditionError,
+} from '../errors.ts';
 import type { EngineListener, FailedEvent, StepEvent, StepReason } from './events.ts';
+import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
 import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
 import { requestEventsOf } from './request-events.ts';
-import { Scheduler, type KvUsage } from './scheduler.ts';
+import { Scheduler, type Progress } from './scheduler.ts';
 
 export interface EngineOptions {
   readonly runner: ModelRunner;
@@ -226,6 +233,7 @@ export class Engine {
     const startedAtMs = this.#lastStepEndedAtMs ?? scheduledAtMs;
     this.#lastStepEndedAtMs = endedAtMs;
     const progress = this.#scheduler.update(step, output, endedAtMs);
+    for (const each of progress) this.#checkStop(each, endedAtMs);
     const event: StepEvent = {
       stepIndex: this.#numSteps,
       kind: step.kind,
@@ -243,6 +251,17 @@ export class Engine {
     };
     this.#numSteps += 1;
     this.#emit(() => this.#listener.onStep(event));
+  }
+
+  /** Asks the request whether it stops after its new token. Done before the next step is scheduled. */
+  #checkStop({ sequence, sampled }: Progress, nowMs: number): void {
+    const { finishReason, isAtEndToken, request } = sequence;
+    if (sampled === undefined || isAtEndToken || finishReason === 'abort') return;
+    try {
+      if (request.stopsAfter?.(sampled)) this.#scheduler.end(sequence, 'stop', nowMs);
+    } catch (cause) {
+      this.#scheduler.end(sequence, StopConditionError.because(cause), nowMs);
+    }
   }
 
   /** Never rejects: a run that fails is an output in which every row failed. */

@@ -1,6 +1,6 @@
-import { LinkedList, type ListNode } from './linked-list.ts';
 import { QueueShares, type QueueLimit } from './queue-shares.ts';
 import type { ClientId, RequestId } from './request.ts';
+import { Round } from './round.ts';
 import { TurnTree, type TurnPlace } from './turn-tree.ts';
 
 /** Whose turn a request waits for. */
@@ -17,42 +17,37 @@ export interface Queued extends TurnOwner {
   readonly priority?: number;
 }
 
-interface Entry<Request extends Queued> {
-  readonly inTurns: TurnPlace<Request>;
-  readonly inArrivals: ListNode<Request>;
-}
-
 /**
  * Waiting requests in classes of priority: a class waits until those before it are empty. Within a class clients take turns,
  * then the callers and the turns of a client, and the requests of one turn are first come, first served. `add`, `take` and
  * `remove` are O(1) however many wait, for a given number of classes and levels.
  */
 export class RequestQueue<Request extends Queued> {
-  readonly #entries = new Map<RequestId, Entry<Request>>();
+  readonly #places = new Map<RequestId, TurnPlace<Request>>();
   /** By priority. Holds a class exactly while something waits in it. */
   readonly #classes = new Map<number, TurnTree<Request>>();
   /** Of the classes, ascending. */
   readonly #priorities: number[] = [];
   /** Whatever the class of a request. */
   readonly #shares = new QueueShares();
-  readonly #arrivals = new LinkedList<Request>();
+  readonly #arrivals = new Round<Request>();
 
   get length(): number {
-    return this.#arrivals.length;
+    return this.#arrivals.size;
   }
 
   /** The longest waiting, whatever its turn: batch waits are counted from its arrival. */
   get oldest(): Request | undefined {
-    return this.#arrivals.first?.value;
+    return this.#arrivals.first;
   }
 
   /** In order of arrival. */
   get all(): readonly Request[] {
-    return [...this.#entries.values()].map(({ inArrivals }) => inArrivals.value);
+    return [...this.#places.values()].map(({ leaf }) => leaf.request);
   }
 
   has(id: RequestId): boolean {
-    return this.#entries.has(id);
+    return this.#places.has(id);
   }
 
   /**
@@ -69,8 +64,8 @@ export class RequestQueue<Request extends Queued> {
     const { id, clientId, turn = [], priority = 0 } = request;
     const inClass = this.#classes.get(priority) ?? this.#openClass(priority);
     this.#shares.add(sharersOf(request));
-    const inTurns = inClass.add([clientId, ...turn], request);
-    this.#entries.set(id, { inTurns, inArrivals: this.#arrivals.append(request) });
+    this.#places.set(id, inClass.add([clientId, ...turn], request));
+    this.#arrivals.add(request);
   }
 
   /** The next in turn of the first class. */
@@ -87,17 +82,17 @@ export class RequestQueue<Request extends Queued> {
   }
 
   remove(id: RequestId): Request | undefined {
-    const entry = this.#entries.get(id);
-    if (!entry) return undefined;
-    const { inTurns, inArrivals } = entry;
-    const { priority = 0 } = inArrivals.value;
-    this.#entries.delete(id);
-    this.#arrivals.remove(inArrivals);
-    this.#shares.remove(sharersOf(inArrivals.value));
+    const place = this.#places.get(id);
+    if (!place) return undefined;
+    const { request } = place.leaf;
+    const { priority = 0 } = request;
+    this.#places.delete(id);
+    this.#arrivals.remove(request);
+    this.#shares.remove(sharersOf(request));
     const inClass = this.#classes.get(priority);
-    inClass?.remove(inTurns);
+    inClass?.remove(place);
     if (inClass?.isEmpty) this.#closeClass(priority);
-    return inArrivals.value;
+    return request;
   }
 
   get #firstClass(): TurnTree<Request> | undefined {

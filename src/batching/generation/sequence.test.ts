@@ -48,29 +48,6 @@ describe('Sequence', () => {
     expect(sequence.numOutputTokens).toBe(2);
   });
 
-  it('finishes with stop after the token that the request stops after, which it counts and shows', () => {
-    const seen: number[] = [];
-    const stopsAfter = (tokenId: number) => seen.push(tokenId) === 2;
-    const sequence = createSequence({ resumedTokenIds: [9], maxNewTokens: 5, stopsAfter }, 11, 12);
-    expect(sequence.finishReason).toBe('stop');
-    expect(sequence.isAtEndToken).toBe(false);
-    expect(sequence.outputTokenIds).toEqual([9, 11, 12]);
-    expect(sequence.numOutputTokens).toBe(3);
-    expect(seen).toEqual([11, 12]);
-  });
-
-  it('finishes with stop, not length, where its last token stops it', () => {
-    const sequence = createSequence({ maxNewTokens: 1, stopsAfter: () => true }, 11);
-    expect(sequence.finishReason).toBe('stop');
-  });
-
-  it('does not ask about the end token', () => {
-    const seen: number[] = [];
-    const sequence = createSequence({ stopsAfter: (tokenId) => seen.push(tokenId) > 1 }, 11, EOS);
-    expect(seen).toEqual([11]);
-    expect([sequence.finishReason, sequence.isAtEndToken]).toEqual(['stop', true]);
-  });
-
   it('measures from its arrival, and from token to token', () => {
     const sequence = createSequence({ maxNewTokens: 4 });
     sequence.start(75);
@@ -95,7 +72,6 @@ describe('Sequence', () => {
 
   it('rejects the question for a slot while it waits', () => {
     const sequence = new Sequence(createRequest('a'), 0);
-    expect(sequence.status).toBe('waiting');
     expect(() => sequence.slot).toThrow('Sequence a is waiting: it has no slot yet.');
   });
 });

@@ -1,10 +1,8 @@
 import type { TokenBan, TokenCounts } from '../sampling/adjust-logits.ts';
-import type { KvSlot } from './kv-slots.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
+import type { KvSlot } from './kv-slots.ts';
 import type { PromptScoring } from './model-runner.ts';
 import type { ClientId, FinishReason, GenerationRequest, RequestId } from './request.ts';
-
-export type SequenceStatus = 'waiting' | 'running' | 'finished';
 
 /** What ends a sequence by itself. */
 export interface SequenceLimits {
@@ -17,13 +15,19 @@ export interface SequenceLimits {
 export class Sequence {
   readonly request: GenerationRequest;
   readonly arrivedAtMs: number;
+  /** The prompt and the resumed tokens: they are computed before the first token is sampled. */
+  readonly prefillTokenIds: readonly number[];
   /** Positions whose K/V is there, in staging or in the slot. */
   numComputedTokens = 0;
-  /** Of these, what was copied from the row of another sequence. */
+  /** The part of these that was copied from the row of another sequence. */
   numReusedTokens = 0;
-  /** Its K/V has its place in the slot: it takes part in decode steps. */
+  /** Whether its K/V is in the slot: then it takes part in decode steps. */
   isInSlot = false;
+  /** Whether the end token was sampled: it stops the text and is no part of it. */
+  isAtEndToken = false;
   finishReason: FinishReason | undefined;
+  /** Set exactly when the finish reason is `error`. */
+  error: Error | undefined;
   /** Received -> first scheduled; 0 until then. */
   queueWaitMs = 0;
   /** Received -> first token sampled here; 0 until then. */
@@ -34,20 +38,17 @@ export class Sequence {
   #slot: KvSlot | undefined;
   /** Without the end token. */
   readonly #outputTokenIds: number[];
-  /** The prompt, and what a lost engine has generated of it. */
-  readonly #prefillTokenIds: readonly number[];
-  #isAtEndToken = false;
   #tokenCounts: Map<number, number> | undefined;
   #ban: TokenBan | undefined;
-  /** Of its first tokens, as far as they are computed; the first has none. */
+  /** Of the prompt tokens computed so far; the first has no logprob. */
   readonly #promptLogprobs: PromptTokenLogprobs[];
 
   constructor(request: GenerationRequest, arrivedAtMs: number) {
     const { promptTokenIds, resumedTokenIds = [] } = request;
     this.request = request;
     this.arrivedAtMs = arrivedAtMs;
+    this.prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
     this.#outputTokenIds = [...resumedTokenIds];
-    this.#prefillTokenIds = [...promptTokenIds, ...resumedTokenIds];
     this.#promptLogprobs = promptTokenIds.slice(0, 1).map((tokenId) => ({ tokenId, logprob: null, top: [] }));
   }
 
@@ -65,11 +66,6 @@ export class Sequence {
 
   get priority(): number {
     return this.request.priority ?? 0;
-  }
-
-  get status(): SequenceStatus {
-    if (this.finishReason !== undefined) return 'finished';
-    return this.#slot === undefined ? 'waiting' : 'running';
   }
 
   get slot(): KvSlot {
@@ -98,24 +94,16 @@ export class Sequence {
     return this.request.promptTokenIds.length;
   }
 
-  /** What is computed before the first token is sampled. */
-  get prefillTokenIds(): readonly number[] {
-    return this.#prefillTokenIds;
-  }
-
   get numPrefillTokens(): number {
-    return this.#prefillTokenIds.length;
+    return this.prefillTokenIds.length;
   }
 
-  /**
-   * It shares no prefill step and takes over no other sequence's K/V: its step yields more than a token (the logprobs of all
-   * of its prompt), or none.
-   */
+  /** Whether it shares no prefill step and takes over no K/V: its step yields the logprobs of its whole prompt, or no token. */
   get isPrefilledAlone(): boolean {
     return this.request.numPromptLogprobs !== undefined || this.request.maxNewTokens === 0;
   }
 
-  /** Its prompt is computed, and no token was asked for. */
+  /** Whether its prompt is computed and no token was asked for. */
   get isPromptAll(): boolean {
     return this.request.maxNewTokens === 0 && this.numComputedTokens >= this.numPrefillTokens;
   }
@@ -125,28 +113,18 @@ export class Sequence {
     return [...this.request.promptTokenIds, ...this.#outputTokenIds].slice(0, this.numComputedTokens);
   }
 
-  /** The end token was sampled: it stops the text and is no part of it. */
-  get isAtEndToken(): boolean {
-    return this.#isAtEndToken;
-  }
-
-  /** Tokens generated, those resumed with and the end token included. */
+  /** Tokens generated, the resumed ones and the end token included. */
   get numOutputTokens(): number {
-    return this.#outputTokenIds.length + (this.#isAtEndToken ? 1 : 0);
+    return this.#outputTokenIds.length + (this.isAtEndToken ? 1 : 0);
   }
 
-  /** Of these, the ones that were sampled here. */
+  /** The part of these that was sampled here. */
   get numSampledTokens(): number {
     return this.numOutputTokens - (this.request.resumedTokenIds?.length ?? 0);
   }
 
   get numTokens(): number {
     return this.numPromptTokens + this.#outputTokenIds.length;
-  }
-
-  /** K/V entries that it comes to at most. */
-  finalLengthIn({ contextLength }: SequenceLimits): number {
-    return finalLengthOf(this.request, contextLength);
   }
 
   /** Its first chunk is scheduled. */
@@ -160,7 +138,7 @@ export class Sequence {
     this.numComputedTokens = numTokens;
   }
 
-  /** The tokens that may not end it yet; undefined where any may from the start. The same object each time. */
+  /** The tokens that may not end it yet; undefined if any may from the start. The same object each time. */
   banIn({ eosTokenIds }: SequenceLimits): TokenBan | undefined {
     const { minNewTokens = 0, stopTokenIds = [] } = this.request;
     if (minNewTokens === 0) return undefined;
@@ -175,11 +153,11 @@ export class Sequence {
   nextTokenIds(budget: number): readonly number[] {
     const start = this.numComputedTokens;
     return start < this.numPrefillTokens
-      ? this.#prefillTokenIds.slice(start, start + budget)
+      ? this.prefillTokenIds.slice(start, start + budget)
       : this.#outputTokenIds.slice(-1);
   }
 
-  /** What its next step tells of the prompt, where that step feeds in this many tokens; undefined where it tells nothing. */
+  /** The prompt tokens that its next step scores when it feeds in this many tokens; undefined if there are none. */
   scoringOf(numTokens: number): PromptScoring | undefined {
     const { promptTokenIds, numPromptLogprobs: numLogprobs } = this.request;
     const start = this.numComputedTokens;
@@ -201,21 +179,21 @@ export class Sequence {
     this.finish('length');
   }
 
-  /** Takes in the token sampled, which may be its last. */
+  /** Takes in the sampled token, which may be its last. */
   append(tokenId: number, nowMs: number, limits: SequenceLimits): void {
     if (this.numSampledTokens === 0) this.ttftMs = nowMs - this.arrivedAtMs;
     else this.itlMs = nowMs - this.#lastTokenAtMs;
     this.#lastTokenAtMs = nowMs;
     if (this.#isEndToken(tokenId, limits)) {
-      this.#isAtEndToken = true;
+      this.isAtEndToken = true;
       this.finish('stop');
       return;
     }
+    const isLast = this.isLastToken(limits);
     this.#outputTokenIds.push(tokenId);
     if (this.#tokenCounts) countOutput(tokenId, this.#tokenCounts);
-    const stopsText = this.request.stopsAfter?.(tokenId) ?? false;
-    if (stopsText || this.#isStopToken(tokenId)) this.finish('stop');
-    else if (this.#isOutOfRoom(limits)) this.finish('length');
+    if (this.#isStopToken(tokenId)) this.finish('stop');
+    else if (isLast) this.finish('length');
   }
 
   /** Whether the next token ends it, whichever it is. */
@@ -225,11 +203,13 @@ export class Sequence {
     );
   }
 
-  finish(reason: FinishReason): void {
-    this.finishReason = reason;
+  /** @param reason An error stands for the reason `error`. */
+  finish(reason: Exclude<FinishReason, 'error'> | Error): void {
+    this.error = reason instanceof Error ? reason : undefined;
+    this.finishReason = reason instanceof Error ? 'error' : reason;
   }
 
-  /** It ends the sequence and is no part of the output. */
+  /** Whether the token ends the sequence and is no part of the output. */
   #isEndToken(tokenId: number, { eosTokenIds }: SequenceLimits): boolean {
     const { ignoresEndTokens = false, keepsStopToken = false } = this.request;
     return (!ignoresEndTokens && eosTokenIds.has(tokenId)) || (!keepsStopToken && this.#isStopToken(tokenId));
@@ -238,13 +218,9 @@ export class Sequence {
   #isStopToken(tokenId: number): boolean {
     return this.request.stopTokenIds?.includes(tokenId) ?? false;
   }
-
-  #isOutOfRoom({ contextLength }: SequenceLimits): boolean {
-    return this.#outputTokenIds.length >= this.request.maxNewTokens || this.numTokens >= contextLength;
-  }
 }
 
-/** K/V entries that a request comes to at most: those of all its tokens. */
+/** K/V entries that a request comes to at most. */
 export function finalLengthOf(
   { promptTokenIds, maxNewTokens }: GenerationRequest,
   contextLength: number,

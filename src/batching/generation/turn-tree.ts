@@ -1,4 +1,4 @@
-import { LinkedList, type ListNode } from './linked-list.ts';
+import { Round } from './round.ts';
 
 /** One request in the round of its group. */
 interface Leaf<Request> {
@@ -10,18 +10,16 @@ type Member<Request> = Group<Request> | Leaf<Request>;
 /** Where a request waits. */
 export interface TurnPlace<Request> {
   readonly group: Group<Request>;
-  readonly node: ListNode<Member<Request>>;
+  readonly leaf: Leaf<Request>;
 }
 
 /** What takes turns with its siblings: a client, a caller within it, or one turn of several requests. */
 class Group<Request> {
   readonly name: string;
   readonly parent: Group<Request> | undefined;
-  /** Whose turn is next stands first. */
-  readonly round = new LinkedList<Member<Request>>();
+  readonly round = new Round<Member<Request>>();
   /** Holds a group exactly while something waits in it. */
   readonly groups = new Map<string, Group<Request>>();
-  inParent: ListNode<Member<Request>> | undefined;
 
   constructor(name: string, parent?: Group<Request>) {
     this.name = name;
@@ -33,15 +31,14 @@ class Group<Request> {
     const known = this.groups.get(name);
     if (known) return known;
     const group = new Group<Request>(name, this);
-    group.inParent = this.round.append(group);
+    this.round.add(group);
     this.groups.set(name, group);
     return group;
   }
 
   close(): void {
-    if (!this.parent || !this.inParent) return;
-    this.parent.groups.delete(this.name);
-    this.parent.round.remove(this.inParent);
+    this.parent?.groups.delete(this.name);
+    this.parent?.round.remove(this);
   }
 }
 
@@ -53,36 +50,37 @@ export class TurnTree<Request> {
   readonly #root = new Group<Request>('');
 
   get isEmpty(): boolean {
-    return this.#root.round.length === 0;
+    return this.#root.round.size === 0;
   }
 
   /** The next in turn. */
   get first(): Request | undefined {
-    let member = this.#root.round.first?.value;
-    while (member instanceof Group) member = member.round.first?.value;
-    return member?.request;
+    let { first } = this.#root.round;
+    while (first instanceof Group) ({ first } = first.round);
+    return first?.request;
   }
 
   /** @param path Names of the groups, outermost first; at least one. */
   add(path: readonly string[], request: Request): TurnPlace<Request> {
     let group = this.#root;
     for (const name of path) group = group.open(name);
-    return { group, node: group.round.append({ request }) };
+    const leaf = { request };
+    group.round.add(leaf);
+    return { group, leaf };
   }
 
   /** Each group whose turn it is goes to the end of its round. */
   passTurn(): void {
-    let group: Member<Request> | undefined = this.#root;
-    while (group instanceof Group) {
-      const first: ListNode<Member<Request>> | undefined = group.round.first;
-      if (first?.value instanceof Group) group.round.moveToEnd(first);
-      group = first?.value;
+    let { round } = this.#root;
+    for (let { first } = round; first instanceof Group; { first } = round) {
+      round.rotate();
+      ({ round } = first);
     }
   }
 
-  remove({ group, node }: TurnPlace<Request>): void {
-    group.round.remove(node);
-    for (let left: Group<Request> | undefined = group; left?.round.length === 0; left = left.parent)
+  remove({ group, leaf }: TurnPlace<Request>): void {
+    group.round.remove(leaf);
+    for (let left: Group<Request> | undefined = group; left?.round.size === 0; left = left.parent)
       left.close();
   }
 }

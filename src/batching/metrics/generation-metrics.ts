@@ -6,7 +6,7 @@ import type {
   StepEvent,
   TokenEvent,
 } from '../generation/events.ts';
-import type { KvUsage } from '../generation/scheduler.ts';
+import type { KvUsage } from '../generation/kv-planner.ts';
 import type { HistogramMetric, MetricsRegistry } from './registry.ts';
 
 /** How the engine stands. */

@@ -1,4 +1,5 @@
 import type { RequestId } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
@@ -7,14 +8,10 @@ import './answer-list.css';
 import { AnswerRow } from './answer-row.tsx';
 import { ScrollBox } from '../scroll-box.tsx';
 
-interface AnswerListProps {
-  readonly deployment: string;
-}
-
 const NO_IDS: readonly RequestId[] = [];
 
-/** In the caller's order, whatever the order of the answers; the end stays in view while it grows. */
-export function AnswerList({ deployment }: AnswerListProps) {
+/** In the caller's order, not that of the answers. The end stays in view while the list grows. */
+export function AnswerList({ deployment }: { readonly deployment: string }) {
   const { serve, store } = useServe();
   const ids = useServeView((view) => view.answerLogs.get(deployment)?.answerIds ?? NO_IDS);
   const numWaiting = useServeView((view) => countWaiting(view, deployment));
@@ -30,7 +27,7 @@ export function AnswerList({ deployment }: AnswerListProps) {
     <section className="panel answers" aria-labelledby="answers-title">
       <div className="answers-head">
         <h2 id="answers-title">Answers</h2>
-        <span className="answers-count">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
+        <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
         <output className="visually-hidden">
           {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
         </output>
@@ -41,20 +38,15 @@ export function AnswerList({ deployment }: AnswerListProps) {
             <AnswerRow key={id} deployment={deployment} id={id} />
           ))}
         </ol>
-        {ids.length === 0 && <p className="scroll-box-empty">No query yet: each one sent gets a row here.</p>}
+        {ids.length === 0 && <p className="empty-note">No query yet: each one sent gets a row here.</p>}
       </ScrollBox>
       <div className="answers-actions">
-        <button type="button" className="button-quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
+        <Button look="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
           Cancel waiting
-        </button>
-        <button
-          type="button"
-          className="button-quiet"
-          disabled={numSettled === 0}
-          onClick={() => clearAnswers(store, deployment)}
-        >
+        </Button>
+        <Button look="quiet" disabled={numSettled === 0} onClick={() => clearAnswers(store, deployment)}>
           Clear settled
-        </button>
+        </Button>
       </div>
     </section>
   );

@@ -2,11 +2,11 @@ import { memo } from 'react';
 
 import type { RequestId } from '../../worker/protocol/protocol.ts';
 import { ErrorLine } from '../error-line.tsx';
-import { formatMs } from '../format.ts';
+import { describeHouse } from '../deployments/house-features.ts';
+import { formatEuros, formatJson, formatMs } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
-import { describeInput, describeResult } from './describe-answer.ts';
 
-/** A longer one gets a line of its own. */
+/** A longer input gets a line of its own. */
 const MAX_SHORT_INPUT = 16;
 
 interface AnswerRowProps {
@@ -14,7 +14,7 @@ interface AnswerRowProps {
   readonly id: RequestId;
 }
 
-/** Selects its own request alone: an answer renders one row. */
+/** Selects its own request, so that an answer renders one row. */
 export const AnswerRow = memo(function AnswerRow({ deployment, id }: AnswerRowProps) {
   const answer = useServeView((view) => view.answerLogs.get(deployment)?.answers.get(id));
   if (!answer) return null;
@@ -34,3 +34,17 @@ export const AnswerRow = memo(function AnswerRow({ deployment, id }: AnswerRowPr
     </li>
   );
 });
+
+function describeInput(deployment: string, input: unknown): string {
+  return deployment === 'house-price' && isNumberList(input) ? describeHouse(input) : formatJson(input);
+}
+
+function describeResult(deployment: string, result: unknown): string {
+  return deployment === 'house-price' && typeof result === 'number'
+    ? formatEuros(result)
+    : formatJson(result);
+}
+
+function isNumberList(input: unknown): input is readonly number[] {
+  return Array.isArray(input) && input.every((value) => typeof value === 'number');
+}

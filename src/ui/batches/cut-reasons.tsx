@@ -2,14 +2,12 @@ import type { CutReason } from '../state/batch-view.ts';
 import './cut-reasons.css';
 
 interface ReasonText {
-  readonly reason: CutReason;
   readonly explanation: string;
-  /** A shape of its own within ±6 of the origin: colour alone tells nobody apart. */
+  /** A shape within ±6 of the origin, so that color isn't the only difference. */
   readonly path: string;
 }
 
-/** In the order in which the batcher prefers them where several hold. */
-const REASONS: Readonly<Record<CutReason, Omit<ReasonText, 'reason'>>> = {
+const REASONS: Readonly<Record<CutReason, ReasonText>> = {
   full: {
     explanation: 'Max batch size was reached.',
     path: 'M-5-5H5V5H-5Z',
@@ -36,6 +34,7 @@ const REASONS: Readonly<Record<CutReason, Omit<ReasonText, 'reason'>>> = {
   },
 };
 
+/** The batcher's order of preference where several hold. */
 const ORDER: readonly CutReason[] = ['full', 'deferred', 'flush', 'close', 'timeout', 'idle'];
 
 export function explainReason(reason: CutReason): string {
@@ -57,7 +56,6 @@ export function ReasonName({ reason }: { readonly reason: CutReason }) {
   );
 }
 
-/** Why a batch can be cut, in one plain line each. */
 export function ReasonLegend() {
   return (
     <dl className="reason-legend">
@@ -66,7 +64,7 @@ export function ReasonLegend() {
           <dt>
             <ReasonName reason={reason} />
           </dt>
-          <dd>{explainReason(reason)}</dd>
+          <dd className="muted">{explainReason(reason)}</dd>
         </div>
       ))}
     </dl>

@@ -1,6 +1,6 @@
 import type { BatchView } from '../state/batch-view.ts';
 
-/** One batch on the axis. ms since the start of its spell. */
+/** One batch on the axis, in ms since the start of its spell. */
 export interface TimelineRow {
   readonly batch: BatchView;
   /** The oldest member's arrival. */
@@ -10,19 +10,16 @@ export interface TimelineRow {
   readonly endedMs: number;
 }
 
-/**
- * Batches with no long pause between them, in the order of their batch index. The axis starts anew at 0 with each
- * spell, so that spells compare.
- */
-export type TimelineSpell = readonly TimelineRow[];
+/** Batches without a long pause between them, in the order of their index. Each spell starts at 0, so that spells compare. */
+type TimelineSpell = readonly TimelineRow[];
 
 export interface TimelineLayout {
   readonly spells: readonly TimelineSpell[];
-  /** Of the longest spell: what the axis has to show. */
+  /** The longest spell's. */
   readonly durationMs: number;
 }
 
-/** A pause this long says that nothing was going on: two clicks, not one stream. */
+/** A pause this long separates two spells. */
 const PAUSE_MS = 500;
 
 /** On this tab's clock. */
@@ -60,8 +57,8 @@ export function axisTicks(durationMs: number, maxTicks: number): readonly number
 }
 
 /**
- * A record comes late where the tab is busy, never early. Batches that ran alone came out of the queue in order, each
- * ended before the next was cut: where a late record says otherwise, its batch moves back.
+ * Records arrive late in a busy tab, never early. Of batches that ran alone, each ended before the next was cut: a late record's
+ * batch moves back until that holds.
  */
 function placeBatches(batches: readonly BatchView[]): readonly Interval[] {
   const intervals: Interval[] = [];

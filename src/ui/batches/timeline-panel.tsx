@@ -1,37 +1,35 @@
-import { useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 
 import { Disclosure } from '../disclosure.tsx';
 import { formatCount, formatMs } from '../format.ts';
+import { observeSize } from '../observe.ts';
 import { Panel } from '../panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
-import { useServeView } from '../state/serve-context.ts';
+import { useBatches } from '../state/serve-context.ts';
 import { describeSize } from './batch-table.tsx';
 import { explainReason, ReasonLegend, ReasonName } from './cut-reasons.tsx';
 import { Timeline } from './timeline.tsx';
 import { layoutTimeline } from './timeline-layout.ts';
 import './timeline.css';
-import { useWidth } from './use-width.ts';
 
-interface TimelinePanelProps {
-  readonly deployment: string;
-}
-
-const NO_BATCHES: readonly BatchView[] = [];
-
-export function TimelinePanel({ deployment }: TimelinePanelProps) {
-  const batches = useServeView((view) => view.batches.get(deployment) ?? NO_BATCHES);
+export function TimelinePanel({ deployment }: { readonly deployment: string }) {
+  const batches = useBatches(deployment);
   const layout = useMemo(() => layoutTimeline(batches), [batches]);
   const bodyRef = useRef<HTMLDivElement>(null);
-  const width = useWidth(bodyRef);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const body = bodyRef.current;
+    return body ? observeSize(body, () => setWidth(body.clientWidth)) : undefined;
+  }, []);
   const [activeIndex, setActiveIndex] = useState<number>();
-  // Without a pointer or the focus on a batch the numbers are the newest's.
+  // The batch under the pointer or the focus, or the newest.
   const readBatch = batches.find(({ batchIndex }) => batchIndex === activeIndex) ?? batches.at(-1);
   return (
     <Panel title="Why each batch was cut" className="timeline-panel">
       <div className="timeline-body" data-testid="batch-timeline" ref={bodyRef}>
         <Timeline layout={layout} width={width} newest={batches.at(-1)} onActivate={setActiveIndex} />
         {batches.length === 0 && (
-          <p className="timeline-empty">
+          <p className="empty-note">
             Send queries: every batch draws its wait, the moment it was cut, and its execution.
           </p>
         )}
@@ -40,14 +38,14 @@ export function TimelinePanel({ deployment }: TimelinePanelProps) {
         {readBatch ? (
           <Readout batch={readBatch} />
         ) : (
-          <p className="timeline-numbers">
+          <p className="muted">
             The numbers of the newest batch, or of the one under the pointer; the arrow keys go from one to
             the next.
           </p>
         )}
       </div>
       <Disclosure title="How to read it">
-        <p className="timeline-key">
+        <p className="timeline-key note">
           <span className="key-wait" /> is the wait, from the oldest member’s arrival,{' '}
           <span className="key-run" /> the execution, <span className="key-error" /> one that failed; the mark
           between them is the cut. Times are in ms. A dashed line is a pause of half a second or more: after
@@ -66,7 +64,7 @@ function Readout({ batch }: { readonly batch: BatchView }) {
       <p>
         <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {explainReason(reason)}
       </p>
-      <p className="timeline-numbers">
+      <p className="muted">
         Size {describeSize(batch)} · wait {formatMs(waitMs)} · execution {formatMs(executionMs)} · {outcome} ·{' '}
         {formatCount(cancelled)} cancelled · {formatCount(queueLength)} left waiting
       </p>

@@ -5,13 +5,13 @@ import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
 import { reasonPath } from './cut-reasons.tsx';
 import { axisTicks } from './timeline-layout.ts';
-import type { TimelineLayout, TimelineRow, TimelineSpell } from './timeline-layout.ts';
+import type { TimelineLayout, TimelineRow } from './timeline-layout.ts';
 
 interface TimelineProps {
   readonly layout: TimelineLayout;
   readonly width: number;
   readonly newest: BatchView | undefined;
-  /** Tells which batch the pointer or the focus is on. */
+  /** Called with the batch under the pointer or the focus. */
   readonly onActivate: (batchIndex: number | undefined) => void;
 }
 
@@ -19,19 +19,21 @@ const HEIGHT = 296;
 const AXIS_HEIGHT = 16;
 const MAX_ROW_HEIGHT = 24;
 const ROWS_HEIGHT = HEIGHT - AXIS_HEIGHT;
-/** Index, size, mark and reason of a row, before its bar. */
+/** The width of a row's index, size, mark and reason. */
 const LABEL_WIDTH = 132;
-/** Room for half of the last tick's text. */
+/** Half the width of the last tick's text. */
 const RIGHT_MARGIN = 22;
 const PIXELS_PER_TICK = 72;
-/** What ran at all is seen. */
 const MIN_BAR_WIDTH = 2;
 
-/** One row per batch, as in the table: the wait as an outline, the execution as a block, the cut's mark between. */
+/** One row per batch: the wait as an outline, the execution as a block, the mark of the cut between them. */
 export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
   const plotWidth = Math.max(0, width - LABEL_WIDTH - RIGHT_MARGIN);
   const rows = layout.spells.flat();
   const rowHeight = Math.min(MAX_ROW_HEIGHT, ROWS_HEIGHT / Math.max(1, rows.length));
+  const spellTops = layout.spells
+    .slice(1)
+    .map(([first]) => rows.findIndex((row) => row === first) * rowHeight);
   const ticks = axisTicks(layout.durationMs, plotWidth / PIXELS_PER_TICK);
   const toX = (ms: number): number => LABEL_WIDTH + (ms / Math.max(layout.durationMs, 1)) * plotWidth;
   return (
@@ -39,12 +41,16 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
       className="timeline"
       width={width}
       height={HEIGHT}
-      // A container: as a plain image its rows would be hidden from assistive technology.
+      // Not `img`, which hides its rows from assistive technology.
       role="graphics-object"
       aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time; the table of batches has the same numbers`}
     >
       {rows.length > 0 && <Axis ticks={ticks} toX={toX} />}
-      <SpellRules spells={layout.spells} width={width} rowHeight={rowHeight} />
+      <g className="timeline-rules" aria-hidden="true">
+        {spellTops.map((top) => (
+          <path key={top} d={`M0 ${top}H${width}`} />
+        ))}
+      </g>
       <g onPointerLeave={() => onActivate(undefined)}>
         {rows.map((row, index) => (
           <Row
@@ -80,25 +86,6 @@ function Axis({ ticks, toX }: AxisProps) {
       <text x="0" y={HEIGHT - 3} className="timeline-unit">
         ms
       </text>
-    </g>
-  );
-}
-
-interface SpellRulesProps {
-  readonly spells: readonly TimelineSpell[];
-  readonly width: number;
-  readonly rowHeight: number;
-}
-
-/** A line above each spell but the first. */
-function SpellRules({ spells, width, rowHeight }: SpellRulesProps) {
-  const rows = spells.flat();
-  const tops = spells.slice(1).map(([first]) => rows.findIndex((row) => row === first) * rowHeight);
-  return (
-    <g className="timeline-rules" aria-hidden="true">
-      {tops.map((top) => (
-        <path key={top} d={`M0 ${top}H${width}`} />
-      ))}
     </g>
   );
 }
@@ -177,7 +164,7 @@ function describeBatch({ batchIndex, batchSize, reason, waitMs, executionMs, out
   );
 }
 
-/** Rows are siblings: the arrows go from one to the next. */
+/** The arrow keys go from row to row. */
 function moveFocus(event: KeyboardEvent<SVGGElement>): void {
   const row = event.currentTarget;
   const target = {

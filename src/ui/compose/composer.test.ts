@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
 import type { Serve } from '../../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type { RequestId, RequestUpdate } from '../../worker/protocol/protocol.ts';
 import { ChartHistory } from '../state/chart-history.ts';
-import { applyEvents, createServeStore, TEXT_GENERATOR } from '../state/serve-store.ts';
+import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
 import { Composer, EMPTY_PROMPT } from './composer.ts';
 import { exportDocument } from './export-document.ts';

@@ -2,11 +2,11 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { TEXT_GENERATOR } from '../state/serve-store.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText } from './document-text.ts';
 import type { DocumentText } from './document-text.ts';

@@ -1,9 +1,10 @@
 import { useState } from 'react';
-import type { FormEvent } from 'react';
 
+import { Button } from '../button.tsx';
+import { parseNumber } from '../format.ts';
 import { NumberField } from '../number-field.tsx';
-import { Panel } from '../panel.tsx';
 import { useServe } from '../state/serve-context.ts';
+import { QueryForm } from './query-form.tsx';
 
 /** The queries of the tutorial that the adder comes from. */
 const NINE_NUMBERS: readonly number[] = Array.from({ length: 9 }, (_, index) => index);
@@ -16,13 +17,16 @@ export function AdderForm() {
   const [error, setError] = useState<string>();
 
   const add = (number: number): void => {
-    // The store follows every request; what goes wrong shows in its row.
+    // The request's row shows its answer or error.
     void serve.getHandle('adder').remote(number);
   };
 
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    const number = text.trim() === '' ? Number.NaN : Number(text);
+  const send = (numQueries: number): void => {
+    if (numQueries > 1) {
+      NINE_NUMBERS.forEach(add);
+      return;
+    }
+    const number = parseNumber(text);
     const isValid = Number.isFinite(number);
     setError(isValid ? undefined : `Expected a finite number, got “${text}”.`);
     if (isValid) add(number);
@@ -33,32 +37,24 @@ export function AdderForm() {
   };
 
   return (
-    <Panel title="Add one" className="adder-form">
-      <form onSubmit={send} noValidate>
-        <NumberField
-          name="number"
-          label="Number"
-          hint="Answered with one more, after 200 ms of simulated work per batch, whatever its size."
-          error={error}
-          value={text}
-          onChange={(event) => {
-            setText(event.target.value);
-            setError(undefined);
-          }}
-        />
-        <div className="actions">
-          <button type="submit" className="button-primary">
-            Send
-          </button>
-          <button type="button" onClick={() => NINE_NUMBERS.forEach(add)}>
-            Send 9 queries
-          </button>
-          <button type="button" onClick={sendSpaced}>
-            Send 9, {SPACING_MS} ms apart
-          </button>
-        </div>
-        <p className="field-hint">The nine are 0 to 8: at once in one tick, or one every {SPACING_MS} ms.</p>
-      </form>
-    </Panel>
+    <QueryForm
+      title="Add one"
+      onSend={send}
+      counts={[NINE_NUMBERS.length]}
+      actions={<Button onClick={sendSpaced}>Send 9, {SPACING_MS} ms apart</Button>}
+      hint={`The nine are 0 to 8: at once in one tick, or one every ${SPACING_MS} ms.`}
+    >
+      <NumberField
+        name="number"
+        label="Number"
+        hint="Answered with one more, after 200 ms of simulated work per batch, whatever its size."
+        error={error}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          setError(undefined);
+        }}
+      />
+    </QueryForm>
   );
 }

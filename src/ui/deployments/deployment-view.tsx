@@ -2,7 +2,7 @@ import { AnswerList } from '../answers/answer-list.tsx';
 import { BatchTable } from '../batches/batch-table.tsx';
 import { TimelinePanel } from '../batches/timeline-panel.tsx';
 import { AdderForm } from './adder-form.tsx';
-import { tabId, tabPanelId } from '../tab-list.tsx';
+import { TabPanel } from '../tab-list.tsx';
 import './deployment-view.css';
 import { HousePriceForm } from './house-price-form.tsx';
 import { JsonForm } from './json-form.tsx';
@@ -13,15 +13,15 @@ interface DeploymentViewProps {
   readonly isShown: boolean;
 }
 
-/** A deployment on request-level batching: what to send it, and what its batches looked like. */
+/** A deployment that is batched by request. */
 export function DeploymentView({ name, isShown }: DeploymentViewProps) {
   return (
-    <div className="workspace" role="tabpanel" id={tabPanelId(name)} aria-labelledby={tabId(name)}>
+    <TabPanel id={name} className="workspace">
       <div className="rail">
         <DeploymentForm name={name} />
         <KnobsPanel name={name} />
       </div>
-      {/* Out of sight only what was typed is worth keeping: the rest comes from the store. */}
+      {/* A hidden view keeps its input alone; all else comes from the store. */}
       {isShown && (
         <div className="stage">
           <TimelinePanel deployment={name} />
@@ -31,7 +31,7 @@ export function DeploymentView({ name, isShown }: DeploymentViewProps) {
           </div>
         </div>
       )}
-    </div>
+    </TabPanel>
   );
 }
 

@@ -1,6 +1,7 @@
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
+import { parseNumber } from '../format.ts';
 
-export interface HouseFeature {
+interface HouseFeature {
   readonly name: string;
   readonly label: string;
   readonly unit: string;
@@ -13,31 +14,31 @@ export interface HouseFeature {
 /** In the order of the model's columns. */
 export const HOUSE_FEATURES: readonly HouseFeature[] = features;
 
-/** What is typed, by the feature's name. */
-export type HouseTexts = Readonly<Record<string, string>>;
+/** The typed texts by the feature's name. */
+type HouseTexts = Readonly<Record<string, string>>;
 
 export type HouseErrors = Readonly<Record<string, string>>;
 
-/** A house as the model takes it: one number per feature, in order. */
+/** One number per feature, in order. */
 export type House = readonly number[];
 
-export type ParsedHouse =
+type ParsedHouse =
   | { readonly house: House; readonly errors?: never }
   | { readonly house?: never; readonly errors: HouseErrors };
 
-/** How far a variation may go from the house it varies, as a part of each feature's range; a step in any case. */
+/** How far a variation may be from its house, as a share of each feature's range; at least one step. */
 const VARIATION = 0.35;
 
 export const DEFAULT_HOUSE_TEXTS: HouseTexts = Object.fromEntries(
   HOUSE_FEATURES.map((feature) => [feature.name, String(feature.default)]),
 );
 
-/** Checks what is typed against the ranges that the model was trained on, so that a slip costs no request. */
+/** Checks the texts against the ranges that the model was trained on. */
 export function parseHouse(texts: HouseTexts): ParsedHouse {
   const errors: Record<string, string> = {};
   const house = HOUSE_FEATURES.map((feature) => {
     const text = (texts[feature.name] ?? '').trim();
-    const value = text === '' ? Number.NaN : Number(text);
+    const value = parseNumber(text);
     if (!isWithin(value, feature)) {
       errors[feature.name] =
         `Expected ${feature.step === 1 ? 'a whole number' : 'a number'} ${describeRange(feature)}, got “${text}”.`;
@@ -56,7 +57,7 @@ export function describeHouse(house: House): string {
   return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
 }
 
-/** The house itself, then variations of it within the ranges; the same ones every time, so that answers compare. */
+/** The house itself, then variations of it within the ranges. They are the same every time, so that answers compare. */
 export function varyHouse(house: House, numHouses: number): readonly House[] {
   const uniform = createUniform(1);
   const vary = (): House =>
@@ -72,7 +73,7 @@ function isWithin(value: number, feature: HouseFeature): boolean {
   return value >= feature.min && value <= feature.max && Math.abs(toStep(value, feature) - value) < 1e-9;
 }
 
-/** The nearest step, without the digits that binary fractions add: 0.1 · 3 is 0.3. */
+/** The nearest step, rounded to decimals: 0.1 · 3 is 0.3. */
 function toStep(value: number, { min, step }: HouseFeature): number {
   return Number((min + Math.round((value - min) / step) * step).toFixed(6));
 }

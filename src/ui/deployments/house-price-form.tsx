@@ -1,8 +1,6 @@
 import { useState } from 'react';
-import type { FormEvent } from 'react';
 
 import { NumberField } from '../number-field.tsx';
-import { Panel } from '../panel.tsx';
 import { useServe } from '../state/serve-context.ts';
 import {
   DEFAULT_HOUSE_TEXTS,
@@ -12,8 +10,7 @@ import {
   varyHouse,
 } from './house-features.ts';
 import type { HouseErrors } from './house-features.ts';
-
-const SEND_COUNTS: readonly number[] = [9, 100];
+import { QueryForm } from './query-form.tsx';
 
 export function HousePriceForm() {
   const { serve } = useServe();
@@ -25,53 +22,38 @@ export function HousePriceForm() {
     setErrors(found ?? {});
     if (!house) return;
     const handle = serve.getHandle('house-price');
-    // The store follows every request; what goes wrong shows in its row.
+    // Each request's row shows its answer or error.
     for (const variation of varyHouse(house, numHouses)) void handle.remote(variation);
   };
 
-  const sendOne = (event: FormEvent): void => {
-    event.preventDefault();
-    send(1);
-  };
-
-  // A value half typed is no mistake: it is judged when its field is left.
+  // A field is checked when it is left, not while it is being typed in.
   const change = (name: string, text: string): void => {
     setTexts((previous) => ({ ...previous, [name]: text }));
     setErrors(({ [name]: _fixed, ...others }) => others);
   };
 
   return (
-    <Panel title="House" className="house-form">
-      <form onSubmit={sendOne} noValidate>
-        <div className="house-fields">
-          {HOUSE_FEATURES.map((feature) => (
-            <NumberField
-              key={feature.name}
-              name={feature.name}
-              label={feature.label}
-              {...(feature.unit && { unit: feature.unit })}
-              hint={describeRange(feature)}
-              error={errors[feature.name]}
-              value={texts[feature.name] ?? ''}
-              onChange={(event) => change(feature.name, event.target.value)}
-              onBlur={() => setErrors(parseHouse(texts).errors ?? {})}
-            />
-          ))}
-        </div>
-        <div className="actions">
-          <button type="submit" className="button-primary">
-            Send
-          </button>
-          {SEND_COUNTS.map((count) => (
-            <button key={count} type="button" onClick={() => send(count)}>
-              Send {count} queries
-            </button>
-          ))}
-        </div>
-        <p className="field-hint">
-          Several queries are this house and variations of it, the same ones every time, all in one tick.
-        </p>
-      </form>
-    </Panel>
+    <QueryForm
+      title="House"
+      onSend={send}
+      counts={[9, 100]}
+      hint="Several queries are this house and variations of it, the same ones every time, all in one tick."
+    >
+      <div className="house-fields">
+        {HOUSE_FEATURES.map((feature) => (
+          <NumberField
+            key={feature.name}
+            name={feature.name}
+            label={feature.label}
+            {...(feature.unit && { unit: feature.unit })}
+            hint={describeRange(feature)}
+            error={errors[feature.name]}
+            value={texts[feature.name] ?? ''}
+            onChange={(event) => change(feature.name, event.target.value)}
+            onBlur={() => setErrors(parseHouse(texts).errors ?? {})}
+          />
+        ))}
+      </div>
+    </QueryForm>
   );
 }

@@ -1,6 +1,5 @@
 import type { BatchKnobs } from '../../worker/protocol/protocol.ts';
-import { Disclosure } from '../disclosure.tsx';
-import { KnobField } from '../knob-field.tsx';
+import { Knobs } from '../knob-field.tsx';
 import type { KnobText } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
 import { configureDeployment } from '../state/connect-store.ts';
@@ -27,31 +26,20 @@ const KNOBS: readonly KnobText<keyof BatchKnobs>[] = [
   },
 ];
 
-interface KnobsPanelProps {
-  readonly name: string;
-}
-
-export function KnobsPanel({ name }: KnobsPanelProps) {
+export function KnobsPanel({ name }: { readonly name: string }) {
   const { serve, store } = useServe();
   const knobs = useServeView(({ status }) => status.deployments.find((info) => info.name === name)?.knobs);
   return (
-    <Panel title="Request batching" className="request-batching">
+    <Panel title="Request batching">
       <p className="field-hint">
         Ray Serve’s <code>@serve.batch</code>: requests gather while they wait, and nobody joins a batch that
         runs.
       </p>
-      <Disclosure title="Knobs">
-        <div className="knobs">
-          {KNOBS.map((knob) => (
-            <KnobField
-              key={knob.name}
-              knob={knob}
-              valueInForce={knobs?.[knob.name]}
-              onApply={(value) => configureDeployment(serve, store, name, { [knob.name]: value })}
-            />
-          ))}
-        </div>
-      </Disclosure>
+      <Knobs
+        knobs={KNOBS}
+        values={knobs}
+        onApply={(knob, value) => configureDeployment(serve, store, name, { [knob]: value })}
+      />
     </Panel>
   );
 }

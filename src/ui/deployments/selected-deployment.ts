@@ -1,6 +1,8 @@
-import { TEXT_GENERATOR } from '../state/serve-store.ts';
+import { useState } from 'react';
 
-/** Those that come with the page, in the order of their tabs; a user's own follow by name. */
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
+
+/** Tabserve's own deployments in the order of their tabs; the user's follow by name. */
 const OWN_DEPLOYMENTS: readonly string[] = [TEXT_GENERATOR, 'adder', 'house-price'];
 
 const TITLES: Readonly<Record<string, string>> = {
@@ -15,7 +17,7 @@ export function titleOf(deployment: string): string {
   return TITLES[deployment] ?? deployment;
 }
 
-/** The tabs: what the worker serves, and until it has said so what it serves by default. */
+/** The tabs: the deployments that the worker serves, or the default ones until it has sent them. */
 export function listDeployments(served: readonly string[]): readonly string[] {
   if (served.length === 0) return OWN_DEPLOYMENTS;
   const names = new Set([TEXT_GENERATOR, ...served]);
@@ -23,15 +25,26 @@ export function listDeployments(served: readonly string[]): readonly string[] {
   return [...own, ...[...names].toSorted()];
 }
 
-/** Reads `?deployment=` of the page's address; left out means the text generator. */
+/** Reads `?deployment=` of the page's address. */
 export function readSelected(search: string): string {
   return new URLSearchParams(search).get(PARAMETER) ?? TEXT_GENERATOR;
 }
 
-/** The address that brings this choice back; its other parameters stay. */
+/** The address with this choice. */
 export function withSelected(href: string, deployment: string): string {
   const url = new URL(href);
   if (deployment === TEXT_GENERATOR) url.searchParams.delete(PARAMETER);
   else url.searchParams.set(PARAMETER, deployment);
   return url.href;
+}
+
+/** The choice, kept in the page's address. */
+export function useSelectedDeployment(): readonly [string, (deployment: string) => void] {
+  const [selected, setSelected] = useState(() => readSelected(location.search));
+  const select = (deployment: string): void => {
+    setSelected(deployment);
+    // Replaced, not pushed: the arrow keys pass through tabs that Back should skip.
+    history.replaceState(null, '', withSelected(location.href, deployment));
+  };
+  return [selected, select];
 }

@@ -1,10 +1,11 @@
 import { useServeView } from '../state/serve-context.ts';
-import type { ServeView } from '../state/serve-store.ts';
 import './deployment-view.css';
 
-/** For an address that names a deployment of another build, or misspells one. */
+/** For an address that names an unknown deployment. */
 export function UnknownDeployment({ name }: { readonly name: string }) {
-  const hasAnswered = useServeView(hasWorkerAnswered);
+  const hasAnswered = useServeView(
+    ({ status }) => status.deployments.length > 0 || status.state !== 'loading',
+  );
   if (!hasAnswered) return <p className="unknown-deployment">Asking the worker for “{name}” …</p>;
   return (
     <div className="unknown-deployment" role="alert">
@@ -17,8 +18,4 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
       </p>
     </div>
   );
-}
-
-function hasWorkerAnswered({ status }: ServeView): boolean {
-  return status.deployments.length > 0 || status.state !== 'loading';
 }

@@ -35,14 +35,13 @@ const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
   'worker-ended': 'the worker was ended',
 };
 
-/** Changes a few times per load only, so that a screen reader may be told each time. */
+/** Changes only a few times per load, because screen readers announce each change. */
 export function describeState(status: ServeStatus): string {
   const phase = describePhase(status);
   if (status.recovery && isLoading(status.state)) return `Recovering: ${phase}`;
   return status.isHandover ? `Handing over: ${phase}` : phase;
 }
 
-/** Which tab runs the worker. */
 export function describeTabs({ state, role, isolationReason, backend }: ServeStatus): string {
   if (!canGenerate(state)) return state === 'failed' ? 'no model runs' : 'this one is disconnected';
   if (isolationReason) return isolationReason;
@@ -61,7 +60,6 @@ function describePhase({ state, progress, backend }: ServeStatus): string {
     : PHASE_NAMES[progress.phase];
 }
 
-/** What there is to wait for, or to do next. */
 export function describeDetail({ state, progress, role, backend, recovery }: ServeStatus): string {
   switch (state) {
     case 'loading':

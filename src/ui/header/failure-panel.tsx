@@ -1,11 +1,12 @@
 import type { BackendChoice, WireError } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { parseBackendChoice, withBackend } from '../backend-choice.ts';
 import './failure-panel.css';
 
 interface Remedy {
   readonly text: string;
   readonly label: string;
-  /** What the page is to run on instead; left out where it is to begin anew as it is. */
+  /** The backend to try instead. Left out: reload as it is. */
   readonly backend?: BackendChoice;
 }
 
@@ -46,12 +47,11 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   },
 };
 
-/** Of what fails on WASM already. */
+/** For a failure on the backend that the remedy would ask for. */
 const RELOAD_AS_IT_IS: Remedy = { text: 'Reload the page.', label: 'Reload this tab' };
 
 interface FailurePanelProps {
   readonly error: WireError;
-  /** What could not start. */
   readonly what?: string;
 }
 
@@ -68,17 +68,16 @@ export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
         {backend ? (
           <a href={withBackend(location.href, backend)}>{label}</a>
         ) : (
-          // A link to the address would go nowhere where it has a fragment.
-          <button type="button" className="button-small" onClick={() => location.reload()}>
+          // A link to an address with a fragment wouldn't reload.
+          <Button look="small" onClick={() => location.reload()}>
             {label}
-          </button>
+          </Button>
         )}
       </p>
     </section>
   );
 }
 
-/** A link that asks for the backend that is asked for already would be no remedy. */
 function remedyOf({ code }: WireError): Remedy {
   const remedy = REMEDIES[code] ?? RELOAD;
   return remedy.backend && remedy.backend === parseBackendChoice(location.search).backend

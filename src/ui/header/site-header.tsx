@@ -3,12 +3,8 @@ import type { ReactNode } from 'react';
 import { ThemeSwitch } from '../theme/theme-switch.tsx';
 import './site-header.css';
 
-interface SiteHeaderProps {
-  readonly children?: ReactNode;
-}
-
-/** The product's name and what it does; below it, whatever there is to say about its state. */
-export function SiteHeader({ children }: SiteHeaderProps) {
+/** The brand, with the state of the page below it. */
+export function SiteHeader({ children }: { readonly children?: ReactNode }) {
   return (
     <header className="site-header">
       <div className="brand">
@@ -18,7 +14,7 @@ export function SiteHeader({ children }: SiteHeaderProps) {
         </svg>
         <h1>Tabserve</h1>
         <ThemeSwitch />
-        <p>One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
+        <p className="muted">One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
       </div>
       {children}
     </header>

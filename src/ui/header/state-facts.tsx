@@ -1,12 +1,11 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo } from '../../worker/protocol/protocol.ts';
+import type { BackendInfo, ModelInfo, ServeStatus } from '../../worker/protocol/protocol.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { describeDetail, describeState, describeTabs, isLoading } from './describe-state.ts';
-import { LoadBar } from './load-bar.tsx';
 
-/** What runs, where, and how far it is. The cells keep their size while a load fills them. */
+/** The model, its backend and the progress of a load. The cells keep their size while a load fills them. */
 export function StateFacts() {
   const status = useServeView((view) => view.status);
   const { state, model, backend } = status;
@@ -34,8 +33,21 @@ export function StateFacts() {
           {backend?.adapter ?? NO_VALUE}
         </Fact>
       </dl>
-      <LoadBar isShown={isLoading(state)} loaded={status.progress?.loaded} total={status.progress?.total} />
+      <LoadBar status={status} />
     </>
+  );
+}
+
+/** Its height is reserved, so that nothing moves when the load ends. */
+function LoadBar({ status: { state, progress } }: { readonly status: ServeStatus }) {
+  if (!isLoading(state)) return <div className="load-bar" />;
+  const hasTotal = progress !== undefined && progress.total > 0;
+  return (
+    <progress
+      className="load-bar"
+      aria-label="Loading the model"
+      {...(hasTotal && { value: progress.loaded, max: progress.total })}
+    />
   );
 }
 
@@ -48,9 +60,9 @@ interface FactProps {
 function Fact({ name, detail, children }: FactProps) {
   return (
     <div className="fact">
-      <dt>{name}</dt>
+      <dt className="note">{name}</dt>
       <dd>{children}</dd>
-      <dd className="fact-detail">{detail}</dd>
+      <dd className="note">{detail}</dd>
     </div>
   );
 }
@@ -69,7 +81,7 @@ function AdapterKind({ backend }: { readonly backend: BackendInfo }) {
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {
-  // An upstream may tell neither.
+  // An upstream may send neither.
   const facts = [
     numParameters > 0 ? formatParameters(numParameters) : [],
     contextLength > 0 ? `context of ${formatCount(contextLength)} tokens` : [],

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 
+import { Button } from '../button.tsx';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
-import { toWireError } from '../state/to-wire-error.ts';
-import type { WireError } from '../../worker/protocol/protocol.ts';
+import { useAttempt } from '../use-attempt.ts';
 import './history-dialog.css';
 import { clearHistory, historyFailure, readHistory, removeFromHistory } from './history-store.ts';
 import type { HistoryEntry } from './history-store.ts';
@@ -17,25 +17,22 @@ interface HistoryDialogProps {
 
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** What was generated in this browser, in all its tabs and visits; nothing of it leaves the machine. */
+/** The texts generated in this browser, in all tabs and visits. They stay on this machine. */
 export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [entries, setEntries] = useState<readonly HistoryEntry[]>();
-  const [error, setError] = useState<WireError>();
+  const { refusal, attempt } = useAttempt();
 
-  const attempt = async (change: () => Promise<void>): Promise<void> => {
-    try {
-      await change();
-      setEntries(await readHistory());
-    } catch (caught) {
-      setError(toWireError(caught));
-    }
+  const list = useCallback(async () => setEntries(await readHistory()), []);
+
+  const change = (action: () => Promise<void>): void => {
+    void attempt(() => action().then(list));
   };
 
   useEffect(() => {
     dialogRef.current?.showModal();
-    readHistory().then(setEntries, (caught: unknown) => setError(toWireError(caught)));
-  }, []);
+    void attempt(list);
+  }, [attempt, list]);
 
   const restore = ({ prompt, texts }: HistoryEntry): void => {
     onRestore(prompt, texts);
@@ -44,14 +41,14 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
 
   return (
     <dialog className="history" ref={dialogRef} aria-labelledby="history-title" onClose={onClose}>
-      <div className="history-head">
+      <div className="panel-head">
         <h2 id="history-title">History</h2>
         <form method="dialog">
-          <button type="submit">Close</button>
+          <Button type="submit">Close</Button>
         </form>
       </div>
       {entries && <StorageNote />}
-      {error && <ErrorLine error={error} />}
+      {refusal && <ErrorLine error={refusal} />}
       {entries?.length === 0 && <p className="history-empty">Nothing yet: send a prompt.</p>}
       <ul className="history-list" aria-labelledby="history-title">
         {entries?.map((entry) => (
@@ -59,27 +56,23 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
             key={entry.key}
             entry={entry}
             onRestore={() => restore(entry)}
-            onRemove={() => void attempt(() => removeFromHistory(entry.key))}
+            onRemove={() => change(() => removeFromHistory(entry.key))}
           />
         ))}
       </ul>
       <div className="actions">
-        <button
-          type="button"
-          disabled={!entries?.length}
-          onClick={() => saveJson('tabserve-history.json', entries)}
-        >
+        <Button disabled={!entries?.length} onClick={() => saveJson('tabserve-history.json', entries)}>
           Export JSON
-        </button>
-        <button type="button" disabled={!entries?.length} onClick={() => void attempt(clearHistory)}>
+        </Button>
+        <Button disabled={!entries?.length} onClick={() => change(clearHistory)}>
           Clear history
-        </button>
+        </Button>
       </div>
     </dialog>
   );
 }
 
-/** Shown with what was read: only then is it known. */
+/** Shown after the first read, because only then is a storage failure known. */
 function StorageNote() {
   const failure = historyFailure();
   if (failure) return <ErrorLine error={failure} />;
@@ -109,17 +102,12 @@ function HistoryRow({ entry, onRestore, onRemove }: HistoryRowProps) {
         <mark>{generatedTexts[0]}</mark>
       </p>
       <div className="history-actions">
-        <button type="button" className="button-quiet" onClick={onRestore}>
+        <Button look="quiet" onClick={onRestore}>
           Use prompt and options
-        </button>
-        <button
-          type="button"
-          className="button-quiet"
-          aria-label={`Remove the entry of ${when}`}
-          onClick={onRemove}
-        >
+        </Button>
+        <Button look="quiet" aria-label={`Remove the entry of ${when}`} onClick={onRemove}>
           Remove
-        </button>
+        </Button>
       </div>
     </li>
   );

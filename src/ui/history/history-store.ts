@@ -4,7 +4,7 @@ import type { UseStore } from 'idb-keyval';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 import type { FinishReason, WireError } from '../../worker/protocol/protocol.ts';
 
-/** One request that was sent from the page, with what came of it. */
+/** A finished request that was sent from the page. */
 export interface HistoryEntry {
   /** Sorts by time. */
   readonly key: string;
@@ -12,31 +12,31 @@ export interface HistoryEntry {
   readonly finishedAt: string;
   readonly model: string;
   readonly prompt: string;
-  /** As they were typed. */
+  /** The options as typed. */
   readonly texts: GenerationTexts;
   readonly generatedTexts: readonly string[];
   readonly finishReason?: FinishReason;
-  /** The one that was used: with it the text comes again. */
+  /** The seed that was used, also where none was typed. */
   readonly seed?: number;
   readonly numOutputTokens: number;
 }
 
-/** The oldest give way. */
+/** More drop the oldest. */
 const MAX_ENTRIES = 200;
 
 let opened: UseStore | undefined;
 
-/** What this tab could not store; from the first failure on, all that it knows. */
+/** The history of this tab since storing failed. */
 const inMemory = new Map<string, HistoryEntry>();
 
 let failure: WireError | undefined;
 
-/** Why the history lasts only as long as this tab; undefined where it is stored. */
+/** Why the history isn't stored; undefined where it is. */
 export function historyFailure(): WireError | undefined {
   return failure;
 }
 
-/** A request of the same key is one and the same: it is kept once. */
+/** Replaces an entry of the same key. */
 export async function addToHistory(entry: HistoryEntry): Promise<void> {
   await withDatabase(
     async (database) => {
@@ -70,14 +70,14 @@ export function clearHistory(): Promise<void> {
   return withDatabase(clear, () => inMemory.clear());
 }
 
-/** Private windows, a full disk or a damaged profile may have no database: then this tab's memory takes its place. */
+/** Falls back to this tab's memory where there is no database, as in a private window, on a full disk or in a damaged profile. */
 async function withDatabase<Result>(
   act: (database: UseStore) => Promise<Result>,
   actInMemory: () => Result,
 ): Promise<Result> {
   if (failure) return actInMemory();
   try {
-    // Opened with the first use: a page that generates nothing makes no database.
+    // Opened with the first use, so that a page that generates nothing creates no database.
     opened ??= createStore('tabserve', 'history');
     return await act(opened);
   } catch (cause) {

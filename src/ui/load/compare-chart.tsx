@@ -7,13 +7,13 @@ interface CompareChartProps {
   readonly latencyLimitMs: number;
 }
 
-/** The same load under each policy, side by side. Its numbers are text: whoever does not see the bars reads them. */
+/** The same load under each policy, side by side. The numbers are text, for screen readers. */
 export function CompareChart({ trials, latencyLimitMs }: CompareChartProps) {
   return (
     <figure className="chart compare-chart" data-testid="compare-chart">
       <figcaption>
         <div>
-          <h3>Policies side by side</h3> <span>with ratios to {trials[0]?.label}</span>
+          <h3>Policies side by side</h3> <span className="note">with ratios to {trials[0]?.label}</span>
         </div>
       </figcaption>
       <div className="compare-measures">
@@ -23,7 +23,7 @@ export function CompareChart({ trials, latencyLimitMs }: CompareChartProps) {
             <dl>
               {bars.map(({ label, text, ratio, share }) => (
                 <div key={label}>
-                  <dt>{label}</dt>
+                  <dt className="muted">{label}</dt>
                   <dd aria-hidden="true">
                     <span
                       className="compare-bar"

@@ -2,7 +2,6 @@ import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import type { Trial } from './trial.ts';
 import type { LoadSummary } from './summarize.ts';
 
-/** One bar for each run. */
 interface Measure {
   readonly title: string;
   readonly color: '--series-decode' | '--good' | '--series-e2e';
@@ -12,13 +11,12 @@ interface Measure {
 interface Bar {
   readonly label: string;
   readonly text: string;
-  /** To the first run. */
+  /** To the value of the first run. */
   readonly ratio: string;
   /** Of the longest bar, 0 to 1. */
   readonly share: number;
 }
 
-/** What policies are compared by: how much they serve, how much of it in time, and how long it takes. */
 export function measuresOf(
   trials: readonly Pick<Trial, 'label' | 'summary'>[],
   latencyLimitMs: number,
@@ -55,7 +53,6 @@ export function measuresOf(
   ];
 }
 
-/** Goodput is of one limit alone: the one that it was measured with. */
 export function titleOfGoodput(latencyLimitMs: number): string {
   return `Goodput/s within ${formatMs(latencyLimitMs)}`;
 }

@@ -4,15 +4,15 @@ import { xoroshiro128plus } from 'pure-rand/generator/xoroshiro128plus';
 import { MAX_REQUESTS } from './scenario.ts';
 import type { Arrivals, Lengths, Scenario, Trace } from './scenario.ts';
 
-/** A closed loop takes its requests in turn from so many different ones. */
+/** A closed loop takes its requests in turn from this many. */
 const NUM_CLOSED_LOOP_REQUESTS = 500;
 
-/** Numbers of [0, 1). */
+/** Returns a number in [0, 1). */
 type Random = () => number;
 
 /**
- * Draws all requests of a scenario: pure, and the same for the same seed on every machine. Arrivals and lengths are drawn apart, so
- * that the same requests come whether they come faster or slower.
+ * Draws all requests of a scenario: a pure function of the scenario. Arrivals have a generator of their own, so that the same
+ * requests come at every rate.
  */
 export function createTrace(scenario: Scenario): Trace {
   const { arrivals, durationSeconds, seed } = scenario;
@@ -33,7 +33,7 @@ function createRandom(seed: number): Random {
   return () => uniformFloat64(generator);
 }
 
-/** In ms from the beginning, in order, before the end. */
+/** In ms from the start, ascending. */
 function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random): readonly number[] {
   switch (arrivals.type) {
     case 'closed-loop':
@@ -58,7 +58,7 @@ function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random)
   }
 }
 
-/** Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the share that the rate then has of it. */
+/** Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the probability rate / highest rate. */
 function poissonMs(
   rateAt: (seconds: number) => number,
   maxPerSecond: number,
@@ -88,13 +88,13 @@ function drawLength({ type, min, max }: Lengths, random: Random): number {
   }
 }
 
-/** Of stories such as the embedded model was made for; any model goes on with them. */
+/** From the kind of stories that the embedded model writes. */
 const WORDS =
   'once upon a time there was a little girl who lived in the old house by the sea and every day she went to look for her friend the dog'.split(
     ' ',
   );
 
-/** Starts at a place of its own, so that prompts differ. */
+/** Starts at a random word, so that prompts differ. */
 function createPrompt(numWords: number, random: Random): string {
   const start = Math.floor(random() * WORDS.length);
   return Array.from({ length: numWords }, (_, index) => WORDS[(start + index) % WORDS.length]).join(' ');

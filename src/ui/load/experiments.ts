@@ -12,7 +12,7 @@ import type { Trial } from './trial.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the policy of the runs. Its creator releases it. */
+  /** Sets the policy of the runs. The caller releases it. */
   readonly hold: PolicyHold;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
@@ -28,14 +28,14 @@ interface Plan {
   readonly rate?: number;
 }
 
-/** One run as things are. */
+/** One run under the current policy. */
 export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<readonly Trial[]> {
   return runAll(serve, [{ label: 'run', trace, knobs: {} }], options);
 }
 
 const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
 
-/** The same trace under each policy, with all other knobs as they are. */
+/** The same trace under each policy. */
 export function comparePolicies(
   serve: Serve,
   trace: Trace,
@@ -45,10 +45,10 @@ export function comparePolicies(
   return runAll(serve, plans, options);
 }
 
-/** Of the load's own rate. */
+/** Multiples of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
-/** The same load at rates around its own: how far throughput goes, and what latency pays for it. */
+/** The same load at rates around its own. */
 export function sweepRates(
   serve: Serve,
   { baseRate, traceAt }: RateSweep,
@@ -64,14 +64,13 @@ export function sweepRates(
 const BATCH_SIZES: readonly number[] = [1, 2, 4, 8, 16];
 const BATCH_WAITS_MS: readonly number[] = [0, 5, 20, 50];
 
-/** Fewer rounds say nothing about their spread. */
+/** The spread of fewer rounds means nothing. */
 const MIN_ROUNDS = 3;
-/** What is not measurable by then counts as equal. */
+/** Settings that these rounds can't tell apart count as equal. */
 const MAX_ROUNDS = 5;
 
 /**
- * Looks for the batch size that serves a trace best, then for the best wait at that size. Where batching is off, neither would
- * change anything: then under `continuous`.
+ * Looks for the best batch size for a trace, then for the best wait at that size; under `continuous` where batching is off.
  *
  * @returns Undefined where the search was stopped, or where nothing finished.
  */
@@ -96,10 +95,7 @@ export async function sweepKnobs(
   return waits && { sizes, waits };
 }
 
-/**
- * Runs all plans in turns, round after round, until one is measurably the best. A plan that another one measurably beats is not
- * run again.
- */
+/** Runs all plans round after round until one is measurably the best. A plan that another one measurably beats isn't run again. */
 async function repeat(
   serve: Serve,
   plans: readonly Plan[],
@@ -133,7 +129,6 @@ function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly T
   return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
-/** One after another. */
 async function runAll(
   serve: Serve,
   plans: readonly Plan[],

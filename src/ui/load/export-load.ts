@@ -2,7 +2,7 @@ import type { ServeStatus } from '../../worker/protocol/protocol.ts';
 import type { LoadResults } from './load-session.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 
-/** What the file of a load test holds. A run without a trace of its own sent the one that stands above all of them. */
+/** The file of a load test. A run without a trace sent the file's own. */
 export function exportLoad(
   { mode, scenario, latencyLimitMs, trials, suggestion }: LoadResults,
   { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,

@@ -3,7 +3,8 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { formatMs, formatNumber } from '../format.ts';
-import { onThemeChange } from '../theme/on-theme-change.ts';
+import { observeSize } from '../observe.ts';
+import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { Trial } from './trial.ts';
 
@@ -14,7 +15,7 @@ interface LatencyCurveProps {
 
 const HEIGHT = 260;
 
-/** Throughput to the right, the latency that it costs upwards: one point for each row of the table. The table says the same in numbers. */
+/** Latency over throughput, one point for each row of the table. Screen readers read the table. */
 export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   const hostRef = useRef<HTMLDivElement>(null);
 
@@ -22,11 +23,10 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
     const host = hostRef.current;
     if (!host) return undefined;
     const chart = new uPlot(optionsOf(host.clientWidth), dataOf(trials, latencyLimitMs), host);
-    const observer = new ResizeObserver(() => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
-    observer.observe(host);
+    const stopResizing = observeSize(host, () => chart.setSize({ width: host.clientWidth, height: HEIGHT }));
     const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
     return () => {
-      observer.disconnect();
+      stopResizing();
       stopFollowingTheme();
       chart.destroy();
     };
@@ -36,7 +36,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
     <figure className="chart load-curve">
       <figcaption>
         <div>
-          <h3>Latency over throughput</h3> <span>one point for each row of the table</span>
+          <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
         </div>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />
@@ -84,7 +84,7 @@ function line(label: string, dash: number[]): uPlot.Series {
   };
 }
 
-/** A curve goes from left to right, whatever the order of the runs. */
+/** Sorted by throughput, so that the curve goes from left to right. */
 function dataOf(trials: readonly Pick<Trial, 'summary'>[], latencyLimitMs: number): uPlot.AlignedData {
   const sorted = trials.toSorted((a, b) => a.summary.tokensPerSecond - b.summary.tokensPerSecond);
   return [

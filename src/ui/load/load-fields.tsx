@@ -2,51 +2,45 @@ import { useStore } from 'zustand';
 
 import { NumberField } from '../number-field.tsx';
 import { formatCount } from '../format.ts';
+import { Select } from '../select.tsx';
+import type { Choices } from '../select.tsx';
 import { useServeView } from '../state/serve-context.ts';
-import { ARRIVALS, defaultUsers, LENGTH_TYPES, NUMBER_FIELDS, NUMBER_RULES } from './load-form.ts';
+import { defaultUsers, NUMBER_FIELDS, NUMBER_RULES } from './load-form.ts';
 import type { LoadForm, NumberFieldName } from './load-form.ts';
 import type { LoadSession } from './load-session.ts';
 
-interface LoadFieldsProps {
+interface SessionProps {
   readonly session: LoadSession;
 }
 
-const ARRIVAL_TITLES: Readonly<Record<LoadForm['arrivals'], string>> = {
-  poisson: 'Poisson',
-  'closed-loop': 'Closed loop',
-  burst: 'Bursts',
-  ramp: 'Ramp',
-  replay: 'Replay of a trace',
-};
+const ARRIVAL_CHOICES = [
+  ['poisson', 'Poisson'],
+  ['closed-loop', 'Closed loop'],
+  ['burst', 'Bursts'],
+  ['ramp', 'Ramp'],
+  ['replay', 'Replay of a trace'],
+] as const satisfies Choices<LoadForm['arrivals']>;
 
-const LENGTH_TITLES: Readonly<Record<LoadForm['promptLengths'], string>> = {
-  uniform: 'uniform',
-  'long-tail': 'long-tailed',
-  fixed: 'all alike',
-};
+const LENGTH_CHOICES = [
+  ['uniform', 'uniform'],
+  ['long-tail', 'long-tailed'],
+  ['fixed', 'all alike'],
+] as const satisfies Choices<LoadForm['promptLengths']>;
 
-export function LoadFields({ session }: LoadFieldsProps) {
+export function LoadFields({ session }: SessionProps) {
   const form = useStore(session.store, (view) => view.form);
   const ofArrivals = NUMBER_FIELDS.filter((name) => NUMBER_RULES[name].arrivals === form.arrivals);
   return (
     <div className="load-fields">
       <fieldset className="load-group">
         <legend>Arrivals</legend>
-        <label className="load-select">
-          Kind
-          <select
-            value={form.arrivals}
-            onChange={(event) =>
-              session.change({ arrivals: ARRIVALS.find((type) => type === event.target.value) ?? 'poisson' })
-            }
-          >
-            {ARRIVALS.map((type) => (
-              <option key={type} value={type}>
-                {ARRIVAL_TITLES[type]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <Select
+          label="Kind"
+          className="load-select"
+          value={form.arrivals}
+          choices={ARRIVAL_CHOICES}
+          onChange={(arrivals) => session.change({ arrivals })}
+        />
         {ofArrivals.map((name) => (
           <LoadNumber key={name} session={session} name={name} />
         ))}
@@ -71,7 +65,7 @@ export function LoadFields({ session }: LoadFieldsProps) {
   );
 }
 
-interface LengthsGroupProps extends LoadFieldsProps {
+interface LengthsGroupProps extends SessionProps {
   readonly title: string;
   readonly kind: 'prompt' | 'output';
 }
@@ -82,29 +76,20 @@ function LengthsGroup({ session, title, kind }: LengthsGroupProps) {
   return (
     <fieldset className="load-group">
       <legend>{title}</legend>
-      <label className="load-select">
-        Spread
-        <select
-          value={type}
-          onChange={(event) => {
-            const chosen = LENGTH_TYPES.find((known) => known === event.target.value) ?? 'uniform';
-            session.change({ [field]: chosen });
-          }}
-        >
-          {LENGTH_TYPES.map((known) => (
-            <option key={known} value={known}>
-              {LENGTH_TITLES[known]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Spread"
+        className="load-select"
+        value={type}
+        choices={LENGTH_CHOICES}
+        onChange={(chosen) => session.change({ [field]: chosen })}
+      />
       {type !== 'fixed' && <LoadNumber session={session} name={`${kind}Min`} />}
       <LoadNumber session={session} name={`${kind}Max`} />
     </fieldset>
   );
 }
 
-interface LoadNumberProps extends LoadFieldsProps {
+interface LoadNumberProps extends SessionProps {
   readonly name: NumberFieldName;
 }
 
@@ -128,7 +113,7 @@ function LoadNumber({ session, name }: LoadNumberProps) {
   );
 }
 
-function TraceFile({ session }: LoadFieldsProps) {
+function TraceFile({ session }: SessionProps) {
   const loaded = useStore(session.store, (view) => view.loadedTrace);
   return (
     <label className="load-select">

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { parseNumber } from '../format.ts';
 import type { Arrivals, Lengths, Scenario } from './scenario.ts';
 import { MAX_REQUESTS } from './scenario.ts';
 
@@ -11,7 +12,7 @@ type ArrivalsType = (typeof ARRIVALS)[number];
 
 export const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
 
-/** The fields that hold a number, as it was typed. */
+/** The fields that hold a number, as typed. */
 export const NUMBER_FIELDS = [
   'rate',
   'numUsers',
@@ -40,7 +41,7 @@ export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
 
 export const DEFAULT_LOAD_FORM: LoadForm = {
   mode: 'compare',
-  // A batch shows its worth where requests wait for it.
+  // Batching helps most where requests wait.
   arrivals: 'closed-loop',
   rate: '8',
   // Twice the max batch size in force.
@@ -136,16 +137,12 @@ export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
 
 export interface ParsedLoad {
   readonly errors: LoadErrors;
-  /** Meaningless where there are errors. */
+  /** Meaningless where `errors` has any. */
   readonly scenario: Scenario;
   readonly latencyLimitMs: number;
 }
 
-/**
- * Checks each field that the form shows; a hidden one may hold anything.
- *
- * @param maxBatchSize In force: without a number of users, a closed loop has twice as many.
- */
+/** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
 export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad {
   const form = withUsers(typed, maxBatchSize);
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
@@ -153,7 +150,7 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
     if (!hasMeaning(name, form)) continue;
     const { min, max, isInteger } = NUMBER_RULES[name];
     const text = form[name].trim();
-    const value = text === '' ? Number.NaN : Number(text);
+    const value = parseNumber(text);
     const isRight = value >= min && value <= max && (!isInteger || Number.isInteger(value));
     const expected = `${isInteger ? 'an integer' : 'a number'} from ${min} to ${max}`;
     if (!isRight) errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
@@ -190,7 +187,7 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number): ParsedLoad
   };
 }
 
-/** Twice as many as a batch has room for: one batch runs while the next one waits. */
+/** Twice the batch size: one batch runs while the next one waits. */
 export function defaultUsers(maxBatchSize: number): number {
   return Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max);
 }
@@ -199,7 +196,7 @@ function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
   return form.numUsers.trim() === '' ? { ...form, numUsers: String(defaultUsers(maxBatchSize)) } : form;
 }
 
-/** The fields that say how requests are drawn. A replayed trace has its own requests. */
+/** Unused by a replayed trace, which has its own requests. */
 const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
   'durationSeconds',
   'promptMin',
@@ -208,7 +205,7 @@ const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
   'outputMax',
 ]);
 
-/** Whether the form, as it is set, asks for this. */
+/** Whether the form uses this field. */
 function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
   const { arrivals } = NUMBER_RULES[name];
   if (arrivals !== undefined) return arrivals === form.arrivals;
@@ -264,7 +261,7 @@ export function readLoadForm(json: string | undefined): LoadForm {
   return result.success ? { ...DEFAULT_LOAD_FORM, ...result.output } : DEFAULT_LOAD_FORM;
 }
 
-/** The inverse of `readLoadForm`. Fields at their defaults are left out. */
+/** The inverse of `readLoadForm`, without the fields at their defaults. */
 export function writeLoadForm(form: LoadForm): string {
   const defaults: Readonly<Record<string, string>> = DEFAULT_LOAD_FORM;
   return JSON.stringify(

@@ -2,26 +2,30 @@ import { useState } from 'react';
 import type { FormEvent } from 'react';
 import { useStore } from 'zustand';
 
+import { Button } from '../button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs } from '../format.ts';
+import { Panel } from '../panel.tsx';
+import { Segments } from '../segments.tsx';
+import type { Choices } from '../select.tsx';
 import { readPermalink, withPermalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadFields } from './load-fields.tsx';
-import { MODES, readLoadForm, writeLoadForm } from './load-form.ts';
+import { readLoadForm, writeLoadForm } from './load-form.ts';
 import type { Mode } from './load-form.ts';
 import './load-panel.css';
 import { LoadResultsView } from './load-results.tsx';
 import { LoadSession } from './load-session.ts';
 import type { LoadView } from './load-session.ts';
 
-const MODE_TITLES: Readonly<Record<Mode, string>> = {
-  run: 'Run',
-  sweep: 'Sweep',
-  compare: 'Compare',
-  suggest: 'Suggest',
-};
+const MODE_CHOICES = [
+  ['run', 'Run'],
+  ['sweep', 'Sweep'],
+  ['compare', 'Compare'],
+  ['suggest', 'Suggest'],
+] as const satisfies Choices<Mode>;
 
 const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
   run: 'Sends the requests under the current policy and measures them.',
@@ -31,7 +35,6 @@ const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
     'Tries batch sizes, then batch waits, in 3 to 5 rounds each. Suggests what serves the most requests within the latency limit, if the rounds can tell.',
 };
 
-/** Sends load by a plan that anyone can repeat, and measures what it costs. */
 export function LoadPanel() {
   const { serve } = useServe();
   const [session] = useState(() => new LoadSession(serve, readLoadForm(readPermalink(location.hash).load)));
@@ -47,41 +50,32 @@ export function LoadPanel() {
   };
 
   return (
-    <section className="panel load" aria-labelledby="load-title">
-      <h2 id="load-title">Load test</h2>
+    <Panel title="Load test" className="load">
       <form onSubmit={start} noValidate>
-        <fieldset className="load-modes">
-          <legend className="visually-hidden">What to do</legend>
-          <div className="segments">
-            {MODES.map((mode) => (
-              <label key={mode}>
-                <input
-                  type="radio"
-                  name="mode"
-                  checked={form.mode === mode}
-                  onChange={() => session.change({ mode })}
-                />
-                <span>{MODE_TITLES[mode]}</span>
-              </label>
-            ))}
-          </div>
-          <p className="policy-explanation">{MODE_EXPLANATIONS[form.mode]}</p>
-        </fieldset>
+        <Segments
+          legend="What to do"
+          name="mode"
+          value={form.mode}
+          choices={MODE_CHOICES}
+          onChange={(mode) => session.change({ mode })}
+        >
+          <p className="policy-explanation note">{MODE_EXPLANATIONS[form.mode]}</p>
+        </Segments>
         <LoadFields session={session} />
         <div role="alert">{error && <ErrorLine error={error} />}</div>
         <div className="actions">
-          <button type="submit" className="button-primary" disabled={isRunning || !canSend}>
+          <Button type="submit" look="primary" disabled={isRunning || !canSend}>
             Start
-          </button>
-          <button type="button" disabled={!isRunning} onClick={() => session.stop()}>
+          </Button>
+          <Button disabled={!isRunning} onClick={() => session.stop()}>
             Stop
-          </button>
+          </Button>
           <LinkButton session={session} />
         </div>
       </form>
       <Progress session={session} />
       {results && <LoadResultsView results={results} isRunning={isRunning} />}
-    </section>
+    </Panel>
   );
 }
 
@@ -103,10 +97,8 @@ function LinkButton({ session }: { readonly session: LoadSession }) {
   };
   return (
     <>
-      <button type="button" onClick={() => void copy()}>
-        Copy link to scenario
-      </button>
-      <output className="load-message">{message}</output>
+      <Button onClick={() => void copy()}>Copy link to scenario</Button>
+      <output className="load-message note">{message}</output>
     </>
   );
 }

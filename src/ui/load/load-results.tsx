@@ -1,12 +1,14 @@
 import { useMemo, useState } from 'react';
 
-import type { BatchingPolicy, WireError } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { ScrollBox } from '../scroll-box.tsx';
 import { saveJson } from '../share/save-file.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe } from '../state/serve-context.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { useAttempt } from '../use-attempt.ts';
 import { CompareChart } from './compare-chart.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import { exportLoad } from './export-load.ts';
@@ -22,22 +24,17 @@ interface LoadResultsProps {
   readonly isRunning: boolean;
 }
 
-/** One row for each run, or for each setting that several rounds ran under. */
+/** One row for each run, or in a search for each setting. */
 export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   const { store } = useServe();
   const { mode, latencyLimitMs } = results;
   const rows = useMemo(() => combineRounds(results.trials), [results.trials]);
   if (rows.length === 0) return null;
 
-  const save = (): void => {
-    saveJson('tabserve-load.json', exportLoad(results, store.getState().status));
-  };
-
   return (
     <div className="load-results">
       <h3>Results</h3>
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard */}
-      <section className="load-scroll" tabIndex={0} aria-label="Table of results">
+      <ScrollBox label="Table of results" className="load-scroll">
         <table data-testid="load-results" aria-label="Results">
           <thead>
             <tr>
@@ -64,7 +61,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
             ))}
           </tbody>
         </table>
-      </section>
+      </ScrollBox>
       {mode === 'compare' && rows.length > 1 && (
         <CompareChart trials={rows} latencyLimitMs={latencyLimitMs} />
       )}
@@ -73,9 +70,9 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
       )}
       {mode === 'suggest' && !isRunning && <SuggestionView results={results} />}
       <div className="actions">
-        <button type="button" onClick={save}>
+        <Button onClick={() => saveJson('tabserve-load.json', exportLoad(results, store.getState().status))}>
           Export JSON
-        </button>
+        </Button>
       </div>
     </div>
   );
@@ -119,7 +116,7 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
       <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
         <Lines texts={describeFinished(summary)} />
       </td>
-      <td className="load-percentiles">
+      <td className="muted">
         <Lines texts={['p50', 'p95', 'p99']} />
       </td>
       {LATENCIES.map(({ title, select }) => (
@@ -136,11 +133,8 @@ function Lines({ texts }: { readonly texts: readonly string[] }) {
   return texts.map((text, index) => <div key={index}>{text}</div>);
 }
 
-interface SuggestionProps {
-  readonly results: LoadResults;
-}
-
-function SuggestionView({ results: { suggestion, latencyLimitMs } }: SuggestionProps) {
+function SuggestionView({ results }: { readonly results: LoadResults }) {
+  const { suggestion, latencyLimitMs } = results;
   if (!suggestion) {
     return <p>No suggestion: the search was stopped, or no request finished.</p>;
   }
@@ -163,25 +157,21 @@ function SuggestionView({ results: { suggestion, latencyLimitMs } }: SuggestionP
 
 function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
   const { serve, store } = useServe();
-  const [error, setError] = useState<WireError>();
+  const { refusal, attempt } = useAttempt();
   const [isApplied, setIsApplied] = useState(false);
 
   const apply = async (): Promise<void> => {
     const { policy, maxBatchSize, batchWaitTimeoutMs } = chosen;
-    try {
-      await configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs });
+    if (await attempt(() => configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs })))
       setIsApplied(true);
-    } catch (caught) {
-      setError(toWireError(caught));
-    }
   };
 
   return (
     <>
-      <button type="button" disabled={isApplied} onClick={() => void apply()}>
+      <Button disabled={isApplied} onClick={() => void apply()}>
         {isApplied ? 'Applied' : 'Apply'}
-      </button>
-      {error && <ErrorLine error={error} />}
+      </Button>
+      {refusal && <ErrorLine error={refusal} />}
     </>
   );
 }

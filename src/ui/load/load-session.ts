@@ -25,13 +25,13 @@ interface LoadedTrace {
 /** The results of the last experiment, or of the current one so far. */
 export interface LoadResults {
   readonly mode: Mode;
-  /** Undefined for a replay, whose trace has everything. */
+  /** Undefined for a replay. */
   readonly scenario: Scenario | undefined;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
   /** Neither stopped nor failed. */
   readonly isWhole: boolean;
-  /** Of a whole search for knobs, where anything finished. */
+  /** The result of a completed search, where any request finished. */
   readonly suggestion?: Suggestion;
 }
 
@@ -40,7 +40,6 @@ export interface LoadView {
   readonly errors: LoadErrors;
   readonly loadedTrace: LoadedTrace | undefined;
   readonly isRunning: boolean;
-  /** Of the current run. */
   readonly progress: (LoadProgress & { readonly label: string }) | undefined;
   readonly results: LoadResults | undefined;
   readonly error: WireError | undefined;
@@ -57,10 +56,9 @@ const NO_ARRIVAL_TIMES: WireError = {
     'The requests of this trace have no arrival times to scale. Choose Run, or record a trace with a rate.',
 };
 
-/** How often progress is shown, ms. */
 const PROGRESS_INTERVAL_MS = 200;
 
-/** The load panel's state, outside React: a run with hundreds of requests renders a few times a second. */
+/** The load panel's state. It is outside React, so that a run with hundreds of requests renders a few times a second. */
 export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: Serve;
@@ -104,7 +102,7 @@ export class LoadSession {
     this.#abort?.abort();
   }
 
-  /** Resolves when it is over, one way or another. */
+  /** Resolves when the test has ended; never rejects. */
   async start(): Promise<void> {
     const { form, loadedTrace, isRunning } = this.store.getState();
     const { mode, arrivals } = form;

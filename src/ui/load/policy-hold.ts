@@ -1,7 +1,7 @@
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
 
-/** The policy of an experiment's runs. The users' own one is back after `release()`, or when this tab ends before it. */
+/** The policy of an experiment's runs. After `release()`, or when this tab closes, the users' own policy is back. */
 export class PolicyHold {
   readonly #serve: Serve;
   #override: PolicyOverride | undefined;
@@ -11,8 +11,8 @@ export class PolicyHold {
   }
 
   /**
-   * Puts knobs in force for the next run; without any, the run is under the policy as it is. Resolves with the policy in
-   * force. Rejects with OverrideHeldError where another load test sets the policy.
+   * Sets knobs for the next run; without any, the policy stays. Resolves with the policy in force. Rejects with
+   * OverrideHeldError while another load test sets the policy.
    */
   async apply(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     if (Object.keys(knobs).length === 0) return this.#serve.status().policy;

@@ -3,12 +3,12 @@ import type { Scenario, Trace } from './scenario.ts';
 
 /** One load, to be sent slower and faster. */
 export interface RateSweep {
-  /** Requests per second; what the others are multiples of. */
+  /** Requests per second at factor 1. */
   readonly baseRate: number;
   readonly traceAt: (factor: number) => Trace;
 }
 
-/** Poisson arrivals around the mean rate of a scenario and its trace, or around as many per second as a closed loop has users. */
+/** Poisson arrivals around the mean rate of a trace. For a closed loop, the rate is the number of users. */
 export function sweepScenario(scenario: Scenario, { requests, closedLoop }: Trace): RateSweep {
   const baseRate = closedLoop
     ? closedLoop.numUsers
@@ -20,7 +20,7 @@ export function sweepScenario(scenario: Scenario, { requests, closedLoop }: Trac
   };
 }
 
-/** The requests of a trace, with the pauses between them made shorter or longer; of a trace that has a rate. */
+/** The requests of a trace with scaled pauses. The trace must have a rate. */
 export function sweepReplay(trace: Trace): RateSweep {
   return {
     baseRate: rateOf(trace),
@@ -30,7 +30,7 @@ export function sweepReplay(trace: Trace): RateSweep {
   };
 }
 
-/** Requests per second until the last one; 0 where they all come at once, or each after another one's end. */
+/** Requests per second; 0 for a closed loop and where all come at once. */
 export function rateOf({ requests, closedLoop }: Trace): number {
   const lastAtMs = requests.at(-1)?.atMs ?? 0;
   return closedLoop || lastAtMs === 0 ? 0 : (requests.length * 1000) / lastAtMs;

@@ -1,10 +1,10 @@
 import type { Serve } from '../../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type { FinishReason, GenerationResult } from '../../worker/protocol/protocol.ts';
-import { TEXT_GENERATOR } from '../state/serve-store.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
-/** What became of one request. */
+/** The end of one request. */
 export type Outcome = { readonly sentMs: number } & (
   | {
       readonly status: 'finished';
@@ -12,7 +12,7 @@ export type Outcome = { readonly sentMs: number } & (
       readonly numPromptTokens: number;
       /** Without the end token, as the metrics count them. */
       readonly numOutputTokens: number;
-      /** As the worker measured them. */
+      /** Measured by the worker. */
       readonly timings: GenerationResult['timings'];
     }
   /** Back pressure: the queue was full. */
@@ -23,9 +23,9 @@ export type Outcome = { readonly sentMs: number } & (
 );
 
 export interface LoadRun {
-  /** In the order in which they were sent. */
+  /** In the order of sending. */
   readonly outcomes: readonly Outcome[];
-  /** From the beginning to the end of the last request. */
+  /** From the start to the end of the last request. */
   readonly durationMs: number;
 }
 
@@ -35,20 +35,19 @@ export interface LoadProgress {
   readonly numFinished: number;
   readonly numRejected: number;
   readonly numOutputTokens: number;
-  /** In an open loop. */
+  /** Undefined in a closed loop. */
   readonly numToSend: number | undefined;
 }
 
 interface LoadOptions {
-  /** Stops it: what waits is not sent any more, what runs is cancelled. */
+  /** Stops sending and cancels the running requests. */
   readonly signal: AbortSignal;
   readonly onProgress: (progress: LoadProgress) => void;
 }
 
-/** Sends a trace to the text generator and waits for all of it; never rejects for what becomes of a request. */
-export async function runLoad(serve: Serve, trace: Trace, options: LoadOptions): Promise<LoadRun> {
-  const run = new Run(serve, trace, options);
-  return run.toEnd();
+/** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
+export function runLoad(serve: Serve, trace: Trace, options: LoadOptions): Promise<LoadRun> {
+  return new Run(serve, trace, options).toEnd();
 }
 
 class Run {
@@ -88,14 +87,14 @@ class Run {
         next += 1;
         if (!request) return;
         const { status } = await this.#send(request);
-        // A full queue refuses at once: whoever asks again without a pause would only hold up those who wait.
+        // A full queue refuses at once: asking again without a pause would slow down the waiting requests.
         if (status !== 'finished') await pause(50, this.#options.signal);
       }
     };
     await Promise.all(Array.from({ length: numUsers }, use));
   }
 
-  /** Waits for the time of a request; false where the run was stopped meanwhile. */
+  /** Waits for the time of a request. False: the run was stopped. */
   async #isDue(atMs: number): Promise<boolean> {
     const { signal } = this.#options;
     const delayMs = atMs - this.#elapsedMs;
@@ -150,7 +149,7 @@ class Run {
   }
 }
 
-/** Resolves after so many ms, or at once when the run is stopped. */
+/** Resolves after the delay, or when the run is stopped. */
 function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

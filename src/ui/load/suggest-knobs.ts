@@ -2,24 +2,23 @@ import type { Trial } from './trial.ts';
 import type { LoadSummary, Percentiles } from './summarize.ts';
 import { contendersOf, medianOf, withinLimit } from './tell-apart.ts';
 
-/** A setting with all rounds that ran under it. */
+/** A setting with its rounds. */
 export interface Candidate extends Pick<Trial, 'label' | 'policy'> {
   readonly rounds: readonly Trial[];
   /** The median of each figure over the rounds; counts of requests and tokens are sums. */
   readonly summary: LoadSummary;
 }
 
-/** What repeated rounds say about several settings. */
 export interface Ranking {
   /** The first of the contenders: the smallest batch or the shortest wait. */
   readonly best: Candidate;
   /** Settings that no other one measurably beats, the best one included. */
   readonly contenders: readonly Candidate[];
-  /** All settings that were tried, in the order of the trials. */
+  /** All settings, in the order of the trials. */
   readonly candidates: readonly Candidate[];
 }
 
-/** The answer of a search for knobs. */
+/** The result of a search for knobs. */
 export interface Suggestion {
   readonly sizes: Ranking;
   /** Waits at the best size. Left out where the sizes made no measurable difference. */
@@ -38,10 +37,10 @@ export function combineRounds(trials: readonly Trial[]): readonly Candidate[] {
 }
 
 /**
- * Ranks settings: first those that keep the latency limit for 95 % of the requests, by requests in time; ties by p95, then by
- * order. Where no setting keeps the limit, p95 alone counts.
+ * Ranks the settings that keep the latency limit for 95 % of the requests: by requests in time, then by p95, then by order. Where no
+ * setting keeps the limit, p95 alone counts.
  *
- * @returns Undefined where nothing finished, or where requests were stopped: the others were served without them.
+ * @returns Undefined where nothing finished, or where requests were stopped, which made the others faster.
  */
 export function rank(trials: readonly Trial[], latencyLimitMs: number): Ranking | undefined {
   if (trials.some(({ summary }) => summary.numCancelled > 0)) return undefined;

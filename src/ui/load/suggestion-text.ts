@@ -4,11 +4,10 @@ import type { Candidate, Ranking, Suggestion } from './suggest-knobs.ts';
 
 export interface SuggestionText {
   readonly title: string;
-  /** What the answer is based on, a sentence each. */
+  /** One sentence each. */
   readonly reasons: readonly string[];
 }
 
-/** Says what a search for knobs found, and in how many rounds, with their spread. */
 export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: number): SuggestionText {
   const { sizes, waits } = suggestion;
   if (!isMeasurable(sizes)) {
@@ -27,7 +26,7 @@ export function describeSuggestion(suggestion: Suggestion, latencyLimitMs: numbe
   };
 }
 
-/** The settings differ by less than the rounds of one of them. */
+/** For settings that differ by less than the rounds of one of them. */
 function describeTie({ candidates, best }: Ranking): readonly string[] {
   const medians = rangeOf(
     candidates.map(({ summary }) => summary.goodputPerSecond),
@@ -63,7 +62,7 @@ function describeRounds(candidate: Candidate): string {
   return `${goodput} (${goodputs} in ${rounds.length} rounds), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
 }
 
-/** How the others did: those that are as good, and the best of those that are measurably worse. */
+/** The settings that are as good as the best, and the best of those that are measurably worse. */
 function describeRest(
   { best, contenders, candidates }: Ranking,
   what: string,

@@ -6,7 +6,7 @@ export interface Percentiles {
   readonly p99: number;
 }
 
-/** What a run comes to. Latencies in ms, of the requests that finished; undefined where none did. */
+/** The figures of a run. Latencies are in ms, of the finished requests; undefined where none finished. */
 export interface LoadSummary {
   readonly numSent: number;
   readonly numFinished: number;
@@ -49,7 +49,7 @@ export function summarize({ outcomes, durationMs }: LoadRun, latencyLimitMs: num
     requestsPerSecond: perSecond(finished.length),
     goodputPerSecond: perSecond(numGood),
     ttftMs: percentilesOf(finished.map(({ timings }) => timings.ttftMs)),
-    // One token alone has no time between tokens.
+    // A single token has no time between tokens.
     tpotMs: percentilesOf(finished.map(({ timings }) => timings.tpotMs).filter((value) => value > 0)),
     queueWaitMs: percentilesOf(finished.map(({ timings }) => timings.queueWaitMs)),
     e2eMs: percentilesOf(finished.map(({ timings }) => timings.e2eMs)),
@@ -60,7 +60,7 @@ function sumOf(finished: readonly Finished[], amountOf: (outcome: Finished) => n
   return finished.reduce((sum, outcome) => sum + amountOf(outcome), 0);
 }
 
-/** Nearest rank, as the worker's own: the smallest value that at least this share does not exceed. */
+/** Nearest rank, like the worker's metrics: the smallest value that at least this share does not exceed. */
 export function percentilesOf(values: readonly number[]): Percentiles | undefined {
   if (values.length === 0) return undefined;
   const sorted = values.toSorted((a, b) => a - b);

@@ -1,14 +1,13 @@
 /** Whether more or less of a measure is better. */
-export type Better = 'more' | 'less';
+type Better = 'more' | 'less';
 
 /**
- * A difference of medians is measurable from this many standard errors on. Chosen by simulation: among five settings without a
- * difference, looked at after each of rounds 3 to 5, fewer than 5 of 100 experiments see one, whether the noise is normal, skewed
- * or has outliers.
+ * A difference of medians is measurable from this many standard errors on. Chosen by simulation: with five equal settings, checked
+ * after each of rounds 3 to 5, fewer than 5 of 100 experiments see a difference, with normal, skewed and outlier noise.
  */
 const MIN_STANDARD_ERRORS = 5;
 
-/** A smaller difference is not worth a change, however sure it is. Relative. */
+/** A smaller relative difference isn't worth a change. */
 const MIN_DIFFERENCE = 0.02;
 
 /**
@@ -50,10 +49,7 @@ interface Estimate {
   readonly standardError: number;
 }
 
-/**
- * A few rounds of one setting can agree by chance. So each setting counts as at least as noisy, relative to its median, as the
- * typical one.
- */
+/** Each setting counts as at least as noisy as the median one, because a few rounds can agree by chance. */
 function estimate(samples: readonly (readonly number[])[]): readonly Estimate[] {
   const noises = samples.map(relativeDeviation);
   const typical = medianOf(noises);

@@ -22,7 +22,7 @@ const traceSchema: v.GenericSchema<unknown, Trace> = v.object({
   closedLoop: v.exactOptional(v.object({ numUsers: positiveInteger, durationSeconds: number })),
 });
 
-/** An export of this page, or a trace by itself. */
+/** An export of this page, or a bare trace. */
 const fileSchema = v.union([
   v.pipe(
     v.object({ trace: traceSchema }),

@@ -3,14 +3,14 @@ import type { LoadRun } from './run-load.ts';
 import type { Trace } from './scenario.ts';
 import type { LoadSummary } from './summarize.ts';
 
-/** One run among those that are compared. */
+/** One run of an experiment. */
 export interface Trial {
   readonly label: string;
   /** In force during the run. */
   readonly policy: BatchingPolicy;
-  /** Of a rate sweep: requests per second. */
+  /** Requests per second, in a rate sweep. */
   readonly rate?: number;
-  /** Of a search for knobs, which repeats its runs: from 1. */
+  /** From 1, in a search for knobs. */
   readonly round?: number;
   readonly trace: Trace;
   readonly run: LoadRun;

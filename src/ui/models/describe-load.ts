@@ -14,14 +14,8 @@ const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
 const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'verify', 'convert']);
 
 /** `downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left` */
-export function describeLoad({
-  phase,
-  isPaused,
-  loaded,
-  total,
-  bytesPerSecond,
-  secondsLeft,
-}: ModelLoad): string {
+export function describeLoad(load: ModelLoad): string {
+  const { phase, isPaused, loaded, total, bytesPerSecond, secondsLeft } = load;
   const parts = [isPaused ? 'paused' : PHASES[phase]];
   if (phase === 'resolve' && !isPaused && loaded > 0) parts.push(`no answer yet, try ${loaded + 1}`);
   if (IN_BYTES.has(phase)) parts[0] += ` ${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
@@ -30,7 +24,7 @@ export function describeLoad({
   return parts.join(', ');
 }
 
-/** What is here of a model: `fp32, 652.3 MB`, or how much of its download. */
+/** `fp32, 652.3 MB`, or the progress of a download. */
 export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel): string {
   const stored = formatMegabytes(storedBytes);
   if (dtype) return `${dtype}, ${stored} MB`;

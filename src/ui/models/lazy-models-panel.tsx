@@ -1,13 +1,12 @@
 import { lazy, Suspense } from 'react';
 
-import { useServeView } from '../state/serve-context.ts';
+import { useIsUpstream } from '../state/serve-context.ts';
 
 const ModelsPanel = lazy(async () => ({ default: (await import('./models-panel.tsx')).ModelsPanel }));
 
-/** Which model serves, unless an upstream has one. It comes by itself: the page is usable before it is there. */
+/** Loaded after the page. An upstream has no model to choose. */
 export function LazyModelsPanel() {
-  const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
-  if (isUpstream) return null;
+  if (useIsUpstream()) return null;
   return (
     <Suspense>
       <ModelsPanel />

@@ -1,11 +1,12 @@
 import type { ModelLoad } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { useServe } from '../state/serve-context.ts';
 import { describeLoad } from './describe-load.ts';
 
-/** Short, and in one go. */
+/** Short phases, which can't be paused. */
 const AT_ONCE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
 
-/** How far the model is that comes next; whichever tab has asked for it, every tab may steer it. */
+/** The progress of a load. Every tab may pause or cancel it. */
 export function LoadProgress({ load }: { readonly load: ModelLoad }) {
   const { serve } = useServe();
   const { id, isPaused, phase, loaded, total } = load;
@@ -16,16 +17,10 @@ export function LoadProgress({ load }: { readonly load: ModelLoad }) {
       </p>
       <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
       <div className="model-actions">
-        <button
-          type="button"
-          disabled={AT_ONCE.has(phase)}
-          onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}
-        >
+        <Button disabled={AT_ONCE.has(phase)} onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}>
           {isPaused ? 'Resume' : 'Pause'}
-        </button>
-        <button type="button" onClick={() => serve.steerLoad('cancel')}>
-          Cancel
-        </button>
+        </Button>
+        <Button onClick={() => serve.steerLoad('cancel')}>Cancel</Button>
       </div>
     </div>
   );

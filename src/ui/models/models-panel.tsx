@@ -3,8 +3,11 @@ import type { ChangeEvent, FormEvent } from 'react';
 
 import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
 import type { DtypeChoice, StoredModel, WhenBusy, WireError } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Panel } from '../panel.tsx';
+import { Select } from '../select.tsx';
+import type { Choices } from '../select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadProgress } from './load-progress.tsx';
 import './models-panel.css';
@@ -19,7 +22,7 @@ const SUGGESTIONS = [
   'openai-community/gpt2-large',
 ] as const;
 
-const DTYPES: readonly (readonly [DtypeChoice, string])[] = [
+const DTYPES: Choices<DtypeChoice> = [
   ['auto', 'the best here'],
   ['fp16', 'fp16'],
   ['fp32', 'fp32'],
@@ -27,12 +30,12 @@ const DTYPES: readonly (readonly [DtypeChoice, string])[] = [
   ['q4', '4 bits'],
 ];
 
-const WHEN_BUSY: readonly (readonly [WhenBusy, string])[] = [
+const WHEN_BUSY: Choices<WhenBusy> = [
   ['finish', 'finish with the old model'],
   ['resubmit', 'begin anew with the new one'],
 ];
 
-/** Which model serves, for all tabs: from the hub, from this device, or from a folder. */
+/** Chooses the model for all tabs: from the hub, from this device, or from a folder. */
 export function ModelsPanel() {
   const { serve } = useServe();
   const load = useServeView(({ status }) => status.load);
@@ -59,7 +62,7 @@ export function ModelsPanel() {
   };
   const pickFolder = ({ target }: ChangeEvent<HTMLInputElement>): void => {
     const files = [...(target.files ?? [])];
-    // The same folder can be picked again.
+    // Lets the same folder be picked again.
     target.value = '';
     if (files.length > 0) void start(files);
   };
@@ -86,14 +89,14 @@ export function ModelsPanel() {
           ))}
         </datalist>
         <div className="model-choices">
-          <Choice label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
-          <Choice label="Running requests" value={whenBusy} choices={WHEN_BUSY} onChange={setWhenBusy} />
+          <Select label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
+          <Select label="Running requests" value={whenBusy} choices={WHEN_BUSY} onChange={setWhenBusy} />
         </div>
         <div className="model-actions">
-          <button type="submit" className="button-primary">
+          <Button type="submit" look="primary">
             Load
-          </button>
-          <label htmlFor={folderId} className="model-folder">
+          </Button>
+          <label htmlFor={folderId} className="muted">
             or a folder, picked or dropped here:
           </label>
           <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
@@ -117,31 +120,5 @@ export function ModelsPanel() {
       )}
       <StoredModels onLoad={loadStored} />
     </Panel>
-  );
-}
-
-interface ChoiceProps<Value extends string> {
-  readonly label: string;
-  readonly value: Value;
-  readonly choices: readonly (readonly [Value, string])[];
-  readonly onChange: (value: Value) => void;
-}
-
-function Choice<Value extends string>({ label, value, choices, onChange }: ChoiceProps<Value>) {
-  const choose = ({ target }: ChangeEvent<HTMLSelectElement>): void => {
-    const chosen = choices.find(([name]) => name === target.value);
-    if (chosen) onChange(chosen[0]);
-  };
-  return (
-    <label>
-      {label}
-      <select value={value} onChange={choose}>
-        {choices.map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

@@ -1,74 +1,53 @@
 import { useCallback, useEffect, useState } from 'react';
 
 import type { Serve } from '../../worker/client/client.ts';
-import type { StoredModel, WireError } from '../../worker/protocol/protocol.ts';
+import type { StoredModel } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { toWireError } from '../state/to-wire-error.ts';
+import { useAttempt } from '../use-attempt.ts';
 import { describeStored } from './describe-load.ts';
 
-interface StoredModelsProps {
-  readonly onLoad: (model: StoredModel) => void;
-}
-
-/** What is on this device. */
-export function StoredModels({ onLoad }: StoredModelsProps) {
+/** The models on this device. */
+export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel) => void }) {
   const { serve } = useServe();
   const loading = useServeView(({ status }) => status.load?.id);
   const toldCode = useServeView(({ status }) => status.loadFailure?.error.code);
   const [models, setModels] = useState<readonly StoredModel[]>([]);
-  const [failure, setFailure] = useState<WireError>();
+  const { refusal, attempt } = useAttempt();
 
-  const list = useCallback(async (): Promise<void> => {
-    try {
-      setModels(await serve.storedModels());
-      setFailure(undefined);
-    } catch (caught) {
-      setFailure(toWireError(caught));
-    }
-  }, [serve]);
-  useEffect(() => followStoredModels(serve, () => void list()), [serve, list]);
+  const list = useCallback(async () => setModels(await serve.storedModels()), [serve]);
+  useEffect(() => followStoredModels(serve, () => void attempt(list)), [serve, attempt, list]);
 
   const remove = async (key: string): Promise<void> => {
-    try {
-      await serve.deleteModel(key);
-    } catch (caught) {
-      setFailure(toWireError(caught));
-      return;
-    }
+    await serve.deleteModel(key);
     await list();
   };
 
   return (
     <>
-      {/* A load that has failed for the same reason has said so. */}
-      {failure && failure.code !== toldCode && <ErrorLine error={failure} />}
+      {/* The panel already shows why a load failed. */}
+      {refusal && refusal.code !== toldCode && <ErrorLine error={refusal} />}
       {models.length > 0 && (
         <ul className="stored-models" aria-label="Models on this device">
           {models.map((model) => (
             <li key={model.key}>
               <span className="stored-name">
-                {model.id} <small>{describeStored(model)}</small>
+                {model.id} <small className="muted">{describeStored(model)}</small>
               </span>
               {model.revision !== '' && (
-                <button
-                  type="button"
-                  className="button-quiet"
-                  disabled={model.id === loading}
-                  onClick={() => onLoad(model)}
-                >
+                <Button look="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>
                   {model.dtype ? 'Load' : 'Resume'}
-                </button>
+                </Button>
               )}
-              <button
-                type="button"
-                className="button-quiet"
+              <Button
+                look="quiet"
                 disabled={model.id === loading}
                 aria-label={`Delete ${model.id}`}
-                onClick={() => void remove(model.key)}
+                onClick={() => void attempt(() => remove(model.key))}
               >
                 Delete
-              </button>
+              </Button>
             </li>
           ))}
         </ul>
@@ -78,8 +57,8 @@ export function StoredModels({ onLoad }: StoredModelsProps) {
 }
 
 /**
- * Calls `onChange` now, whenever a load has begun or ended, and when this tab is looked at again: another one may have deleted a
- * model, of which no message tells. Returns the end of it.
+ * Calls `onChange` now, when a load starts or ends, and when this tab is shown again: no message says that another tab has deleted a
+ * model. Returns the release.
  */
 function followStoredModels(serve: Serve, onChange: () => void): () => void {
   let known: string | undefined;

@@ -1,7 +1,7 @@
 import type { PolicyName, ServeStatus } from '../../worker/protocol/protocol.ts';
 import { POLICY_EXPLANATIONS } from './policy-texts.ts';
 
-/** What the user's choice does, or why it has to wait. */
+/** The effect of a choice, or why it waits. */
 export function explainPolicy(
   { override, policy }: Pick<ServeStatus, 'override' | 'policy'>,
   chosen: PolicyName,

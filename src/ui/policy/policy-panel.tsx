@@ -1,23 +1,21 @@
-import { Disclosure } from '../disclosure.tsx';
-import { KnobField } from '../knob-field.tsx';
+import { Knobs } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
-import { configurePolicy } from '../state/connect-store.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
-import { useServe, useServeView } from '../state/serve-context.ts';
+import { configurePolicy } from '../state/connect-store.ts';
+import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
 import './policy-panel.css';
 import { PolicySwitch } from './policy-switch.tsx';
 import { KNOBS } from './policy-texts.ts';
 import { PrefixCachingField } from './prefix-caching-field.tsx';
 
-/** What is changed here applies at once, to the requests that run too; nothing needs a reload. */
+/** Changes apply at once, to running requests too. */
 export function PolicyPanel() {
   const { serve, store } = useServe();
   const policy = useServeView((view) => basePolicyOf(view.status));
-  const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
-  if (isUpstream) {
+  if (useIsUpstream()) {
     return (
       <Panel title="Batching policy" className="policy">
-        <p className="policy-explanation">
+        <p className="policy-explanation note">
           The upstream batches, as it is set up to: its knobs are turned where it runs.
         </p>
       </Panel>
@@ -26,19 +24,13 @@ export function PolicyPanel() {
   return (
     <Panel title="Batching policy" className="policy">
       <PolicySwitch />
-      <Disclosure title="Knobs">
-        <div className="knobs">
-          {KNOBS.map((knob) => (
-            <KnobField
-              key={knob.name}
-              knob={knob}
-              valueInForce={policy[knob.name]}
-              onApply={(value) => configurePolicy(serve, store, { [knob.name]: value })}
-            />
-          ))}
-          <PrefixCachingField />
-        </div>
-      </Disclosure>
+      <Knobs
+        knobs={KNOBS}
+        values={policy}
+        onApply={(name, value) => configurePolicy(serve, store, { [name]: value })}
+      >
+        <PrefixCachingField />
+      </Knobs>
     </Panel>
   );
 }

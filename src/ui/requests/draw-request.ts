@@ -9,7 +9,6 @@ interface FigureSpec {
   readonly read: (request: RequestView) => string;
 }
 
-/** In the order in which they stand in a row. */
 export const REQUEST_FIGURES: readonly FigureSpec[] = [
   { name: 'Queue wait', read: ({ queueWaitMs }) => formatMs(queueWaitMs) },
   { name: 'TTFT', read: ({ ttftMs }) => formatMs(ttftMs) },
@@ -18,13 +17,10 @@ export const REQUEST_FIGURES: readonly FigureSpec[] = [
   { name: 'Seed', read: ({ seed }) => (seed === undefined ? NO_VALUE : String(seed)) },
 ];
 
-/** Sixteen streams are still drawn fifteen times a second each. */
+/** Draws sixteen streams fifteen times a second each. */
 const turns = createDrawTurns(4);
 
-/**
- * Keeps what changes with each token current without React: the continuations in the row's marks and the figures in its
- * list. `onDrawn` hears of each request that was drawn. Returns the release.
- */
+/** Draws what changes with each token without React: the continuations in the row's marks and its figures. Returns the release. */
 export function drawRequest(
   row: HTMLElement,
   id: RequestId,
@@ -52,7 +48,7 @@ export function drawRequest(
   };
 }
 
-/** An element's text, and what it is: asking the document for it would copy it. */
+/** An element's text. It remembers what it has drawn, because reading the element would copy the text. */
 class DrawnText {
   readonly #node = new Text();
   #drawn = '';
@@ -65,7 +61,7 @@ class DrawnText {
     const drawn = this.#drawn;
     if (text === drawn) return;
     this.#drawn = text;
-    // What is there already keeps its layout.
+    // Appending keeps the layout of the text before it.
     if (text.startsWith(drawn)) this.#node.appendData(text.slice(drawn.length));
     else this.#node.data = text;
   }

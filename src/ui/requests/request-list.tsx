@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearFinished } from '../state/serve-store.ts';
@@ -9,10 +10,10 @@ import './request-list.css';
 import { RequestRow } from './request-row.tsx';
 import { useInTurns } from './use-in-turns.ts';
 
-/** As many rows as are drawn unasked: each one more is drawn on demand. */
+/** Rows drawn at first, and added by each “Show older”. */
 const PAGE_SIZE = 40;
 
-/** Newest first: what was just sent appears where the eye is, and older rows keep their order below it. */
+/** Newest first. */
 export function RequestList() {
   const { store } = useServe();
   const requestIds = useServeView((view) => view.requestIds);
@@ -23,14 +24,14 @@ export function RequestList() {
   const numHidden = listedIds.length - numShown;
   return (
     <section className="requests" aria-labelledby="requests-title">
-      <div className="requests-head">
+      <div className="panel-head">
         <h2 id="requests-title">Requests</h2>
         <output className="visually-hidden">
           {numActive === 0 && numOver > 0 ? `All requests are over: ${numOver}.` : ''}
         </output>
-        <button type="button" disabled={numOver === 0} onClick={() => clearFinished(store)}>
+        <Button disabled={numOver === 0} onClick={() => clearFinished(store)}>
           Clear finished
-        </button>
+        </Button>
       </div>
       <ul className="request-list" aria-labelledby="requests-title">
         {listedIds
@@ -41,9 +42,9 @@ export function RequestList() {
           ))}
       </ul>
       {numHidden > 0 && (
-        <button type="button" onClick={() => setNumShown(numShown + PAGE_SIZE)}>
+        <Button onClick={() => setNumShown(numShown + PAGE_SIZE)}>
           Show older ({formatCount(numHidden)})
-        </button>
+        </Button>
       )}
       {requestIds.length === 0 && <EmptyList />}
     </section>

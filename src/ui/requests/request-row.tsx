@@ -2,22 +2,19 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
 import { shallow } from 'zustand/shallow';
 
-import type { ClientId, RequestId } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
+import { describeOwner } from '../slots/describe-bar.ts';
 import { slotSettings } from '../slots/slot-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import { useServe, useServeView } from '../state/serve-context.ts';
+import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
 import { drawRequest, REQUEST_FIGURES } from './draw-request.ts';
 import { RequestText } from './request-text.tsx';
-import { useHasTrace } from './use-has-trace.ts';
 
-interface RequestRowProps {
-  readonly id: RequestId;
-}
-
-/** Renders when its request changes its state; tokens and figures are drawn beside React, in turns with the other rows. */
-export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
+/** Renders when its request changes its state. Tokens and figures are drawn beside React, in turns with the other rows. */
+export const RequestRow = memo(function RequestRow({ id }: { readonly id: RequestId }) {
   const { store } = useServe();
   const [request, setRequest] = useState(() => outlineOf(store.getState().requests.get(id)));
   const rowRef = useRef<HTMLLIElement>(null);
@@ -48,7 +45,7 @@ export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
     >
       <RowHead request={request} />
       <RequestText prompt={request.prompt} numTexts={request.numTexts} isRunning={status === 'running'}>
-        {clientId !== undefined && <p className="request-note">Its text goes to its own tab.</p>}
+        {clientId !== undefined && <p className="note">Its text goes to its own tab.</p>}
         {error && <ErrorLine error={error} />}
       </RequestText>
       <RowFigures />
@@ -56,7 +53,7 @@ export const RequestRow = memo(function RequestRow({ id }: RequestRowProps) {
   );
 });
 
-/** What no token changes. */
+/** The parts of a request that no token changes. */
 function outlineOf(request: RequestView | undefined) {
   if (!request) return undefined;
   const { id, ordinal, clientId, status, prompt, finishReason, error, generatedTexts } = request;
@@ -66,64 +63,49 @@ function outlineOf(request: RequestView | undefined) {
 
 type RequestOutline = NonNullable<ReturnType<typeof outlineOf>>;
 
-/** Short, and the same in every tab that shows it. */
-function tabName(clientId: ClientId): string {
-  return `tab ${clientId.slice(0, 4)}`;
-}
-
-interface RowHeadProps {
-  readonly request: RequestOutline;
-}
-
-function RowHead({ request: { id, ordinal, clientId, status, finishReason } }: RowHeadProps) {
+function RowHead({ request }: { readonly request: RequestOutline }) {
+  const { id, ordinal, clientId, status, finishReason } = request;
   const { serve } = useServe();
-  // Its batches are its own.
-  const isUpstream = useServeView((view) => view.status.backend?.name === 'upstream');
-  const hasTrace = useHasTrace(id);
+  const isUpstream = useIsUpstream();
+  const hasTrace = useServeView(({ history }) => history.slots.tracedIds.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
-    // The button goes with the request: its row takes the focus, so that the keyboard goes on from here.
+    // The button goes with the request, so its row takes the focus.
     event.currentTarget.closest('li')?.focus();
     serve.cancel(id);
   };
   return (
     <div className="request-head">
-      <span className="request-ordinal">{clientId === undefined ? `#${ordinal}` : tabName(clientId)}</span>
+      <span className="request-ordinal">{describeOwner(request)}</span>
       <span className="request-status">
         {status}
         {finishReason && ` · ${finishReason}`}
       </span>
       {!isUpstream && (
-        <button
-          type="button"
-          className="button-quiet"
+        <Button
+          look="quiet"
           disabled={!hasTrace}
-          aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${tabName(clientId)}`}`}
+          aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
           onClick={() => slotSettings.setState({ tracedId: id })}
         >
           Trace
-        </button>
+        </Button>
       )}
       {clientId === undefined && isActive(status) && (
-        <button
-          type="button"
-          className="button-quiet"
-          aria-label={`Cancel request ${ordinal}`}
-          onClick={cancel}
-        >
+        <Button look="quiet" aria-label={`Cancel request ${ordinal}`} onClick={cancel}>
           Cancel
-        </button>
+        </Button>
       )}
     </div>
   );
 }
 
-/** Their values are `drawRequest`'s. */
+/** `drawRequest` fills in the values. */
 function RowFigures() {
   return (
     <dl className="request-figures">
       {REQUEST_FIGURES.map(({ name }) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt className="muted">{name}</dt>
           <dd />
         </div>
       ))}

@@ -1,6 +1,8 @@
 import { useEffect, useId, useRef, useState } from 'react';
 import type { ReactNode } from 'react';
 
+import { Button } from '../button.tsx';
+
 interface RequestTextProps {
   readonly prompt: string;
   /** Continuations, each in a mark that `drawRequest` fills. */
@@ -10,10 +12,7 @@ interface RequestTextProps {
   readonly children: ReactNode;
 }
 
-/**
- * Prompt and continuation as one text, each continuation in turn. The box keeps its height while text streams, so that nothing below it moves,
- * and shows the end of a text that is longer; the reader may open it.
- */
+/** Prompt and continuation as one text. The box keeps its height and shows the end of a longer text until the reader opens it. */
 export function RequestText({ prompt, numTexts, isRunning, children }: RequestTextProps) {
   const boxId = useId();
   const boxRef = useRef<HTMLDivElement>(null);
@@ -34,22 +33,21 @@ export function RequestText({ prompt, numTexts, isRunning, children }: RequestTe
           {children}
         </div>
       </div>
-      <button
-        type="button"
+      <Button
         className="button-quiet request-text-toggle"
         aria-expanded={isOpen}
         aria-controls={boxId}
         onClick={() => setIsOpen(!isOpen)}
       >
         {isOpen ? 'Show less' : 'Show all'}
-      </button>
+      </Button>
     </div>
   );
 }
 
 /**
- * Marks a box whose content is taller than it is, which is what the button is shown by; returns the release. Told of the sizes, so
- * that it asks for no layout, and telling the style sheet alone, so that it costs no render.
+ * Marks a box whose content is taller than the box; returns the release. The observer delivers the sizes, so no layout is forced. The
+ * mark is an attribute for the style sheet, so no render is needed.
  */
 function markClipped(box: HTMLElement): () => void {
   const content = box.firstElementChild;

@@ -4,7 +4,7 @@ import { onNextFrame } from '../state/next-frame.ts';
 
 const NUM_NEW_PER_FRAME = 4;
 
-/** A list that grows at its end: of many that come together, so many a frame, and the page draws and answers in between. */
+/** A list that grows at its end by a few items a frame, so that the page stays responsive when many come together. */
 export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
   const [listed, setListed] = useState(items);
   useEffect(() => {
@@ -14,7 +14,7 @@ export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
   return listed;
 }
 
-/** `items` up to the first so many that are not listed yet; what is gone goes at once. */
+/** `items` up to the first `numNew` that are not listed yet. Removed items go at once. */
 export function withSomeNew<Item>(
   listed: readonly Item[],
   items: readonly Item[],

@@ -1,9 +1,8 @@
 import { EMPTY_GENERATION_TEXTS, GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 
-/** What a link brings back on any machine, in any profile. */
-export interface Permalink {
-  /** Undefined where the link says nothing of it. */
+/** The state that a link restores. */
+interface Permalink {
   readonly prompt: string | undefined;
   readonly texts: GenerationTexts;
   /** A load scenario as JSON; the load panel checks it. */
@@ -13,7 +12,7 @@ export interface Permalink {
 const PROMPT = 'prompt';
 const LOAD = 'load';
 
-/** Reads the fragment of an address; nothing of it goes to a server. */
+/** Reads the fragment of an address, which browsers send to no server. */
 export function readPermalink(hash: string): Permalink {
   const parameters = new URLSearchParams(hash.replace(/^#/, ''));
   const given = GENERATION_FIELD_NAMES.map((field) => [field, parameters.get(field) ?? ''] as const);
@@ -24,7 +23,7 @@ export function readPermalink(hash: string): Permalink {
   };
 }
 
-/** The address with this state in its fragment; what is left empty is left out. */
+/** The address with this state in its fragment, without empty fields. */
 export function withPermalink(href: string, { prompt, texts, load }: Permalink): string {
   const parameters = new URLSearchParams();
   if (prompt !== undefined) parameters.set(PROMPT, prompt);

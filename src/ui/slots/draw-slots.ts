@@ -3,16 +3,14 @@ import type { SlotBar } from '../state/slot-history.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import type { TabColors } from './tab-colors.ts';
 
-/** What stands still. */
 interface LanesScene {
   readonly window: TimeWindow;
   readonly numLanes: number;
   readonly laneHeight: number;
-  /** Whether the right edge is now; else it is when the last sequence ended. */
+  /** Whether the right edge is now. If not, it is the end of the last sequence. */
   readonly isLive: boolean;
 }
 
-/** What moves over it. */
 interface BarsScene {
   readonly placed: readonly PlacedBar[];
   readonly laneHeight: number;
@@ -25,11 +23,11 @@ export const AXIS_HEIGHT = 18;
 const GAP = 3;
 const WAIT_HEIGHT = 3;
 const FONT = '11px system-ui, sans-serif';
-/** As much as a short name takes. */
+/** The width of a short name. */
 const MIN_LABEL_WIDTH = 26;
 const MIN_LABEL_HEIGHT = 11;
 
-/** In CSS pixels, on an empty canvas. */
+/** Draws in CSS pixels on an empty canvas, as `drawBars` does. */
 export function drawLanes(context: CanvasRenderingContext2D, scene: LanesScene): void {
   const { window, numLanes: lanes, laneHeight } = scene;
   context.font = FONT;
@@ -40,7 +38,6 @@ export function drawLanes(context: CanvasRenderingContext2D, scene: LanesScene):
   }
 }
 
-/** In CSS pixels, on an empty canvas. */
 export function drawBars(context: CanvasRenderingContext2D, scene: BarsScene): void {
   context.font = FONT;
   for (const bar of scene.placed) drawBar(context, bar, scene);
@@ -54,7 +51,7 @@ function drawBar(
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
   const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
-  // The wait lies under whoever had the slot meanwhile: a line at the bottom of the lane, on ground of its own, shows both.
+  // Another sequence had the slot during the wait. A line at the bottom of the lane, set off from its bar, shows both.
   context.fillStyle = resolvedColor('--surface');
   context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
   context.fillStyle = tab;
@@ -70,11 +67,11 @@ function drawBar(
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);
   }
-  // The prefill is too pale for it.
+  // On the decode part: the prefill is too pale for text.
   drawLabel(context, bar, { startX: Math.max(0, decodeX), endX, top, height });
 }
 
-/** A sequence that was cut off ends red; one that is moved on ends with a notch of the ground. */
+/** Red for a sequence that was cut off; else a gap before the next bar. */
 function drawEnd(
   context: CanvasRenderingContext2D,
   { end }: SlotBar,

@@ -1,6 +1,7 @@
 import type { SlotBar } from '../state/slot-history.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { onThemeChange } from '../theme/on-theme-change.ts';
+import { observeSize, observeVisibility } from '../observe.ts';
+import { onThemeChange } from '../theme/theme.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { AXIS_HEIGHT, drawBars, drawLanes } from './draw-slots.ts';
 import { barAt, numLanes, placeBars } from './slot-layout.ts';
@@ -13,45 +14,37 @@ interface SlotsListener {
   readonly onSelect: (bar: SlotBar) => void;
 }
 
-/** All lanes together, as long as each of them can be seen: a change of policy moves nothing below them. */
+/** Height of all lanes while each is tall enough to see, so that a change of policy moves nothing below them. */
 export const LANES_HEIGHT = 176;
 const MIN_LANE_HEIGHT = 8;
 const MAX_LANE_HEIGHT = 28;
-/** How far beyond now the bars of the living are drawn: so long the display moves them on by itself, ms. */
+/** How far beyond now running bars are drawn, ms. For this long the compositor moves them without a redraw. */
 const LEAD_MS = 300;
 
 function laneHeightOf(lanes: number): number {
   return Math.min(MAX_LANE_HEIGHT, Math.max(MIN_LANE_HEIGHT, Math.floor(LANES_HEIGHT / lanes)));
 }
 
-interface SlotCanvases {
-  /** Axis and lanes. */
-  readonly lanes: HTMLCanvasElement;
-  /** Over them, cut off at their edges. */
-  readonly bars: HTMLCanvasElement;
-}
-
 /**
- * Draws lanes and bars on canvases of their own, outside React; returns the release. Time runs while somebody holds a slot, and
- * stands still else. The bars are drawn with each message, and in between moved by the compositor, at the rate of the display
- * and without this thread.
+ * Draws lanes and bars on two canvases, outside React; returns the release. Time runs while a sequence holds a slot. Bars are drawn
+ * with each message; in between, the compositor moves them at the rate of the display, without the main thread.
  */
 export function mountSlots(
-  canvases: SlotCanvases,
+  canvases: { readonly lanes: HTMLCanvasElement; readonly bars: HTMLCanvasElement },
   store: ServeStore,
   tabColors: TabColors,
   { onHover, onSelect }: SlotsListener,
 ): () => void {
   const canvas = canvases.bars;
   const [laneContext, barContext] = [canvases.lanes.getContext('2d'), canvas.getContext('2d')];
-  if (!laneContext || !barContext) throw new Error('A canvas of its own has a 2D context.');
+  if (!laneContext || !barContext) throw new Error('The canvas has no 2D context.');
   const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let placed: readonly PlacedBar[] = [];
   let frame = 0;
   let motion: Animation | undefined;
   let pausedAtMs = shownPauseMs();
   let isInView = true;
-  // Kept, because asking for it in each frame would have the page laid out in each frame.
+  // Kept, because reading it in each frame would force a layout.
   let width = canvases.lanes.clientWidth;
 
   /** The time at the right edge. */
@@ -66,7 +59,7 @@ export function mountSlots(
     const { history, status } = store.getState();
     const { windowMs, selectedKeys } = slotSettings.getState();
     const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
-    // What moves out of sight costs nothing.
+    // Out of sight, motion isn't drawn.
     if (width === 0 || (isLive && !isInView)) return;
     const window = { endMs: endOfTime(), durationMs: windowMs, width };
     const leadWidth = isLive && !calm.matches ? Math.max(1, Math.round((LEAD_MS / windowMs) * width)) : 0;
@@ -111,15 +104,15 @@ export function mountSlots(
       if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
     }),
     watchSettings.subscribe(({ pausedAtSeconds }, previous) => {
-      // A pointer over a chart changes these settings with every move.
+      // A pointer over a chart changes these settings too.
       if (pausedAtSeconds === previous.pausedAtSeconds) return;
       pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
       drawSoon();
     }),
     slotSettings.subscribe(drawSoon),
     onThemeChange(drawSoon),
-    observeWidth(canvases.lanes, (newWidth) => {
-      width = newWidth;
+    observeSize(canvases.lanes, () => {
+      width = canvases.lanes.clientWidth;
       drawSoon();
     }),
     observeVisibility(canvases.lanes, (isVisible) => {
@@ -139,7 +132,7 @@ export function mountSlots(
   };
 }
 
-/** Of a pause that is older than what is mounted. */
+/** The time of a pause that began before mounting. */
 function shownPauseMs(): number | undefined {
   const { pausedAtSeconds } = watchSettings.getState();
   return pausedAtSeconds === undefined ? undefined : pausedAtSeconds * 1000;
@@ -151,7 +144,7 @@ function withLead({ endMs, durationMs, width }: TimeWindow, leadWidth: number): 
   return { endMs: endMs + leadMs, durationMs: durationMs + leadMs, width: width + leadWidth };
 }
 
-/** By whole pixels of the display: in between, names would blur. */
+/** In steps of whole device pixels, because names blur in between. */
 function moveLeft(
   canvas: HTMLElement,
   distance: number,
@@ -167,13 +160,13 @@ function moveLeft(
       fill: 'forwards',
     },
   );
-  // As what is drawn: else it would begin a frame late, and time would stumble.
+  // The time of the drawing; by default the motion would start a frame late.
   motion.startTime = startMs;
   motion.addEventListener('finish', onEnd);
   return motion;
 }
 
-/** As many pixels as the display has; setting the size clears, so only where it changed. */
+/** At the display's resolution. Setting a canvas's size reallocates it, so only a new size is set. */
 function clearCanvas(context: CanvasRenderingContext2D, width: number, height: number): void {
   const { canvas } = context;
   const scale = devicePixelRatio;
@@ -185,18 +178,4 @@ function clearCanvas(context: CanvasRenderingContext2D, width: number, height: n
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);
-}
-
-function observeWidth(canvas: HTMLElement, onChange: (width: number) => void): () => void {
-  const observer = new ResizeObserver(() => onChange(canvas.clientWidth));
-  observer.observe(canvas);
-  return () => observer.disconnect();
-}
-
-function observeVisibility(canvas: HTMLElement, onChange: (isVisible: boolean) => void): () => void {
-  const observer = new IntersectionObserver((entries) =>
-    onChange(entries.some(({ isIntersecting }) => isIntersecting)),
-  );
-  observer.observe(canvas);
-  return () => observer.disconnect();
 }

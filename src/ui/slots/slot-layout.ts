@@ -3,7 +3,7 @@ import type { SlotBar } from '../state/slot-history.ts';
 /** A bar on the canvas, CSS pixels from its left edge. */
 export interface PlacedBar {
   readonly bar: SlotBar;
-  /** The beginning of its queue wait; equal to `startX` where it did not wait, or waited for another stay. */
+  /** The start of its queue wait; `startX` where this stay had none. */
   readonly waitX: number;
   readonly startX: number;
   /** The end of its prefill. */
@@ -17,10 +17,10 @@ export interface TimeWindow {
   readonly width: number;
 }
 
-/** A shorter one could not be seen, or hit. */
+/** So that every bar can be seen and clicked. */
 const MIN_WIDTH = 2;
 
-/** The bars that reach into the window, in the order of their beginning. What lasts ends where the window does. */
+/** The bars that reach into the window. A lasting one ends at the window's edge. */
 export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly PlacedBar[] {
   const { endMs, durationMs, width } = window;
   const xOf = (atMs: number): number => width - ((endMs - atMs) / durationMs) * width;
@@ -37,12 +37,12 @@ export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly
   return placed;
 }
 
-/** The bar under a point; of two that share it, the later one. */
+/** The bar under a point: the latest, where several overlap. */
 export function barAt(placed: readonly PlacedBar[], x: number, slot: number): SlotBar | undefined {
   return placed.findLast(({ bar, startX, endX }) => bar.slot === slot && x >= startX && x <= endX)?.bar;
 }
 
-/** As many as there is policy for, and any beyond it that is in view: a lowered maximum leaves those that run alone. */
+/** The policy's number of slots, or more: sequences keep running in slots beyond a lowered maximum. */
 export function numLanes(placed: readonly PlacedBar[], maxBatchSize: number): number {
   return placed.reduce((lanes, { bar }) => Math.max(lanes, bar.slot + 1), maxBatchSize);
 }

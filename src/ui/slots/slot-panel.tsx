@@ -1,24 +1,27 @@
 import { lazy, Suspense, useEffect, useMemo, useRef } from 'react';
 import { useStore } from 'zustand';
 
+import { Button } from '../button.tsx';
+import { Panel } from '../panel.tsx';
+import { Select } from '../select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT } from './draw-slots.ts';
 import { LANES_HEIGHT, mountSlots } from './mount-slots.ts';
 import './slot-panel.css';
-import { SLOT_WINDOWS_MS, slotSettings } from './slot-settings.ts';
+import { slotSettings } from './slot-settings.ts';
 import { TabColors } from './tab-colors.ts';
 
-const TraceDialog = lazy(async () => {
-  const module = await import('./trace-dialog.tsx');
-  return { default: module.TraceDialog };
-});
+const TraceDialog = lazy(async () => ({ default: (await import('./trace-dialog.tsx')).TraceDialog }));
+
+const WINDOWS = [2000, 10_000, 60_000].map((ms) => [ms, `${ms / 1000} s`] as const);
 
 /** One lane for each K/V slot: who joins, who leaves, and what each waits for. */
 export function SlotPanel() {
   const { store } = useServe();
   const isEmpty = useServeView(({ history }) => history.slots.numBars === 0);
+  const windowMs = useStore(slotSettings, (settings) => settings.windowMs);
   const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
   const lanesRef = useRef<HTMLCanvasElement>(null);
   const barsRef = useRef<HTMLCanvasElement>(null);
@@ -41,54 +44,43 @@ export function SlotPanel() {
     if (newest !== undefined) slotSettings.setState({ tracedId: newest });
   };
 
+  const head = (
+    <>
+      <p className="slots-key note">
+        <span className="key-queue" /> queue wait <span className="key-prefill" /> prefill{' '}
+        <span className="key-decode" /> decode <span className="key-cut" /> cut off
+      </p>
+      <Select
+        label="Window"
+        className="note"
+        value={windowMs}
+        choices={WINDOWS}
+        onChange={(ms) => slotSettings.setState({ windowMs: ms })}
+      />
+      <Button look="small" disabled={isEmpty} onClick={traceNewest}>
+        Trace newest
+      </Button>
+    </>
+  );
+
   return (
-    <section className="panel slots" aria-labelledby="slots-title">
-      <div className="panel-head">
-        <h2 id="slots-title">K/V slots</h2>
-        <p className="slots-key">
-          <span className="key-queue" /> queue wait <span className="key-prefill" /> prefill{' '}
-          <span className="key-decode" /> decode <span className="key-cut" /> cut off
-        </p>
-        <WindowSelect />
-        <button type="button" className="button-small" disabled={isEmpty} onClick={traceNewest}>
-          Trace newest
-        </button>
-      </div>
+    <Panel title="K/V slots" className="slots" head={head}>
       <div className="slots-body">
         <canvas ref={lanesRef} style={{ height: AXIS_HEIGHT + LANES_HEIGHT }} aria-hidden="true" />
         <canvas ref={barsRef} className="slots-bars" data-testid="slot-timeline" aria-hidden="true" />
         {isEmpty && (
-          <p className="slots-empty">
+          <p className="empty-note">
             Send a prompt: it gets a bar in the lane of the slot that keeps its keys and values.
           </p>
         )}
       </div>
-      <p className="slots-readout" ref={readoutRef} aria-hidden="true" />
+      <p className="slots-readout note" ref={readoutRef} aria-hidden="true" />
       {tracedId !== undefined && (
         <Suspense>
           <TraceDialog requestId={tracedId} tabColors={tabColors} />
         </Suspense>
       )}
-    </section>
-  );
-}
-
-function WindowSelect() {
-  const windowMs = useStore(slotSettings, (settings) => settings.windowMs);
-  return (
-    <label>
-      Window{' '}
-      <select
-        value={windowMs}
-        onChange={(event) => slotSettings.setState({ windowMs: Number(event.target.value) })}
-      >
-        {SLOT_WINDOWS_MS.map((ms) => (
-          <option key={ms} value={ms}>
-            {ms / 1000} s
-          </option>
-        ))}
-      </select>
-    </label>
+    </Panel>
   );
 }
 

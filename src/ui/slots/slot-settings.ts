@@ -4,13 +4,11 @@ import type { RequestId } from '../../worker/protocol/protocol.ts';
 
 interface SlotSettings {
   readonly windowMs: number;
-  /** Whose trace is shown. */
+  /** The request whose trace is shown. */
   readonly tracedId: RequestId | undefined;
-  /** Its bars. */
+  /** The bars of that request. */
   readonly selectedKeys: ReadonlySet<string>;
 }
-
-export const SLOT_WINDOWS_MS: readonly number[] = [2000, 10_000, 60_000];
 
 export const slotSettings = createStore<SlotSettings>(() => ({
   windowMs: 10_000,

@@ -1,11 +1,10 @@
 import type { ClientId } from '../../worker/protocol/protocol.ts';
 
-/** Registered in tokens.css, so that a canvas can read them. */
 const OTHER_TABS = ['--tab-1', '--tab-2', '--tab-3', '--tab-4', '--tab-5'] as const;
 
 export type TabColor = '--tab-own' | (typeof OTHER_TABS)[number];
 
-/** One colour for this tab; the others take turns, each with the same one as long as the page is open. */
+/** One color for this tab. Other tabs take turns, and each keeps its color while the page is open. */
 export class TabColors {
   readonly #known = new Map<ClientId, TabColor>();
 

@@ -1,12 +1,15 @@
 import { memo, useEffect, useRef } from 'react';
 
 import type { RequestId } from '../../worker/protocol/protocol.ts';
+import { Button } from '../button.tsx';
 import { formatCount, formatMs } from '../format.ts';
+import { ScrollBox } from '../scroll-box.tsx';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
+import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
+import { TableHead } from '../table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
-import { keyOfStep } from './key-of-step.ts';
 import { slotSettings } from './slot-settings.ts';
 import type { TabColors } from './tab-colors.ts';
 import './trace-dialog.css';
@@ -16,15 +19,15 @@ interface TraceDialogProps {
   readonly tabColors: TabColors;
 }
 
-/** As many rows as the dialog lays out at once; the export has all. */
+/** The most rows in the dialog; the export has all. */
 const MAX_ROWS = 600;
 
-/** All batches that one request took part in, as far back as the page keeps them. */
+/** The batches that one request took part in, as far back as the page keeps them. */
 export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
   const { slots } = store.getState().history;
-  // Drawn again as the history grows, while the request has anything to do with it: a trace can be watched.
+  // Until the request is over, renders again as the history grows.
   useServeView((view) => (slots.isOver(requestId) ? 'over' : view.historyRevision));
   const bars = slots.barsOf(requestId);
   const steps = slots.stepsOf(requestId);
@@ -53,24 +56,23 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
               style={{ background: `var(${tabColors.of(first.owner?.clientId)})` }}
             />
           )}
-          Trace of {first ? describeOwner(first) : 'a request'}
+          Trace of {first ? describeOwner(first.owner) : 'a request'}
         </h2>
         <StepThrough requestId={requestId} />
-        <button
-          type="button"
-          className="button-small"
+        <Button
+          look="small"
           onClick={() => saveJson('tabserve-trace.json', { requestId, stays: bars, steps })}
         >
           Export JSON
-        </button>
+        </Button>
         <form method="dialog">
-          <button type="submit" className="button-small">
+          <Button type="submit" look="small">
             Close
-          </button>
+          </Button>
         </form>
       </div>
       <p className="trace-prompt">{first?.owner?.prompt}</p>
-      <ul className="trace-stays">
+      <ul className="trace-stays note">
         {bars.map((bar) => (
           <li key={bar.key}>{describeBar(bar)}</li>
         ))}
@@ -80,7 +82,7 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   );
 }
 
-/** Goes through the requests in the order of their start: what a click on a bar does, for the keyboard. */
+/** Goes through the requests in the order of their start, as the keyboard's way to choose a bar. */
 function StepThrough({ requestId }: { readonly requestId: RequestId }) {
   const { store } = useServe();
   const go = (offset: -1 | 1): void => {
@@ -90,15 +92,17 @@ function StepThrough({ requestId }: { readonly requestId: RequestId }) {
   };
   return (
     <>
-      <button type="button" className="button-small" aria-label="Previous request" onClick={() => go(-1)}>
+      <Button look="small" aria-label="Previous request" onClick={() => go(-1)}>
         ←
-      </button>
-      <button type="button" className="button-small" aria-label="Next request" onClick={() => go(1)}>
+      </Button>
+      <Button look="small" aria-label="Next request" onClick={() => go(1)}>
         →
-      </button>
+      </Button>
     </>
   );
 }
+
+const COLUMNS = ['Step', 'Ended at', 'Kind', 'Batch', 'Slot', 'Waiting', 'Step time', 'Model run'];
 
 interface TraceTableProps {
   readonly bars: readonly SlotBar[];
@@ -113,29 +117,17 @@ function TraceTable({ bars, steps }: TraceTableProps) {
       ? `The last ${formatCount(shown.length)} of ${formatCount(steps.length)} batches`
       : `${formatCount(steps.length)} batches`;
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- what scrolls must be reached by the keyboard
-    <section className="trace-scroll" tabIndex={0} aria-label="Batches of the request">
+    <ScrollBox label="Batches of the request" className="trace-scroll">
       <table className="scroll-table">
-        <caption>{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Ended at</th>
-            <th scope="col">Kind</th>
-            <th scope="col">Batch</th>
-            <th scope="col">Slot</th>
-            <th scope="col">Waiting</th>
-            <th scope="col">Step time</th>
-            <th scope="col">Model run</th>
-          </tr>
-        </thead>
+        <caption className="note">{caption}</caption>
+        <TableHead titles={COLUMNS} />
         <tbody>
           {shown.map((step) => (
             <TraceRow key={keyOfStep(step)} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollBox>
   );
 }
 
@@ -144,7 +136,7 @@ interface TraceRowProps {
   readonly startedAtMs: number;
 }
 
-/** What is past does not change: a row is drawn once. */
+/** A past step doesn't change, so its row renders once. */
 const TraceRow = memo(
   function TraceRow({ step, startedAtMs }: TraceRowProps) {
     const { stepIndex, kind, endedAtMs, batchSize, ownSlots, queueLength, stepMs, runMs } = step;

@@ -1,8 +1,9 @@
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type { RequestId, RequestUpdate, WireError } from '../../worker/protocol/protocol.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 
-/** One request to a deployment other than the text generator. Times are on this tab's clock. */
+/** A request to a deployment other than the text generator. Times are on this tab's clock. */
 export interface AnswerView {
   readonly id: RequestId;
   readonly deployment: string;
@@ -12,7 +13,7 @@ export interface AnswerView {
   readonly input: unknown;
   readonly submittedAtMs: number;
   readonly result?: unknown;
-  /** Submitted -> settled, as this tab saw it: the way to the worker and back is in it. */
+  /** From submission to settlement in this tab, with the way to the worker and back. */
   readonly clientLatencyMs?: number;
   readonly error?: WireError;
 }
@@ -20,7 +21,7 @@ export interface AnswerView {
 /** The requests of one deployment. */
 export interface AnswerLog {
   readonly answers: ReadonlyMap<RequestId, AnswerView>;
-  /** In submission order, which is the order that the caller sees; the same array while only answers come in. */
+  /** In the order of submission. The same array until a request is submitted or dropped. */
   readonly answerIds: readonly RequestId[];
   readonly numSubmitted: number;
 }
@@ -35,60 +36,54 @@ export interface ReceivedUpdates {
 
 type SubmittedUpdate = Extract<RequestUpdate, { type: 'submitted' }>;
 
-/** A row is small, but a page may stay open for days. */
+/** Per deployment; a page may stay open for days. */
 const MAX_KEPT_ANSWERS = 500;
 
-const EMPTY_LOG: AnswerLog = { answers: new Map(), answerIds: [], numSubmitted: 0 };
-
-/** Takes in what a frame brought for these deployments; logs that nothing happened to stay the same objects. */
-export function updateAnswerLogs(
-  logs: AnswerLogs,
-  events: readonly ReceivedUpdates[],
-  isFollowed: (deployment: string) => boolean,
-): AnswerLogs {
+/** Applies the updates of a frame. Unchanged logs stay the same objects. */
+export function updateAnswerLogs(logs: AnswerLogs, events: readonly ReceivedUpdates[]): AnswerLogs {
   const drafts = new LogDrafts(logs);
   for (const { updates, receivedAtMs } of events) {
     for (const update of updates) {
       if (update.type !== 'submitted') drafts.settle(update, receivedAtMs);
-      else if (isFollowed(update.deployment)) drafts.submit(update, receivedAtMs);
+      else if (update.deployment !== TEXT_GENERATOR) drafts.submit(update, receivedAtMs);
     }
   }
   return drafts.finish();
 }
 
-/** Forgets what is over; what waits stays. */
+/** Drops the settled requests; waiting ones stay. */
 export function withoutSettled(log: AnswerLog): AnswerLog {
   const answers = new Map([...log.answers].filter(([, { status }]) => status === 'waiting'));
   return { ...log, answers, answerIds: [...answers.keys()] };
 }
 
-/** Copies each log at its first change, so that a frame costs one copy however many updates it brings. */
+interface LogDraft {
+  readonly answers: Map<RequestId, AnswerView>;
+  answerIds: readonly RequestId[];
+  numSubmitted: number;
+}
+
+/** Copies each log at its first change, so that a frame costs one copy, however many updates it brings. */
 class LogDrafts {
   readonly #logs: AnswerLogs;
-  readonly #drafts = new Map<string, { answers: Map<RequestId, AnswerView>; numSubmitted: number }>();
+  readonly #drafts = new Map<string, LogDraft>();
 
   constructor(logs: AnswerLogs) {
     this.#logs = logs;
   }
 
-  submit({ requestId, deployment, input }: SubmittedUpdate, submittedAtMs: number): void {
+  submit({ requestId: id, deployment, input }: SubmittedUpdate, submittedAtMs: number): void {
     const draft = this.#draftOf(deployment);
-    if (draft.answers.has(requestId)) return;
+    const { answers } = draft;
+    if (answers.has(id)) return;
     draft.numSubmitted += 1;
     const ordinal = draft.numSubmitted;
-    draft.answers.set(requestId, {
-      id: requestId,
-      deployment,
-      ordinal,
-      status: 'waiting',
-      input,
-      submittedAtMs,
-    });
-    const [oldest] = draft.answers.keys();
-    if (draft.answers.size > MAX_KEPT_ANSWERS && oldest) draft.answers.delete(oldest);
+    answers.set(id, { id, deployment, ordinal, status: 'waiting', input, submittedAtMs });
+    const [oldest] = answers.keys();
+    if (answers.size > MAX_KEPT_ANSWERS && oldest) answers.delete(oldest);
   }
 
-  /** Does nothing where no log has the request: it is the text generator's, or its row was cleared. */
+  /** Does nothing for an unknown request: it is the text generator's, or its row was cleared. */
   settle(update: Exclude<RequestUpdate, SubmittedUpdate>, receivedAtMs: number): void {
     const { requestId } = update;
     const answer = this.#find(requestId);
@@ -104,38 +99,32 @@ class LogDrafts {
 
   finish(): AnswerLogs {
     if (this.#drafts.size === 0) return this.#logs;
-    const logs = new Map(this.#logs);
-    for (const [deployment, { answers, numSubmitted }] of this.#drafts) {
-      const previous = logs.get(deployment) ?? EMPTY_LOG;
-      const answerIds = numSubmitted > previous.numSubmitted ? [...answers.keys()] : previous.answerIds;
-      logs.set(deployment, { answers, answerIds, numSubmitted });
+    for (const [deployment, draft] of this.#drafts) {
+      const hasNew = draft.numSubmitted > (this.#logs.get(deployment)?.numSubmitted ?? 0);
+      if (hasNew) draft.answerIds = [...draft.answers.keys()];
     }
-    return logs;
+    return new Map([...this.#logs, ...this.#drafts]);
   }
 
-  #draftOf(deployment: string): { answers: Map<RequestId, AnswerView>; numSubmitted: number } {
+  #draftOf(deployment: string): LogDraft {
     const known = this.#drafts.get(deployment);
     if (known) return known;
-    const { answers, numSubmitted } = this.#logs.get(deployment) ?? EMPTY_LOG;
-    const draft = { answers: new Map(answers), numSubmitted };
+    const { answers, answerIds = [], numSubmitted = 0 } = this.#logs.get(deployment) ?? {};
+    const draft = { answers: new Map(answers), answerIds, numSubmitted };
     this.#drafts.set(deployment, draft);
     return draft;
   }
 
   #find(requestId: RequestId): AnswerView | undefined {
-    for (const { answers } of this.#drafts.values()) {
+    for (const { answers } of new Map([...this.#logs, ...this.#drafts]).values()) {
       const answer = answers.get(requestId);
-      if (answer) return answer;
-    }
-    for (const [deployment, { answers }] of this.#logs) {
-      const answer = this.#drafts.has(deployment) ? undefined : answers.get(requestId);
       if (answer) return answer;
     }
     return undefined;
   }
 }
 
-/** That its caller cancelled it is no error to show. */
+/** A cancelled request is no error: its caller asked for it. */
 function failureOf(error: WireError): Pick<AnswerView, 'status' | 'error'> {
   return error.code === 'REQUEST_CANCELLED' ? { status: 'cancelled' } : { status: 'failed', error };
 }

@@ -1,6 +1,6 @@
 import type { BatchingPolicy, ServeStatus } from '../../worker/protocol/protocol.ts';
 
-/** The users' own policy, which a load test may hide for a while: what the policy panel shows and changes. */
+/** The users' own policy, which a load test may override for a while. The policy panel shows and changes this one. */
 export function basePolicyOf({ override, policy }: ServeStatus): BatchingPolicy {
   return override?.basePolicy ?? policy;
 }

@@ -2,7 +2,7 @@ import type { BatchRecord, DeploymentInfo } from '../../worker/protocol/protocol
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {
-  /** When the record arrived here, which is when the batch had ended. */
+  /** When the record arrived here. */
   readonly endedAtMs: number;
   /** No other batch of its deployment ran at the same time. */
   readonly ranAlone: boolean;
@@ -18,7 +18,7 @@ export interface ReceivedBatch {
   readonly receivedAtMs: number;
 }
 
-/** As many as the timeline and the table show; `serve.batches()` keeps more. */
+/** The most batches in timeline and table; `serve.batches()` keeps more. */
 export const MAX_SHOWN_BATCHES = 20;
 
 export function appendBatches(

@@ -1,6 +1,6 @@
 import type { ServeState } from '../../worker/protocol/protocol.ts';
 
-/** Whether a prompt is answered, now or after the load. After a failure it is not, until a load succeeds. */
+/** Whether a prompt is answered, now or after the load. */
 export function canGenerate(state: ServeState): boolean {
   return state !== 'failed' && state !== 'closed';
 }

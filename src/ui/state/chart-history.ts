@@ -5,18 +5,18 @@ import { SlotHistory } from './slot-history.ts';
 
 const MAX_STEPS = 600;
 const SAMPLE_INTERVAL_MS = 200;
-/** Messages that were held up come together: the time between them says nothing of a rate. */
+/** Delayed messages arrive together, so the time between them gives no rate. */
 const MIN_RATE_INTERVAL_MS = 50;
-/** Of the longest window that the charts can show, s. */
+/** The longest window of the charts, s. */
 export const MAX_WINDOW_SECONDS = 300;
 const BYTES_PER_MIB = 2 ** 20;
-/** A silence longer than this was idle time: the lines break instead of bridging it. */
+/** A longer pause between messages was idle time, where the lines break. */
 const IDLE_GAP_MS = 3000;
 
-/** The columns of the step table, in their order; seconds are on this tab's clock, and a step's index goes on over all workers. */
+/** The columns of the step table. Seconds are on this tab's clock; the index counts on across workers. */
 const STEP_COLUMNS = ['stepIndex', 'decode', 'prefill', 'waiting', 'seconds'] as const;
 
-/** The columns of the sample table: latencies in ms, rates per second, utilisation in %, memory in MiB, ends since the worker's start. */
+/** The columns of the sample table: latencies in ms, utilization in %, memory in MiB, ends since the worker's start. */
 const SAMPLE_COLUMNS = [
   'seconds',
   ...(['ttft', 'itl', 'queueWait', 'e2e'] as const).flatMap(
@@ -36,17 +36,16 @@ const SAMPLE_COLUMNS = [
 
 export type SampleColumn = (typeof SAMPLE_COLUMNS)[number];
 
-/** What the charts draw, in columns. Mutable on purpose: the store only counts its revisions. */
+/** The data of the charts, in columns. Mutable; the store counts its revisions. */
 export class ChartHistory {
-  /** One row for each forward pass. */
   readonly steps = new RingColumns(STEP_COLUMNS, MAX_STEPS);
-  /** One row for each interval with work in it, and one for its end. */
+  /** One row for each interval with work, and one for the end of the work. */
   readonly samples = new RingColumns(SAMPLE_COLUMNS, (MAX_WINDOW_SECONDS * 1000) / SAMPLE_INTERVAL_MS);
   readonly slots = new SlotHistory();
-  /** Added to a step's index: another engine counts from 0 again, and a chart's x must ascend. */
+  /** Added to a step's index, because a new engine counts from 0 again and a chart's x must ascend. */
   #stepOffset = 0;
   #last: { readonly atMs: number; readonly totals: ServeStats['totals'] } | undefined;
-  /** Since the last sample: time in decode steps, and that time weighed by how full the batch was. */
+  /** Since the last sample: time in decode steps, and the same weighted by batch utilization. */
   #decodeMs = 0;
   #filledMs = 0;
 
@@ -78,14 +77,14 @@ export class ChartHistory {
   #sample(stats: ServeStats, receivedAtMs: number): void {
     const last = this.#last;
     const elapsedMs = last ? receivedAtMs - last.atMs : Infinity;
-    // After the message that finds the engine at rest there may come none for long.
+    // A message of an engine at rest may be the last for a long time.
     const isAtRest = stats.numRunning + stats.numWaiting === 0;
     if (elapsedMs < SAMPLE_INTERVAL_MS && !isAtRest) return;
     const isAfterGap = elapsedMs > IDLE_GAP_MS;
     if (last && isAfterGap) this.samples.push([(last.atMs + 1) / 1000]);
     const { totals, finishReasons, kvCache, ttftMs, itlMs, queueWaitMs, e2eMs } = stats;
     const isRateKnown = elapsedMs >= MIN_RATE_INTERVAL_MS && !isAfterGap;
-    // Another worker begins its totals at 0.
+    // A new worker's totals start at 0.
     const rate = (total: 'promptTokens' | 'outputTokens'): Cell =>
       last && isRateKnown && totals[total] >= last.totals[total]
         ? ((totals[total] - last.totals[total]) * 1000) / elapsedMs
@@ -94,7 +93,7 @@ export class ChartHistory {
       receivedAtMs / 1000,
       ...[ttftMs, itlMs, queueWaitMs, e2eMs].flatMap(percentiles),
       rate('promptTokens'),
-      // With nothing to count from, what the worker has of its last second of work.
+      // Without a previous sample, the worker's own rate over its last second of work.
       rate('outputTokens') ?? (stats.steps.length > 0 ? stats.tokensPerSecond || null : null),
       this.#decodeMs > 0 ? (this.#filledMs / this.#decodeMs) * 100 : null,
       kvCache.usedBytes / BYTES_PER_MIB,
@@ -111,7 +110,7 @@ export class ChartHistory {
   }
 }
 
-/** Zero would not fit on a logarithmic axis, and means "no sample" here. */
+/** Zero means no sample, and has no place on a logarithmic axis. */
 function percentiles({ p50, p95, p99 }: LatencySummary): Cell[] {
   return [p50, p95, p99].map((value) => (value > 0 ? value : null));
 }

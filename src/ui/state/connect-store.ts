@@ -1,5 +1,5 @@
 import type { Serve } from '../../worker/client/client.ts';
-import { END_TYPES } from '../../worker/protocol/protocol.ts';
+import { END_TYPES, TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol/protocol.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
@@ -8,14 +8,14 @@ import type { FrameSource } from './frame-queue.ts';
 import { applyEvents, createServeStore } from './serve-store.ts';
 import type { ServeEvent, ServeStore } from './serve-store.ts';
 
-/** Makes the store that follows `serve` for the life of the page: all its topics, at most once per frame. */
+/** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
 export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
   const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events), frames);
   serve.subscribe('status', (status) => push({ type: 'status', status }));
-  /** Requests of this tab that have not ended: without any, what the others do can wait. */
+  /** Running requests of this tab. Without any, updates of other tabs can wait. */
   const own = new Set<RequestId>();
-  /** One of them has ended since the last stats: the next ones have its last step. */
+  /** A request of this tab has ended since the last stats, so the next stats have its last step. */
   let hasOwnEnd = false;
   serve.subscribe('stats', (stats) => {
     push({ type: 'stats', stats, receivedAtMs: performance.now() }, own.size === 0 && !hasOwnEnd);
@@ -33,13 +33,13 @@ export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
   return store;
 }
 
-/** Applies the knobs to the users' own policy and shows it without awaiting a frame; rejects with the refusal. */
+/** Changes the users' own policy and shows it at once; rejects with the refusal. */
 export async function configurePolicy(
   serve: Serve,
   store: ServeStore,
   knobs: Partial<BatchingPolicy>,
 ): Promise<void> {
-  const policy = await serve.configure('text-generator', knobs);
+  const policy = await serve.configure(TEXT_GENERATOR, knobs);
   store.setState(({ status }) => ({ status: withBasePolicy(status, policy) }));
 }
 

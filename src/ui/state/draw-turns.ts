@@ -1,13 +1,13 @@
 import { onNextFrame } from './next-frame.ts';
 
-/** Those who have something new to draw, each in its turn. */
-export interface DrawTurns {
-  /** Who waits already waits on. */
+/** Drawings that wait for their turn. */
+interface DrawTurns {
+  /** A waiting drawing keeps its place. */
   request(draw: () => void): void;
   cancel(draw: () => void): void;
 }
 
-/** So many a frame: all of them at once would hold up whoever types or scrolls. */
+/** Runs a few drawings per frame, so that typing and scrolling stay smooth. */
 export function createDrawTurns(numPerFrame: number): DrawTurns {
   const waiting = new Set<() => void>();
 

@@ -1,15 +1,15 @@
 import { onNextFrame } from './next-frame.ts';
 
-/** Where frames come from; the page's own in production, a hand-driven one in tests. */
+/** The source of frames; tests drive their own. */
 export interface FrameSource {
   requestFrame(callback: () => void): void;
-  /** Calls back once, after a pause that is long for a frame and short for a reader. */
+  /** Calls back once after a pause, which is longer than a frame. */
   requestPause(callback: () => void): void;
-  /** True while the page gets no frames, as in a hidden tab. */
+  /** Whether the page gets no frames, like a hidden tab. */
   isPaused(): boolean;
 }
 
-/** How often a tab shows what is none of its own, ms. */
+/** How often a tab shows the work of other tabs, ms. */
 const PAUSE_MS = 1000;
 
 export const pageFrames: FrameSource = {
@@ -21,9 +21,8 @@ export const pageFrames: FrameSource = {
 };
 
 /**
- * Collects items and applies them together, at most once per frame and in order. What can wait is applied with the next
- * item that cannot, or after a pause: a tab that only looks on takes little of what it looks at. A hidden tab gets no frames,
- * so there every item is applied as it arrives: nothing is drawn, and a backlog would stall the return.
+ * Collects items and applies them together, in order and at most once per frame. Items that can wait are applied with the next one
+ * that can't, or after a pause, so that an idle tab costs little. A hidden tab gets no frames: there each item is applied at once.
  */
 export function createFrameQueue<Item>(
   apply: (items: readonly Item[]) => void,

@@ -3,8 +3,8 @@ import { flushSync } from 'react-dom';
 let callbacks = new Set<() => void>();
 
 /**
- * Calls back with the next frame, all in one go: what they change in React is one commit, within the frame. Who asks twice is
- * called once. Returns the cancellation.
+ * Calls back in the next frame. All callbacks of a frame share one React commit, and one that is requested twice runs once. Returns
+ * the cancellation.
  */
 export function onNextFrame(callback: () => void): () => void {
   if (callbacks.size === 0) requestAnimationFrame(runFrame);
@@ -20,7 +20,7 @@ function runFrame(): void {
   });
 }
 
-/** Its fault is its own: the others have their frame. */
+/** One callback's error doesn't stop the others. */
 function runAlone(callback: () => void): void {
   try {
     callback();

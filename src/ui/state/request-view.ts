@@ -11,27 +11,27 @@ import { formatJson } from '../format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';
 
-/** One request as its row shows it. Times are on this tab's clock, durations as the worker measured them. */
+/** A request of the text generator. Times are on this tab's clock; durations are the worker's. */
 export interface RequestView {
   readonly id: RequestId;
-  /** 1 for the first request of this page; those of other tabs have none. */
+  /** 1 for the first request of this page; undefined for other tabs' requests. */
   readonly ordinal?: number;
-  /** The tab that it belongs to, where that is another one. Its text goes to that tab alone. */
+  /** The tab of the request, where that is another one. Only that tab gets the text. */
   readonly clientId?: ClientId;
   readonly status: RequestStatus;
   readonly prompt: string;
-  /** One for each continuation that this tab has heard of; at least one. */
+  /** One for each known continuation; at least one. */
   readonly generatedTexts: readonly string[];
   readonly numOutputTokens: number;
   readonly queueWaitMs?: number;
   readonly ttftMs?: number;
   readonly firstChunk?: { readonly receivedAtMs: number; readonly numTokens: number };
-  /** Decode speed, the first token and what came before it left out. */
+  /** Decode speed, without the first token. */
   readonly tokensPerSecond?: number;
   readonly finishReason?: FinishReason;
   readonly seed?: number;
   readonly error?: WireError;
-  /** Of each continuation, once the request has finished, where they were asked for. */
+  /** By continuation, once the request has finished, where requested. */
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
 }
 
@@ -44,11 +44,11 @@ export function isActive(status: RequestStatus): boolean {
   return status === 'waiting' || status === 'running';
 }
 
-/** More than any model's context, and what a page can lay out without a pause. */
+/** Longer than any model's context, and short enough to lay out at once. */
 const MAX_SHOWN_LENGTH = 20_000;
 
 export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal: number): RequestView {
-  // What is no text is refused by the worker; its row shows what it was.
+  // The worker refuses an input that is no text; its row shows the input.
   const whole = typeof input === 'string' ? input : formatJson(input);
   const prompt = whole.length > MAX_SHOWN_LENGTH ? `${whole.slice(0, MAX_SHOWN_LENGTH)}…` : whole;
   return { id: requestId, ordinal, status: 'waiting', prompt, generatedTexts: [''], numOutputTokens: 0 };
@@ -83,20 +83,15 @@ export function updateRequestView(
     case 'failed':
       return withError(view, update);
     case 'accepted':
-      // It waits, as it did before.
-      return view;
     case 'echo':
-      // Its row shows the prompt as it is.
-      return view;
     case 'answered':
-      // By other deployments only.
       return view;
     default:
       return update satisfies never;
   }
 }
 
-/** A request of another tab: its state and figures, with the beginning of its prompt. */
+/** A request of another tab, with the start of its prompt. */
 export function foreignRequestView(activity: RequestActivity): RequestView {
   const { requestId, clientId, inputPreview, state, numOutputTokens } = activity;
   return {
@@ -146,7 +141,7 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
   };
 }
 
-/** A cancelled request keeps the text it has; that its caller cancelled it is no error to show. */
+/** A cancelled request keeps its text, and is no error: its caller asked for it. */
 function withError(view: RequestView, { error }: FailedUpdate): RequestView {
   if (error.code === 'REQUEST_CANCELLED') return { ...view, status: 'cancelled' };
   return { ...view, status: 'failed', error };

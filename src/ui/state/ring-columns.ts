@@ -1,4 +1,4 @@
-/** A chart's value; `null` draws a gap. */
+/** `null` draws a gap. */
 export type Cell = number | null;
 
 /** The last `capacity` rows of a table, kept by column as uPlot reads it. */
@@ -19,12 +19,12 @@ export class RingColumns<Name extends string> {
     return Math.min(this.#numPushed, this.#capacity);
   }
 
-  /** Rows ever pushed: tells whether there are new ones. */
+  /** Rows ever pushed. */
   get numPushed(): number {
     return this.#numPushed;
   }
 
-  /** Cells in the order of the names; what is left out is a gap. */
+  /** Cells in the order of the names; missing ones are gaps. */
   push(row: readonly Cell[]): void {
     const index = this.#numPushed % this.#capacity;
     for (const [column, cells] of this.#columns.entries()) cells[index] = row[column] ?? null;
@@ -40,7 +40,6 @@ export class RingColumns<Name extends string> {
     });
   }
 
-  /** The newest cell of a column. */
   last(name: Name): Cell {
     return this.#cellsOf(name)[(this.#numPushed - 1) % this.#capacity] ?? null;
   }
@@ -50,7 +49,7 @@ export class RingColumns<Name extends string> {
   }
 }
 
-/** Columns of a table whose rows have their times, in order, up to one of these times. */
+/** The rows up to a time. */
 export function readUntil<Name extends string>(
   table: RingColumns<Name | 'seconds'>,
   names: readonly Name[],

@@ -2,6 +2,7 @@ import { createContext, use } from 'react';
 import { useStore } from 'zustand';
 
 import type { Serve } from '../../worker/client/client.ts';
+import type { BatchView } from './batch-view.ts';
 import type { ServeStore, ServeView } from './serve-store.ts';
 
 interface ServeContextValue {
@@ -17,7 +18,18 @@ export function useServe(): ServeContextValue {
   return value;
 }
 
-/** Renders again only when the selected value changes: select the least that is drawn. */
+/** Renders again only when the selected value changes, so select the least that is drawn. */
 export function useServeView<Selected>(select: (view: ServeView) => Selected): Selected {
   return useStore(useServe().store, select);
+}
+
+/** Whether another server generates the texts, whose steps, slots and policy the page can’t see. */
+export function useIsUpstream(): boolean {
+  return useServeView(({ status }) => status.backend?.name === 'upstream');
+}
+
+const NO_BATCHES: readonly BatchView[] = [];
+
+export function useBatches(deployment: string): readonly BatchView[] {
+  return useServeView((view) => view.batches.get(deployment) ?? NO_BATCHES);
 }

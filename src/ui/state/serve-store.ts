@@ -2,6 +2,7 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Activity } from '../../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
 import type {
   BatchRecord,
   RequestId,
@@ -18,7 +19,7 @@ import type { ChartHistory } from './chart-history.ts';
 import { createRequestView, foreignRequestView, isActive, updateRequestView } from './request-view.ts';
 import type { RequestView } from './request-view.ts';
 
-/** What the client's topics bring, with the time of receipt on this tab's clock. */
+/** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
   | { readonly type: 'status'; readonly status: ServeStatus }
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
@@ -29,9 +30,7 @@ export type ServeEvent =
 type RequestsEvent = Extract<ServeEvent, { type: 'requests' }>;
 type TableEvent = Extract<ServeEvent, { type: 'requests' | 'activity' }>;
 
-export const TEXT_GENERATOR = 'text-generator';
-
-/** The latest numbers, without the steps: those go to the charts. */
+/** The latest numbers. The steps are in the history. */
 export interface Figures extends Omit<ServeStats, 'steps'> {
   readonly lastBatchSize: number;
 }
@@ -39,7 +38,7 @@ export interface Figures extends Omit<ServeStats, 'steps'> {
 /** The text generator's requests, those of other tabs included. */
 interface RequestTable {
   readonly requests: ReadonlyMap<RequestId, RequestView>;
-  /** In the order in which they came to be known here. */
+  /** In the order of their arrival here. */
   readonly requestIds: readonly RequestId[];
   readonly numSubmitted: number;
 }
@@ -51,9 +50,9 @@ export interface ServeView extends RequestTable {
   readonly history: ChartHistory;
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
-  /** What was asked of the other deployments. */
+  /** The requests to the other deployments. */
   readonly answerLogs: AnswerLogs;
-  /** The batches that the other deployments formed of it. */
+  /** The batches of the other deployments. */
   readonly batches: BatchViews;
 }
 
@@ -73,7 +72,7 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
   }));
 }
 
-/** Applies all events of a frame as one change: one notification, one render. */
+/** Applies the events of a frame as one change, so that they cost one render. */
 export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): void {
   store.setState((view) => {
     let { status, figures, historyRevision } = view;
@@ -97,13 +96,13 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
       figures,
       historyRevision,
       ...table,
-      answerLogs: updateAnswerLogs(view.answerLogs, requestEvents, (name) => name !== TEXT_GENERATOR),
+      answerLogs: updateAnswerLogs(view.answerLogs, requestEvents),
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
   });
 }
 
-/** Forgets the requests that are over; those that wait or run stay. */
+/** Drops the requests that are over; those that wait or run stay. */
 export function clearFinished(store: ServeStore): void {
   store.setState(({ requests }) => {
     const active = new Map([...requests].filter(([, request]) => isActive(request.status)));
@@ -111,7 +110,6 @@ export function clearFinished(store: ServeStore): void {
   });
 }
 
-/** Forgets what a deployment has answered; what waits stays. */
 export function clearAnswers(store: ServeStore, deployment: string): void {
   store.setState(({ answerLogs }) => {
     const log = answerLogs.get(deployment);
@@ -119,7 +117,7 @@ export function clearAnswers(store: ServeStore, deployment: string): void {
   });
 }
 
-/** Without a step in a message, the last batch is that of the message before; at rest there is none. */
+/** Without a step in the message, the last batch size stays; at rest it is 0. */
 function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | undefined): Figures {
   const isAtRest = stats.numRunning + stats.numWaiting === 0;
   const before = isAtRest ? 0 : (previous?.lastBatchSize ?? 0);
@@ -140,7 +138,7 @@ function updateRequestTable(table: RequestTable, events: readonly TableEvent[]):
     else applyActivity(draft.requests, event.activity);
   }
   removeOldest(draft.requests, ({ status }) => !isActive(status), MAX_OVER);
-  // Rows keep their identity through a stream, so the list does not render again for a token.
+  // The ids stay the same array while text streams, so that a token renders no list.
   const hasSameRows =
     draft.requests.size === requestIds.length && requestIds.every((id) => draft.requests.has(id));
   return { ...draft, requestIds: hasSameRows ? requestIds : [...draft.requests.keys()] };
@@ -154,7 +152,7 @@ function applyUpdates(
   for (const update of updates) {
     const request = requests.get(update.requestId);
     if (update.type !== 'submitted') {
-      // No request: another deployment's, or its row was cleared and what is over gets no update worth a row.
+      // An unknown request is another deployment's, or its row was cleared.
       if (request) requests.set(request.id, updateRequestView(request, update, receivedAtMs));
     } else if (!request && update.deployment === TEXT_GENERATOR) {
       table.numSubmitted += 1;
@@ -163,10 +161,10 @@ function applyUpdates(
   }
 }
 
-/** Rows of requests that are over are kept so far: a list of thousands would be of no use, and slow. */
+/** The most rows of requests that are over; thousands would be slow. */
 const MAX_OVER = 300;
 
-/** Of those, the rows of other tabs: whoever floods must not fill every tab's list. */
+/** The most rows of other tabs' requests that are over, so that a busy tab doesn't fill every list. */
 const MAX_FOREIGN_OVER = 50;
 
 function applyActivity(
@@ -182,7 +180,7 @@ function applyActivity(
   }
   for (const activity of changed) {
     if (activity.deployment !== TEXT_GENERATOR) continue;
-    // What is over and not in the list was cleared from it.
+    // An ended request that isn't in the list was cleared.
     if (requests.has(activity.requestId) || isActive(activity.state))
       requests.set(activity.requestId, foreignRequestView(activity));
   }
@@ -193,7 +191,7 @@ function isForeignOver({ clientId, status }: RequestView): boolean {
   return clientId !== undefined && !isActive(status);
 }
 
-/** Of the requests that this is said of, keeps the newest so many. */
+/** Keeps the newest `maxKept` requests of a kind. */
 function removeOldest(
   requests: Map<RequestId, RequestView>,
   isOfKind: (request: RequestView) => boolean,

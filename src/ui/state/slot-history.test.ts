@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 
 import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/protocol/protocol.ts';
 import { describeBar } from '../slots/describe-bar.ts';
-import { keyOfStep } from '../slots/key-of-step.ts';
 import type { RequestView } from './request-view.ts';
-import { SlotHistory } from './slot-history.ts';
+import { keyOfStep, SlotHistory } from './slot-history.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const id = (name: string) => name as RequestId;

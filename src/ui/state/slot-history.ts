@@ -10,16 +10,16 @@ import type { RequestView } from './request-view.ts';
 /** A sequence's stay in a K/V slot, on this tab's clock. */
 export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
   readonly key: string;
-  /** Undefined while nothing is known of its request. */
+  /** Undefined until its request is known. */
   readonly owner?: BarOwner;
   readonly startedAtMs: number;
   readonly firstTokenAtMs?: number;
-  /** Left out while it lasts. */
+  /** Left out while the stay lasts. */
   readonly endedAtMs?: number;
 }
 
 export interface BarOwner {
-  /** Of another tab's request; undefined for one of this tab. */
+  /** Undefined for a request of this tab. */
   readonly clientId: ClientId | undefined;
   readonly ordinal: number | undefined;
   readonly prompt: string;
@@ -30,23 +30,30 @@ interface TracedStep extends Omit<StepRecord, 'agoMs'> {
   readonly endedAtMs: number;
 }
 
-/** A step as one request saw it. */
+/** A step that a request took part in, with the request's own slots. */
 export interface RequestStep extends TracedStep {
   readonly ownSlots: readonly number[];
 }
 
+/** Unique, which a step's index is not: another engine counts from 0 again. */
+export function keyOfStep({ endedAtMs, stepIndex }: RequestStep): string {
+  return `${endedAtMs}#${stepIndex}`;
+}
+
 const MAX_BARS = 3000;
-/** Enough for the traces of the bars that are still shown, on a backend that makes a thousand steps a second. */
+/** Covers the bars that are still shown at a thousand steps a second. */
 const MAX_STEPS = 20_000;
 
-/** Who was in which slot when, and every step of it. Mutable on purpose, as the charts' history. */
+/** The stays in the K/V slots, with their steps. Mutable, like the charts' history. */
 export class SlotHistory {
-  /** In the order in which they came to be known here. */
+  /** In the order of their arrival here. */
   readonly #bars = new Map<string, SlotBar>();
-  /** Of each stay that lasts, by what the worker calls it: the key of its bar. */
+  /** The key of the bar of each lasting stay, by the worker's name of the stay. */
   readonly #lasting = new Map<string, string>();
   #numKnown = 0;
   readonly #unowned = new Set<string>();
+  /** The requests that have bars; undefined until it is asked for again. */
+  #traced: ReadonlySet<RequestId> | undefined;
   #steps: TracedStep[] = [];
   #lastEndedAtMs = 0;
 
@@ -54,7 +61,13 @@ export class SlotHistory {
     return this.#bars.values();
   }
 
-  /** Of the requests that have bars, in the order in which they started; messages name those that ended first. */
+  /** The requests that have bars. A request may end without one, and its first bar may come after its tokens. */
+  get tracedIds(): ReadonlySet<RequestId> {
+    this.#traced ??= new Set(Array.from(this.bars, ({ requestId }) => requestId));
+    return this.#traced;
+  }
+
+  /** The requests that have bars, in the order of their start; messages name those that ended first. */
   get requestIds(): readonly RequestId[] {
     const sorted = [...this.#bars.values()].toSorted((a, b) => a.startedAtMs - b.startedAtMs);
     return [...new Set(sorted.map(({ requestId }) => requestId))];
@@ -64,12 +77,12 @@ export class SlotHistory {
     return this.#bars.size;
   }
 
-  /** Sequences that hold a slot, as of the last message. */
+  /** Sequences that hold a slot. */
   get numLive(): number {
     return this.#lasting.size;
   }
 
-  /** Where time stands still while nobody holds a slot, ms. */
+  /** Time stands still here while no sequence holds a slot, ms. */
   get lastEndedAtMs(): number {
     return this.#lastEndedAtMs;
   }
@@ -77,6 +90,7 @@ export class SlotHistory {
   record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
     for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
+    this.#traced = undefined;
     const told = new Set<string>();
     for (const stay of slotStays) {
       const bar = this.#update(stay, receivedAtMs);
@@ -87,7 +101,7 @@ export class SlotHistory {
     this.#forgetOldest();
   }
 
-  /** Tells the bars whose requests they are of, once that is known. */
+  /** Gives the bars their owners, as far as their requests are known. */
   nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
     for (const key of this.#unowned) {
       const bar = this.#bars.get(key);
@@ -99,7 +113,7 @@ export class SlotHistory {
     }
   }
 
-  /** Whether its last step is known. A request may have ended before the message that tells of its steps. */
+  /** Whether its last step is known. A request may end before the message with its steps. */
   isOver(requestId: RequestId): boolean {
     const bars = this.barsOf(requestId);
     return bars.length > 0 && bars.every(({ endedAtMs }) => endedAtMs !== undefined);
@@ -109,7 +123,7 @@ export class SlotHistory {
     return [...this.#bars.values()].filter((bar) => bar.requestId === requestId);
   }
 
-  /** The steps that a request took part in, oldest first, as far back as they are kept, with its own slots in each. */
+  /** Oldest first, as far back as steps are kept. */
   stepsOf(requestId: RequestId): readonly RequestStep[] {
     const bars = this.barsOf(requestId);
     return this.#steps.flatMap((step) => {
@@ -125,9 +139,9 @@ export class SlotHistory {
     const known = lasting && isSameStay(lasting, stay) ? lasting : undefined;
     if (lasting && !known) this.#endLost(name, lasting.key, receivedAtMs);
     const key = known?.key ?? `${name}#${(this.#numKnown += 1)}`;
-    // A message can be late and never early, so the earliest estimate is the closest.
+    // A message can be late but never early, so the earliest estimate is the closest.
     const startedAtMs = Math.min(known?.startedAtMs ?? Infinity, receivedAtMs - startedAgoMs);
-    // Both ends of an interval come from one message: between two messages lies what each of them took to arrive.
+    // Both ends of an interval come from one message, because messages take different times to arrive.
     const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
     const bar: SlotBar = {
       ...rest,
@@ -144,7 +158,7 @@ export class SlotHistory {
     return bar;
   }
 
-  /** Of a worker or an engine that was lost nobody tells the end. */
+  /** A lost worker never reports the end of its stays, so end them here. */
   #endLost(name: string, key: string, receivedAtMs: number): void {
     this.#lasting.delete(name);
     const bar = this.#bars.get(key);
@@ -160,15 +174,15 @@ export class SlotHistory {
   }
 }
 
-/** A request that was resubmitted is in a stay of the same name, whose steps are counted anew. */
+/** A resubmitted request is in a stay of the same name, whose steps count from 0 again. */
 function isSameStay(bar: SlotBar, { firstStepIndex, lastStepIndex }: SlotStay): boolean {
   return firstStepIndex === bar.firstStepIndex && lastStepIndex >= bar.lastStepIndex;
 }
 
-/** Messages do not all take the same time to arrive. */
+/** How much longer one message may take than another. */
 const TOLERANCE_MS = 500;
 
-/** Another worker counts its steps anew: those of the same index are told apart by their time. */
+/** Another worker counts from 0 again: time tells steps of the same index apart. */
 function isStepOf(bar: SlotBar, { stepIndex, slots, endedAtMs }: TracedStep): boolean {
   if (stepIndex < bar.firstStepIndex || stepIndex > bar.lastStepIndex || !slots.includes(bar.slot))
     return false;

@@ -1,16 +1,16 @@
 import type { WireError } from '../../worker/protocol/protocol.ts';
 
-/** Why parts of the page did not come. */
+/** Errors of parts of the page that failed to load. */
 const missingParts = new WeakSet<Error>();
 
-/** Vite tells of every import that fails, before whoever asked for it hears. */
+/** Vite reports each failed import before it rejects. */
 export function watchMissingParts(page: Pick<EventTarget, 'addEventListener'>): void {
   page.addEventListener('vite:preloadError', (event) => {
     if ('payload' in event && event.payload instanceof Error) missingParts.add(event.payload);
   });
 }
 
-/** What was caught, in the one shape that panels and fields show. */
+/** A caught value in the shape that panels and fields show. */
 export function toWireError(caught: unknown): WireError {
   if (!(caught instanceof Error)) return { code: 'UNKNOWN', message: String(caught) };
   if (missingParts.has(caught)) {

@@ -1,16 +1,19 @@
-import { onThemeChange } from './on-theme-change.ts';
+import { onThemeChange } from './theme.ts';
 
 const resolved = new Map<string, string>();
 
-// Before anybody who draws: whoever redraws for the new theme reads the new colours.
+// Registered before any chart, so that charts redraw with the colors of the new theme.
 onThemeChange(() => resolved.clear());
 
-/**
- * A colour of tokens.css as a canvas takes it. Registered there as `<color>`, else `light-dark(…)` would come back unresolved.
- * Read once in a theme: each reading may cost a calculation of all styles.
- */
+/** Never shown. Its color comes back resolved, while a custom property comes back as the text of its `light-dark(…)`. */
+const probe = document.head.appendChild(document.createElement('span'));
+
+/** A color of tokens.css as a canvas takes it. Read once per theme: each reading may recalculate the page's styles. */
 export function resolvedColor(name: `--${string}`): string {
-  const known = resolved.get(name) ?? getComputedStyle(document.documentElement).getPropertyValue(name);
-  resolved.set(name, known);
-  return known;
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
+  probe.style.color = `var(${name})`;
+  const { color } = getComputedStyle(probe);
+  resolved.set(name, color);
+  return color;
 }

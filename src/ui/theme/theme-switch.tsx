@@ -1,5 +1,6 @@
 import { useState } from 'react';
 
+import { Select } from '../select.tsx';
 import { applyTheme, readTheme, THEMES } from './theme.ts';
 import type { Theme } from './theme.ts';
 
@@ -7,23 +8,17 @@ const TITLES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Ligh
 
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(readTheme);
+  const choose = (chosen: Theme): void => {
+    applyTheme(chosen);
+    setTheme(chosen);
+  };
   return (
-    <label className="theme-switch">
-      Theme{' '}
-      <select
-        value={theme}
-        onChange={(event) => {
-          const chosen = THEMES.find((known) => known === event.target.value) ?? 'system';
-          applyTheme(chosen);
-          setTheme(chosen);
-        }}
-      >
-        {THEMES.map((known) => (
-          <option key={known} value={known}>
-            {TITLES[known]}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Select
+      label="Theme"
+      className="theme-switch note"
+      value={theme}
+      choices={THEMES.map((known) => [known, TITLES[known]] as const)}
+      onChange={choose}
+    />
   );
 }

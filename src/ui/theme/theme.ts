@@ -1,11 +1,11 @@
-/** `system` follows the system's own scheme, as it is and as it changes. */
+/** `system` follows the scheme of the operating system. */
 export type Theme = 'system' | 'light' | 'dark';
 
 export const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
 
 const KEY = 'tabserve-theme';
 
-/** What the reader chose here before; index.html applies it before anything is drawn. */
+/** The stored choice; index.html applies it before the first paint. */
 export function readTheme(): Theme {
   const theme = document.documentElement.dataset['theme'];
   return THEMES.find((known) => known === theme) ?? 'system';
@@ -17,6 +17,18 @@ export function applyTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // A browser that keeps nothing forgets it with the page.
+    // Without storage, the choice lasts as long as the page.
   }
+}
+
+/** Calls back when the system's scheme or the reader's choice changes; returns the release. */
+export function onThemeChange(redraw: () => void): () => void {
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  scheme.addEventListener('change', redraw);
+  const observer = new MutationObserver(redraw);
+  observer.observe(document.documentElement, { attributeFilter: ['data-theme'] });
+  return () => {
+    scheme.removeEventListener('change', redraw);
+    observer.disconnect();
+  };
 }

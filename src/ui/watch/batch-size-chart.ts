@@ -18,6 +18,7 @@ export const BATCH_SIZE_CHART: ChartSpec = {
   title: 'Batch size per step',
   subtitle: 'sequences in each forward pass',
   emptyText: 'Send a prompt: every step of the model draws one bar.',
+  needsEngine: true,
   columnNames: [
     'step',
     'decode batch size [sequences]',
@@ -104,7 +105,7 @@ function withHeadroom(max: number | null): [number, number] {
   return [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * 1.1];
 }
 
-/** As many of the last steps as have room; few steps start at the left. */
+/** The last steps that fit; a few steps start at the left. */
 function visibleSteps(chart: uPlot, lastStep: number | null): [number, number] {
   const numVisible = Math.max(20, Math.floor(chart.width / PIXELS_PER_STEP));
   const last = Math.max(lastStep ?? 0, numVisible - 1);

@@ -5,24 +5,26 @@ import type { Cell } from '../state/ring-columns.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 
-/** Everything that makes one chart: fixed at start-up, so that a chart is created once. */
+/** One chart. Constant, so that the chart is created once. */
 export interface ChartSpec {
   readonly testId: string;
   readonly title: string;
   readonly subtitle: string;
   readonly emptyText: string;
-  /** Made when the chart is: uPlot itself is loaded with the first chart. */
+  /** It shows steps or slots, which an upstream doesn't report. */
+  readonly needsEngine?: boolean;
+  /** Called with the chart's creation, because uPlot is loaded with the first chart. */
   readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
-  /** Changes with what `read` returns: a chart without news is not drawn. */
+  /** Changes with what `read` returns. An unchanged chart isn't redrawn. */
   readonly revision: (view: ServeView) => number;
-  /** The columns, x first; up to a time on this tab's clock, or all that is kept. */
+  /** The columns, x first, up to a time on this tab's clock. */
   readonly read: (view: ServeView, untilSeconds?: number) => Cell[][];
   /** Their names and units, for the export. */
   readonly columnNames: readonly string[];
-  /** How each column but x is drawn, for the same. */
+  /** The lines of all columns but x, for the export. */
   readonly lineStyles: readonly LineStyle[];
   readonly isEmpty: (view: ServeView) => boolean;
-  /** The current values in words, for those who do not see the chart. */
+  /** The current values in words, for screen readers. */
   readonly describe: (view: ServeView) => string;
   /** Time on this tab's clock -> x, and back; undefined where x is that time. */
   readonly time?: {
@@ -50,7 +52,7 @@ export type ChartColor =
   | '--good'
   | '--bad';
 
-/** A canvas takes no CSS variables, so colours are read at each drawing: a redraw alone follows the theme. */
+/** Colors are resolved at each drawing, because a canvas takes no CSS variables. A redraw follows the theme. */
 export function color(name: ChartColor): () => string {
   return () => resolvedColor(name);
 }
@@ -70,7 +72,7 @@ export function createAxis(axis: Axis): Axis {
   };
 }
 
-/** Legend markers are HTML: there a variable works, and follows the scheme by itself. Dashed lines get hollow ones. */
+/** Legend markers are HTML, where CSS variables work. Dashed lines get hollow markers. */
 export function createLegend(colors: readonly ChartColor[]): NonNullable<Options['legend']> {
   const variable = (seriesIndex: number): string => `var(${colors[seriesIndex - 1] ?? '--ink-2'})`;
   return {
@@ -87,7 +89,7 @@ function isDashed(chart: uPlot, seriesIndex: number): boolean {
   return (chart.series[seriesIndex]?.dash ?? []).length > 0;
 }
 
-/** Reading values only: zooming a chart that moves would lose its end. */
+/** For reading values. There is no zoom, because a zoomed chart would lose its moving end. */
 export const READ_ONLY_CURSOR: NonNullable<Options['cursor']> = {
   y: false,
   drag: { x: false, y: false, setScale: false },

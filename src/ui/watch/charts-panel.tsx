@@ -1,39 +1,24 @@
 import { useStore } from 'zustand';
 
-import { useServeView } from '../state/serve-context.ts';
+import { Button } from '../button.tsx';
+import { Panel } from '../panel.tsx';
+import { Select } from '../select.tsx';
+import { MAX_WINDOW_SECONDS } from '../state/chart-history.ts';
+import { useIsUpstream } from '../state/serve-context.ts';
 import { BATCH_SIZE_CHART } from './batch-size-chart.ts';
-import type { ChartSpec } from './chart-spec.ts';
 import { LiveChart } from './live-chart.tsx';
-import {
-  E2E_CHART,
-  FINISH_CHART,
-  ITL_CHART,
-  KV_CACHE_CHART,
-  QUEUE_WAIT_CHART,
-  TOKENS_CHART,
-  TTFT_CHART,
-  UTILIZATION_CHART,
-} from './time-charts.ts';
 import './charts-panel.css';
 import { MomentField } from './moment-field.tsx';
-import { watchSettings, WINDOWS_SECONDS } from './watch-settings.ts';
+import { TIME_CHARTS } from './time-charts.ts';
+import { watchSettings } from './watch-settings.ts';
 
-const CHARTS: readonly ChartSpec[] = [
-  BATCH_SIZE_CHART,
-  TOKENS_CHART,
-  TTFT_CHART,
-  ITL_CHART,
-  QUEUE_WAIT_CHART,
-  E2E_CHART,
-  UTILIZATION_CHART,
-  KV_CACHE_CHART,
-  FINISH_CHART,
-];
+const CHARTS = [BATCH_SIZE_CHART, ...TIME_CHARTS];
 
-/** Of steps and slots, which an upstream keeps to itself. */
-const ENGINE_CHARTS: ReadonlySet<ChartSpec> = new Set([BATCH_SIZE_CHART, UTILIZATION_CHART, KV_CACHE_CHART]);
+const WINDOWS = [15, 60, MAX_WINDOW_SECONDS].map(
+  (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
+);
 
-/** A moment that was chosen stays in view. */
+/** Keeps the chosen moment in view. */
 function showWindow(windowSeconds: number): void {
   watchSettings.setState(({ secondsAgo }) => ({
     windowSeconds,
@@ -42,41 +27,32 @@ function showWindow(windowSeconds: number): void {
 }
 
 export function ChartsPanel() {
-  const isUpstream = useServeView(({ status }) => status.backend?.name === 'upstream');
-  const charts = isUpstream ? CHARTS.filter((spec) => !ENGINE_CHARTS.has(spec)) : CHARTS;
+  const isUpstream = useIsUpstream();
+  const charts = CHARTS.filter(({ needsEngine }) => !(isUpstream && needsEngine));
   const isPaused = useStore(watchSettings, (settings) => settings.pausedAtSeconds !== undefined);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const head = (
+    <>
+      <MomentField />
+      <Select label="Window" className="note" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      <Button
+        look="small"
+        aria-pressed={isPaused}
+        onClick={() =>
+          watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : performance.now() / 1000 })
+        }
+      >
+        Pause
+      </Button>
+    </>
+  );
   return (
-    <section className="panel charts-panel" aria-labelledby="charts-title">
-      <div className="panel-head">
-        <h2 id="charts-title">Charts</h2>
-        <MomentField />
-        <label>
-          Window{' '}
-          <select value={windowSeconds} onChange={(event) => showWindow(Number(event.target.value))}>
-            {WINDOWS_SECONDS.map((seconds) => (
-              <option key={seconds} value={seconds}>
-                {seconds < 60 ? `${seconds} s` : `${seconds / 60} min`}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button
-          type="button"
-          className="button-small"
-          aria-pressed={isPaused}
-          onClick={() =>
-            watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : performance.now() / 1000 })
-          }
-        >
-          Pause
-        </button>
-      </div>
+    <Panel title="Charts" className="charts-panel" head={head}>
       <div className="charts">
         {charts.map((spec) => (
           <LiveChart key={spec.testId} spec={spec} />
         ))}
       </div>
-    </section>
+    </Panel>
   );
 }

@@ -5,7 +5,7 @@ import type { ChartSpec, LineStyle } from './chart-spec.ts';
 import { placeHead, SAMPLE_WIDTH } from './picture-head.ts';
 import type { PictureHead } from './picture-head.ts';
 
-/** All that is kept, not only what is in the window. */
+/** Everything that is kept, also outside the window. */
 function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
   const columns = read(view);
   const rows = columns[0]?.map((_, row) => columns.map((cells) => cells[row] ?? '').join(',')) ?? [];
@@ -20,7 +20,7 @@ const MARGIN = 12;
 const HEAD_GAP = 8;
 const SAMPLE_THICKNESS = 3;
 
-/** As it is drawn now, on the page's ground, with what the page says beside it. */
+/** The chart as drawn now, with its title and legend. */
 export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void> {
   const chart = host.querySelector('canvas');
   if (!chart) return;
@@ -33,7 +33,7 @@ export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void>
     context.font = font;
     return context.measureText(text).width;
   });
-  // A canvas that takes another size forgets all else: nothing is drawn before.
+  // Setting the height clears the canvas and its state, so it comes before any drawing.
   canvas.height = Math.ceil((head.height + HEAD_GAP + height + 2 * MARGIN) * scale);
   context.scale(scale, scale);
   context.fillStyle = color('--surface')();

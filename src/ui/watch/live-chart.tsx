@@ -1,16 +1,13 @@
 import { useEffect, useRef, useState } from 'react';
 
+import { Button } from '../button.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { saveCsv, savePng } from './export-chart.ts';
 
-interface LiveChartProps {
-  readonly spec: ChartSpec;
-}
-
-/** React makes the place; the chart lives in it from mount to unmount and takes its data from the store. */
-export function LiveChart({ spec }: LiveChartProps) {
+/** React renders the host element. The chart in it takes its data from the store, without React. */
+export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
   const { store } = useServe();
   const isEmpty = useServeView(spec.isEmpty);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
@@ -20,7 +17,7 @@ export function LiveChart({ spec }: LiveChartProps) {
   useEffect(() => {
     let release: (() => void) | undefined;
     let isGone = false;
-    // Loaded beside the page: its place is kept, so that nothing moves when it comes.
+    // uPlot is loaded after the page. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
       const { mountChart } = await import('./mount-chart.ts');
       if (!isGone && hostRef.current) release = mountChart(hostRef.current, spec, store);
@@ -39,33 +36,31 @@ export function LiveChart({ spec }: LiveChartProps) {
     [spec, store],
   );
 
-  // The panel's boundary shows it, as any other fault in drawing.
+  // The panel's boundary shows it.
   if (failure) throw failure;
 
   return (
     <figure className="chart">
       <figcaption>
         <div>
-          <h3>{spec.title}</h3> <span>{spec.subtitle}</span>
+          <h3>{spec.title}</h3> <span className="note">{spec.subtitle}</span>
         </div>
-        <button
-          type="button"
-          className="button-quiet"
+        <Button
+          look="quiet"
           disabled={isEmpty}
           aria-label={`${spec.title} as CSV`}
           onClick={() => saveCsv(spec, store.getState())}
         >
           CSV
-        </button>
-        <button
-          type="button"
-          className="button-quiet"
+        </Button>
+        <Button
+          look="quiet"
           disabled={isEmpty}
           aria-label={`${spec.title} as PNG`}
           onClick={() => hostRef.current && void savePng(spec, hostRef.current)}
         >
           PNG
-        </button>
+        </Button>
       </figcaption>
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />
@@ -76,7 +71,7 @@ export function LiveChart({ spec }: LiveChartProps) {
   );
 }
 
-/** Says in words what the chart shows, wherever it is, without a render for each change; returns the release. */
+/** Keeps the description current without React; returns the release. */
 function writeDescription(element: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
   element.textContent = spec.describe(store.getState());
   return store.subscribe((view, previous) => {

@@ -3,13 +3,13 @@ import { useStore } from 'zustand';
 import { useServeView } from '../state/serve-context.ts';
 import { watchSettings } from './watch-settings.ts';
 
-/** A moment for the keyboard, as the pointer on a chart chooses one: all charts show their values there. */
+/** The keyboard's way to choose a moment, whose values all charts show. */
 export function MomentField() {
   const isEmpty = useServeView(({ history }) => history.samples.length === 0);
   const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
   const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
   return (
-    <label className="moment-field">
+    <label className="moment-field note">
       Moment{' '}
       <input
         type="range"

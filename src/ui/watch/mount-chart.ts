@@ -2,27 +2,28 @@ import uPlot from 'uplot';
 import type { AlignedData } from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
+import { observeSize, observeVisibility } from '../observe.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import { readUntil } from '../state/ring-columns.ts';
 import type { ServeStore, ServeView } from '../state/serve-store.ts';
-import { onThemeChange } from '../theme/on-theme-change.ts';
+import { onThemeChange } from '../theme/theme.ts';
 import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
 const turns = createDrawTurns(1);
 
-/** Draws a chart into `host` and keeps it current, outside React; returns the release of all it took. */
+/** Draws a chart into `host` and keeps it current, outside React; returns the release. */
 export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
   const readShown = (): AlignedData =>
     toAlignedData(spec.read(store.getState(), watchSettings.getState().pausedAtSeconds));
-  /** What was there at the pause, whatever the history has forgotten since. */
+  /** The data at the pause, some of which the history may have dropped since. */
   let stopped = isPaused() ? readShown() : undefined;
   const chart = new uPlot(
     {
       ...spec.createOptions(uPlot.paths),
       ...sizeOf(host),
-      // Its legend takes values from then on: a chart that comes back with its tab has some from the start.
+      // Once ready, the legend shows values, before new data comes.
       hooks: { ready: [showNewestInLegend], setCursor: [shareCursor] },
     },
     stopped ?? readShown(),
@@ -35,12 +36,12 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     isStale = !isInView;
     if (isStale) return;
     drawnRevision = spec.revision(store.getState());
-    // Drawn at once: where the cursor goes depends on the scale that comes with the data.
+    // Drawn at once, because the cursor's place depends on the scale of the new data.
     chart.batch(() => chart.setData(stopped ?? readShown()));
     followCursor();
   };
 
-  /** The pointer's own chart tells the others; what they are told they keep to themselves. */
+  /** Only the chart under the pointer shares its cursor. */
   function shareCursor(source: uPlot): void {
     if (!host.matches(':hover')) return;
     const left = source.cursor.left ?? -1;
@@ -74,24 +75,22 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     if (hasTurned) stopped = isPaused() ? readShown() : undefined;
     if (hasTurned || settings.windowSeconds !== previous.windowSeconds) update();
   });
-  const resizeObserver = new ResizeObserver(() => chart.setSize(sizeOf(host)));
-  resizeObserver.observe(host);
-  // A chart out of sight costs nothing.
-  const visibilityObserver = new IntersectionObserver((entries) => {
-    isInView = entries.some(({ isIntersecting }) => isIntersecting);
-    if (isInView && isStale) update();
-  });
-  visibilityObserver.observe(host);
-  const stopFollowingTheme = onThemeChange(() => chart.redraw(false));
+  const releases = [
+    unsubscribeData,
+    unsubscribeSettings,
+    observeSize(host, () => chart.setSize(sizeOf(host))),
+    // A chart out of sight isn't drawn.
+    observeVisibility(host, (isVisible) => {
+      isInView = isVisible;
+      if (isInView && isStale) update();
+    }),
+    onThemeChange(() => chart.redraw(false)),
+  ];
 
   return () => {
     host.removeEventListener('pointerleave', clearCursor);
-    unsubscribeData();
+    for (const release of releases) release();
     turns.cancel(update);
-    unsubscribeSettings();
-    resizeObserver.disconnect();
-    visibilityObserver.disconnect();
-    stopFollowingTheme();
     chart.destroy();
   };
 }
@@ -100,7 +99,7 @@ function isPaused(): boolean {
   return watchSettings.getState().pausedAtSeconds !== undefined;
 }
 
-/** The moment whose values all charts show, on this tab's clock; undefined where they show the newest. */
+/** The moment whose values all charts show, on this tab's clock; undefined for the newest. */
 function chosenSeconds({ history }: ServeView): number | undefined {
   const { cursorSeconds, secondsAgo, pausedAtSeconds } = watchSettings.getState();
   if (cursorSeconds !== undefined || secondsAgo === 0) return cursorSeconds;
@@ -119,7 +118,7 @@ function sizeOf(host: HTMLElement): { width: number; height: number } {
   return { width: host.clientWidth, height: host.clientHeight - legendHeight };
 }
 
-/** Without a pointer on it the legend reads the newest values. */
+/** Without a pointer on the chart, its legend shows the newest values. */
 function showNewestInLegend(chart: uPlot): void {
   const isHovered = (chart.cursor.left ?? -1) >= 0;
   const newest = chart.data[0].length - 1;

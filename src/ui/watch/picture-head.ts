@@ -12,10 +12,10 @@ interface PlacedText {
   readonly y: number;
 }
 
-/** What stands above a chart in its picture, CSS pixels from its top left corner. */
+/** The head of a chart's picture, in CSS pixels from its top left corner. */
 export interface PictureHead {
   readonly texts: readonly PlacedText[];
-  /** The left end of each line's sample, in the order of the lines, at the middle of its name's height. */
+  /** The left end of each line's sample, at the middle of its name's height. */
   readonly samples: readonly { readonly x: number; readonly y: number }[];
   readonly height: number;
 }
@@ -26,7 +26,7 @@ export const SAMPLE_WIDTH = 22;
 const SAMPLE_GAP = 6;
 const NAME_GAP = 16;
 
-/** Title, subtitle, then each line's sample and name with its unit: all that a picture has nowhere else, no wider than the chart. */
+/** Places title, subtitle, and each line's sample and name with its unit, no wider than the chart. */
 export function placeHead(
   { title, subtitle, columnNames }: Pick<ChartSpec, 'title' | 'subtitle' | 'columnNames'>,
   width: number,
@@ -58,7 +58,7 @@ export function placeHead(
   return { texts, samples, height: y + TEXT.lineHeight };
 }
 
-/** As many words to a line as there is room for, and at least one. */
+/** At least one word to a line. */
 function wrap(text: string, width: number, widthOf: (text: string) => number): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,24 +1,26 @@
 import type uPlot from 'uplot';
 import type { Axis, Scale } from 'uplot';
 
-import { formatMs, NO_VALUE } from '../format.ts';
+import { NO_VALUE } from '../format.ts';
 import type { SampleColumn } from '../state/chart-history.ts';
 import { readUntil } from '../state/ring-columns.ts';
-import type { ServeView } from '../state/serve-store.ts';
 import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR } from './chart-spec.ts';
-import type { ChartColor, ChartSpec, LineStyle } from './chart-spec.ts';
+import type { ChartSpec, LineStyle } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
-export interface LineSpec extends LineStyle {
+interface LineSpec extends LineStyle {
   readonly label: string;
   readonly column: SampleColumn;
 }
 
-interface TimeChartSpec extends Pick<ChartSpec, 'testId' | 'title' | 'subtitle' | 'emptyText' | 'describe'> {
+interface TimeChartSpec extends Pick<
+  ChartSpec,
+  'testId' | 'title' | 'subtitle' | 'emptyText' | 'needsEngine' | 'describe'
+> {
   readonly lines: readonly LineSpec[];
   readonly unit: string;
   readonly format: (value: number | null) => string;
-  /** Latencies spread over decades; all else begins at 0. */
+  /** Logarithmic for latencies, which spread over decades; from 0 for all else. */
   readonly yAxis: { readonly axis: Axis; readonly scale: Scale };
 }
 
@@ -45,7 +47,7 @@ export function fromZero(max?: number): TimeChartSpec['yAxis'] {
   };
 }
 
-/** Lines over time; all such charts show the same window, and the same moment under the pointer. */
+/** Lines over time. All such charts show the same window, and the same moment under the pointer. */
 export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec): ChartSpec {
   const columns = lines.map(({ column }) => column);
   return {
@@ -77,35 +79,6 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
   };
 }
 
-/** p50, p95 and p99 of one latency: one colour, three strokes. */
-export function percentileLines(
-  name: 'ttft' | 'itl' | 'queueWait' | 'e2e',
-  lineColor: ChartColor,
-  prefix = '',
-): readonly LineSpec[] {
-  return [
-    { label: `${prefix}p50`, column: `${name}P50`, color: lineColor },
-    { label: `${prefix}p95`, column: `${name}P95`, color: lineColor, dash: [5, 4] },
-    { label: `${prefix}p99`, column: `${name}P99`, color: lineColor, dash: [2, 3] },
-  ];
-}
-
-export function describePercentiles(name: string, select: (view: ServeView) => Summary | undefined) {
-  return (view: ServeView): string => {
-    const summary = select(view);
-    if (!summary || summary.count === 0) return `no ${name} yet`;
-    const { p50, p95, p99 } = summary;
-    return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
-  };
-}
-
-interface Summary {
-  readonly count: number;
-  readonly p50: number;
-  readonly p95: number;
-  readonly p99: number;
-}
-
 function toSeries(line: LineSpec, format: TimeChartSpec['format']): uPlot.Series {
   return {
     label: line.label,
@@ -117,7 +90,7 @@ function toSeries(line: LineSpec, format: TimeChartSpec['format']): uPlot.Series
   };
 }
 
-/** A value between gaps has no line to be on: it gets a point. */
+/** A value between two gaps has no line, so it gets a point. */
 function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
   const values = chart.data[seriesIndex] ?? [];
   const isThere = (index: number): boolean => typeof values[index] === 'number';
@@ -132,7 +105,7 @@ function visibleSeconds(last: number | null): [number, number] {
   return [end - windowSeconds, end];
 }
 
-/** So that the grid stays put while the lines move. */
+/** Whole decades keep the grid still while the lines move. */
 function wholeDecades(min: number | null, max: number | null): [number, number] {
   if (min === null || max === null) return [1, 1000];
   const low = 10 ** Math.floor(Math.log10(min));

@@ -42,14 +42,14 @@ import {
 } from '../protocol/protocol.ts';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
 import { randomSeed } from '../platform/random-seed.ts';
-import { BatchLog } from '../serving/batch-log.ts';
+import { BatchLog } from '../logs/batch-log.ts';
 import {
   LoadAbandonedError,
   OverrideEndedError,
   OverrideHeldError,
   VersionMismatchError,
 } from '../protocol/errors/tabs.ts';
-import { StepLog } from '../serving/step-log.ts';
+import { StepLog } from '../logs/step-log.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { MAX_NAME_LENGTH } from '../protocol/names.ts';
@@ -735,7 +735,7 @@ export class Serve implements LinkListener {
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
   const modelName = modelNameOf(message.source);
-  if (signal?.aborted) return LoadCancelledError.of(modelName, 'it was asked for');
+  if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }
 

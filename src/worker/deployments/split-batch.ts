@@ -1,6 +1,6 @@
 import type { BatchContext } from '../../batching/batch.ts';
 import { BatchSizeMismatchError } from '../../batching/errors.ts';
-import { isMemoryError } from '../serving/fault-of.ts';
+import { isMemoryError } from '../runtime/fault-of.ts';
 
 export type BatchHandler<Item> = (
   items: readonly Item[],

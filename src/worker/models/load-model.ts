@@ -5,17 +5,18 @@ import { openCheckpoint } from './checkpoint/open-checkpoint.ts';
 import { lazyBytes } from './checkpoint/packed-source.ts';
 import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
 import { readGenerationDefaults } from './generation-config.ts';
-import type { Gpt2Config } from './gpt2/config.ts';
+import { readModel } from './families.ts';
+import type { ModelConfig } from './model-config.ts';
 import type { ModelFolder, ModelTexts } from './store/model-store.ts';
 import { servedFolder } from './model-files.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/protocol.ts';
-import type { Gpt2Backend } from '../runtime/model-backend.ts';
+import type { ModelBackend } from '../runtime/model-backend.ts';
 
 export interface LoadedModel {
-  readonly config: Gpt2Config;
+  readonly config: ModelConfig;
   readonly tokenizer: Tokenizer;
-  readonly backend: Gpt2Backend;
+  readonly backend: ModelBackend;
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
 }
@@ -76,22 +77,24 @@ export async function loadStoredModel(
 
 async function load(
   id: string,
-  { config, generationConfig, tokenizer: tokenizerJson, tokenizerConfig }: ModelTexts,
-  { packed, weights }: Omit<PackedModel, 'config'>,
+  texts: ModelTexts,
+  { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel> {
-  const tokenizer = await createTokenizer(tokenizerJson, tokenizerConfig);
+  const model = readModel(texts.config, texts.generationConfig);
+  const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
   report({ phase: 'prepare', loaded: 1, total: NUM_STEPS });
-  const { backend, backendInfo } = await createBackend({ config, packed, weights }, device);
+  const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
   report({ phase: 'prepare', loaded: NUM_STEPS, total: NUM_STEPS });
+  const { config } = model;
   const modelInfo: ModelInfo = {
     id,
     numParameters: packed.numParameters,
     numLayers: config.numLayers,
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,
-    generationDefaults: readGenerationDefaults(generationConfig, config.contextLength),
+    generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
   return { config, tokenizer, backend, modelInfo, backendInfo };
 }

@@ -1,10 +1,10 @@
 import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
 import type { PackedWeights } from '../models/checkpoint/packed-weights.ts';
-import type { Gpt2Config } from '../models/gpt2/config.ts';
+import type { Model } from '../models/family.ts';
 import type { BackendChoice, BackendInfo, Rung, WorkerPast } from '../protocol/protocol.ts';
 import { ladderOf, NO_PAST } from '../protocol/ladder.ts';
 import { AdapterGoneError, NoWebGpuAdapterError, RungUnavailableError } from '../protocol/errors/runtime.ts';
-import type { Gpt2Backend } from './model-backend.ts';
+import type { ModelBackend } from './model-backend.ts';
 import { requestGpuDevice, type GpuDevice } from './webgpu/gpu-device.ts';
 import { WasmBackend } from './wasm/wasm-backend.ts';
 import { WebGpuBackend } from './webgpu/webgpu-backend.ts';
@@ -90,43 +90,27 @@ function memoryOfMachine(): number | undefined {
 }
 
 export interface CreatedBackend {
-  readonly backend: Gpt2Backend;
+  readonly backend: ModelBackend;
   readonly backendInfo: BackendInfo;
 }
 
 export interface PackedModel {
-  readonly config: Gpt2Config;
+  readonly model: Model;
   readonly packed: PackedWeights;
   /** The packed file, or what reads it (`lazyBytes`). */
   readonly weights: Uint8Array;
 }
 
-/** Makes packed weights ready to run; when it resolves, nobody reads `weights` any more. */
+/** Makes packed weights ready to run. `weights` is not read any more when it resolves. */
 export async function createBackend(model: PackedModel, device: DeviceChoice): Promise<CreatedBackend> {
-  const { dtype } = model.packed;
   const { rung, fallbackReason } = device;
+  const shared = { rung, precision: model.packed.dtype, fallbackReason };
   if ('gpu' in device) {
-    const { adapterName, isSoftwareAdapter } = device.gpu;
+    const { adapterName: adapter, isSoftwareAdapter } = device.gpu;
     const backend = await WebGpuBackend.create({ gpu: device.gpu, ...model });
-    const backendInfo: BackendInfo = {
-      name: 'webgpu',
-      rung,
-      precision: dtype,
-      adapter: adapterName,
-      isSoftwareAdapter,
-      fallbackReason,
-    };
-    return { backend, backendInfo };
+    return { backend, backendInfo: { ...shared, name: 'webgpu', adapter, isSoftwareAdapter } };
   }
   const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
-  const threads = backend.numThreads === 1 ? '1 thread' : `${backend.numThreads} threads`;
-  const backendInfo: BackendInfo = {
-    name: 'wasm',
-    rung,
-    precision: dtype,
-    adapter: `CPU, ${threads}`,
-    isSoftwareAdapter: false,
-    fallbackReason,
-  };
-  return { backend, backendInfo };
+  const adapter = `CPU, ${backend.numThreads} thread${backend.numThreads === 1 ? '' : 's'}`;
+  return { backend, backendInfo: { ...shared, name: 'wasm', adapter, isSoftwareAdapter: false } };
 }

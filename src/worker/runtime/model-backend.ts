@@ -36,7 +36,7 @@ export interface SampleOutput {
  * A loaded GPT-2 with its K/V cache on one device: staging rows for prefill, and slots for decode. WebGPU and WASM
  * implement it; what is above it does not know which one runs. Calls must not overlap.
  */
-export interface Gpt2Backend {
+export interface ModelBackend {
   /** Whether a forward pass may be launched before the tokens of the one before it are read back. */
   readonly isPipelined: boolean;
   readonly kvCacheLimits: KvCacheLimits;

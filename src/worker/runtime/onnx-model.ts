@@ -1,5 +1,5 @@
 import { ModelFileMissingError } from '../protocol/errors/model.ts';
-import { isWasmAbort } from '../serving/fault-of.ts';
+import { isWasmAbort } from './fault-of.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import { ortInUse, ortMutex } from './ort.ts';
 

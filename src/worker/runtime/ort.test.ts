@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type * as ImportPart from '../platform/import-part.ts';
-import { isFault } from '../serving/fault-of.ts';
+import { isFault } from './fault-of.ts';
 
 vi.mock('onnxruntime-web/wasm', () => ({ env: { wasm: {} } }));
 

@@ -9,7 +9,7 @@ import type {
 } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../protocol/ids.ts';
-import { Gpt2Runner } from './runner.ts';
+import { BackendRunner } from './runner.ts';
 import { ScriptedBackend } from './scripted-backend.ts';
 
 function row(slot: number, startPosition: number, ...tokenIds: number[]): StepRow {
@@ -47,12 +47,12 @@ const decode = (rows: StepRow[], transfers: DecodeStep['transfers'] = []): Decod
 
 function createRunner() {
   const backend = new ScriptedBackend();
-  const runner = new Gpt2Runner(backend);
+  const runner = new BackendRunner(backend);
   const run = (step: Step): Promise<StepOutput> => runner.start(step).output;
   return { backend, runner, run };
 }
 
-describe('Gpt2Runner', () => {
+describe('BackendRunner', () => {
   it('prefills in the staging row and copies it to the slot with the last chunk alone', async () => {
     const { backend, run } = createRunner();
     const first = await run(prefill([row(2, 0, 5, 6)], { isLastChunk: false }));

@@ -10,7 +10,7 @@ import type {
   StepOutput,
   StepRow,
 } from '../../batching/generation/model-runner.ts';
-import type { Gpt2Backend, SampleOutput } from './model-backend.ts';
+import type { ModelBackend, SampleOutput } from './model-backend.ts';
 import { scoreTokens } from './score-tokens.ts';
 
 /** Who replaces what runs the steps, where that is at an end. */
@@ -23,12 +23,12 @@ export interface RunSupervisor {
 }
 
 /** Runs the engine's steps on a GPT-2 backend, which samples from the logits of the last token. */
-export class Gpt2Runner implements ModelRunner {
-  readonly #backend: Gpt2Backend;
+export class BackendRunner implements ModelRunner {
+  readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
   /** @param supervisor Without one, a step that fails is the engine's to deal with. */
-  constructor(backend: Gpt2Backend, supervisor?: RunSupervisor) {
+  constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
     this.#backend = backend;
     this.#supervisor = supervisor;
   }

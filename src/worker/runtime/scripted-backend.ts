@@ -1,4 +1,4 @@
-import type { Gpt2Config } from '../models/gpt2/config.ts';
+import type { ModelConfig } from '../models/model-config.ts';
 import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../batching/generation/model-runner.ts';
 import { createCpuSampler } from './wasm/cpu-sampler.ts';
@@ -7,24 +7,19 @@ import {
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
-  type Gpt2Backend,
+  type ModelBackend,
   type SampleOutput,
 } from './model-backend.ts';
 
 /** Test support: a model whose next token is always the last one plus one, recording what it is asked to do. */
-export class ScriptedBackend implements Gpt2Backend {
-  static readonly config: Gpt2Config = {
+export class ScriptedBackend implements ModelBackend {
+  static readonly config: ModelConfig = {
     vocabSize: 64,
     contextLength: 300,
-    embeddingSize: 4,
     numLayers: 1,
     numHeads: 1,
+    numKvHeads: 1,
     headSize: 4,
-    innerSize: 16,
-    layerNormEpsilon: 1e-5,
-    activation: 'gelu_tanh',
-    attentionScales: [0.5],
-    isHeadSeparate: false,
     eosTokenIds: [63],
   };
   /** One line per call. */

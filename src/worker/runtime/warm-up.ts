@@ -2,8 +2,8 @@ import { KvSlotPool } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../protocol/ids.ts';
-import type { Gpt2Config } from '../models/gpt2/config.ts';
-import type { ForwardTarget, Gpt2Backend } from './model-backend.ts';
+import type { ModelConfig } from '../models/model-config.ts';
+import type { ForwardTarget, ModelBackend } from './model-backend.ts';
 import { orHang } from './or-hang.ts';
 
 interface WarmUpShape {
@@ -34,8 +34,8 @@ const PATIENCE_MS = 300_000;
  * @throws StepHangError where one comes to no end.
  */
 export async function warmUp(
-  backend: Gpt2Backend,
-  config: Gpt2Config,
+  backend: ModelBackend,
+  config: ModelConfig,
   report: (done: number, total: number) => void,
 ): Promise<void> {
   const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
@@ -47,7 +47,7 @@ export async function warmUp(
   report(shapes.length, shapes.length);
 }
 
-async function runOnce(backend: Gpt2Backend, { target, numRows, tokensPerRow }: WarmUpShape): Promise<void> {
+async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }: WarmUpShape): Promise<void> {
   const capacity = backend.kvCacheLimits.capacityFor(tokensPerRow);
   backend.resize({ numSlots: numRows, numStagingRows: numRows, capacity });
   const numTokens = numRows * tokensPerRow;

@@ -1,4 +1,4 @@
-import { GRAPH_IO } from '../models/gpt2/graph.ts';
+import { GRAPH_IO } from '../models/graph/model-graph.ts';
 
 /** What goes wrong in one worker's life. */
 export type InjectedFault =

@@ -62,7 +62,7 @@ export class LoadJob {
   pause(): void {
     if (this.#pause || this.#cancelled) return;
     this.#pause = Promise.withResolvers();
-    this.#run.abort(LoadCancelledError.of(this.id, 'it is paused'));
+    this.#run.abort(LoadCancelledError.of(this.id, 'paused'));
     this.#report();
   }
 

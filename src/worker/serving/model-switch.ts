@@ -4,6 +4,7 @@ import { chooseDevice, limitsOf, type DeviceChoice } from '../runtime/create-bac
 import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
 import { importPart } from '../platform/import-part.ts';
 import { LoadJob } from './load-job.ts';
+import type { RemovableField } from './status-board.ts';
 import {
   embeddedId,
   loadEmbeddedModel,
@@ -28,7 +29,7 @@ import type {
   WorkerPast,
   WorkerStatus,
 } from '../protocol/protocol.ts';
-import { isFault } from './fault-of.ts';
+import { isFault } from '../runtime/fault-of.ts';
 import { ladderOf } from '../protocol/ladder.ts';
 import { StepHangError } from '../protocol/errors/runtime.ts';
 import { warmUp } from '../runtime/warm-up.ts';
@@ -46,14 +47,11 @@ export interface ModelSwitchOptions {
   readonly backend: BackendChoice;
   readonly past: WorkerPast;
   readonly generator: Pick<TextGeneratorDeployment, 'useModel' | 'fail'>;
-  readonly onStatus: (change: Partial<WorkerStatus>, over: readonly EndedStatus[]) => void;
+  readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
   /** The first model cannot be made ready by this worker, or nothing can that is asked of its runtime; by another one it may. */
   readonly onFault: (cause: unknown) => void;
 }
-
-/** What a status can do without. */
-export type EndedStatus = 'progress' | 'error' | 'load' | 'loadFailure';
 
 /** A model that is ready to serve, and where it is stored; the embedded one is not. */
 interface ReadyModel {
@@ -126,7 +124,7 @@ export class ModelSwitch {
     const last = this.#job;
     // Nobody new waits for one that was ended, though it is still here.
     if (last && !last.job.isCancelled && last.job.name === name && source.type !== 'files') return last.done;
-    last?.job.cancel(`${id} was asked for instead`);
+    last?.job.cancel(`${id} is loaded instead`);
     const job = new LoadJob(name, id, systemClock, (load) =>
       this.#options.onStatus({ load }, ['loadFailure']),
     );
@@ -138,7 +136,7 @@ export class ModelSwitch {
 
   steer(action: 'pause' | 'resume' | 'cancel'): void {
     const job = this.#job?.job;
-    if (action === 'cancel') job?.cancel('it was asked for');
+    if (action === 'cancel') job?.cancel('cancelled');
     else job?.[action]();
   }
 

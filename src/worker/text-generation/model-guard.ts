@@ -1,7 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
 import type { Step } from '../../batching/generation/model-runner.ts';
 import type { RequestId } from '../protocol/protocol.ts';
-import type { Gpt2Backend } from '../runtime/model-backend.ts';
+import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/step-watchdog.ts';
 import { parseSequenceId } from './sequence-id.ts';
@@ -31,7 +31,7 @@ export class ModelGuard implements RunSupervisor {
 
   /** @param maxRows Sequences that may run together at first; after a while with so few, more are tried again. */
   constructor(
-    backend: Pick<Gpt2Backend, 'failure'>,
+    backend: Pick<ModelBackend, 'failure'>,
     clock: Clock,
     listener: ModelGuardListener,
     maxRows?: number,
@@ -66,7 +66,7 @@ export class ModelGuard implements RunSupervisor {
     this.#listener.onFault(cause, requestIdsOf(step));
   }
 
-  async #watchForFailure({ failure }: Pick<Gpt2Backend, 'failure'>): Promise<void> {
+  async #watchForFailure({ failure }: Pick<ModelBackend, 'failure'>): Promise<void> {
     this.#failRunning(await failure);
   }
 

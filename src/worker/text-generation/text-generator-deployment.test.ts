@@ -5,7 +5,7 @@ import { createGenerationMetrics } from '../../batching/metrics/generation-metri
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { RequestUpdate } from '../protocol/protocol.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { StatsReporter } from '../serving/stats-reporter.ts';
+import { StatsReporter } from '../logs/stats-reporter.ts';
 import { createScriptedModel, createServedModel } from '../test-support.ts';
 import { TextGeneratorDeployment } from './text-generator-deployment.ts';
 

@@ -4,7 +4,7 @@ import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batchin
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
-import type { StatsReporter } from '../serving/stats-reporter.ts';
+import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { Deadlines } from './deadlines.ts';
 import { isSameModel, servedModel } from '../protocol/served-model.ts';

@@ -9,7 +9,7 @@ import type { GenerationRequest } from '../../batching/generation/request.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import type { ClientId, RequestId, RequestUpdate, Resumption } from '../protocol/protocol.ts';
-import { Gpt2Runner } from '../runtime/runner.ts';
+import { BackendRunner } from '../runtime/runner.ts';
 import { sequenceIdOf } from './sequence-id.ts';
 import { servedModel } from '../protocol/served-model.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
@@ -76,7 +76,7 @@ export class TextGenerator implements PromptGenerator {
     this.#listener = listener;
     this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
     this.#engine = new Engine({
-      runner: new Gpt2Runner(model.backend, this.#guard),
+      runner: new BackendRunner(model.backend, this.#guard),
       clock: systemClock,
       contextLength: model.config.contextLength,
       eosTokenIds: model.config.eosTokenIds,

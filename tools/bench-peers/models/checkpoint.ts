@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-import type { Gpt2Config } from '../../../src/worker/models/gpt2/config.ts';
+import { readGpt2Config, type Gpt2Config } from '../../../src/worker/models/gpt2/config.ts';
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../../src/worker/models/checkpoint/model-plan.ts';
@@ -43,7 +43,7 @@ export async function readCheckpoint(folder: URL): Promise<Checkpoint> {
     { shape, values: new Float32Array(bytes.slice(offset, offset + length).buffer) },
   ]);
   return {
-    config: checkpoint.config,
+    config: readGpt2Config(readJson(new URL('config.json', folder)), undefined),
     weights: new Map(weights),
     tokenizer: readJson(new URL('tokenizer.json', folder)),
   };

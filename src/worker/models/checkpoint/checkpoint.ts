@@ -1,6 +1,6 @@
-import type { Gpt2Config } from '../gpt2/config.ts';
-import type { TensorView } from './safetensors.ts';
+import type { Model, SkippedTensor } from '../family.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
+import type { TensorView } from './safetensors.ts';
 
 /** Bytes of a file, `end` exclusive. */
 export interface ByteRange {
@@ -8,20 +8,12 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/**
- * A causal mask that old versions of huggingface/transformers saved with each layer, [1, 1, n, n]: ones on and below the
- * diagonal, zeros above. Nobody reads it, and its bytes are known without fetching them.
- */
-export interface SkippedMask extends TensorView {
-  readonly name: string;
-}
-
-/** One `.safetensors` file of a checkpoint and what of it is read. */
+/** One `.safetensors` file of a checkpoint. */
 export interface WeightFile {
   readonly file: RandomAccessFile;
-  /** All of the file but the masks, in its order. */
+  /** All of the file but the skipped tensors, in its order. */
   readonly neededRanges: readonly ByteRange[];
-  readonly skippedMasks: readonly SkippedMask[];
+  readonly skippedTensors: readonly SkippedTensor[];
 }
 
 /** A tensor of the forward pass in one of the weight files. */
@@ -29,17 +21,18 @@ export interface CheckpointTensor extends TensorView {
   readonly file: RandomAccessFile;
 }
 
-/** What is known of a checkpoint when its JSON files and the headers of its weight files are read. */
+/** Everything that a checkpoint's JSON files and the headers of its weight files say. */
 export interface Checkpoint {
-  readonly config: Gpt2Config;
+  /** Parsed `config.json`. */
+  readonly config: unknown;
   /** Parsed; `undefined` where there is none. */
   readonly generationConfig: unknown;
   /** Parsed `tokenizer.json`. */
   readonly tokenizer: unknown;
   /** Parsed `tokenizer_config.json`. */
   readonly tokenizerConfig: unknown;
+  readonly model: Model;
   readonly weightFiles: readonly WeightFile[];
-  /** By the name that the graph has for it, without `transformer.`; `lm_head.weight` only where it is not tied. */
+  /** By the names in `model.tensors`. */
   readonly tensors: ReadonlyMap<string, CheckpointTensor>;
-  readonly numParameters: number;
 }

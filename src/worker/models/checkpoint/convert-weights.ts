@@ -1,5 +1,6 @@
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
 import { SLICE_BYTES, type ModelPlan } from './model-plan.ts';
@@ -119,7 +120,7 @@ async function* slicesOf(
 ): AsyncGenerator<Slice> {
   const [allRows = 1] = shape;
   const rowBytes = (source.end - source.begin) / allRows;
-  const rowsAtOnce = role === 'embedding' ? Math.max(1, Math.floor(SLICE_BYTES / rowBytes)) : allRows;
+  const rowsAtOnce = isSplitByRows({ role }) ? Math.max(1, Math.floor(SLICE_BYTES / rowBytes)) : allRows;
   for (let firstRow = 0; firstRow < allRows; firstRow += rowsAtOnce) {
     const numRows = Math.min(rowsAtOnce, allRows - firstRow);
     const begin = source.begin + firstRow * rowBytes;
@@ -138,7 +139,7 @@ function dtypeOf({ dtype }: CheckpointTensor): 'F32' | 'F16' | 'BF16' {
 /** An embedding's rows are what is multiplied with; of a `Conv1D` matrix, [in, out], it is the columns. */
 function matrixOf({ values, numRows }: Slice, { role, shape }: PackedTensor): WeightMatrix {
   const [, numColumns = 1] = shape;
-  return role === 'embedding'
+  return isSplitByRows({ role })
     ? { values, numRows, length: numColumns, rowStride: numColumns, stride: 1 }
     : { values, numRows: numColumns, length: numRows, rowStride: 1, stride: numColumns };
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readGpt2Config } from '../gpt2/config.ts';
-import { gpt2Tensors } from '../gpt2/tensors.ts';
+import { readModel } from '../families.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
 import { planModel, type DeviceLimits } from './model-plan.ts';
@@ -93,22 +92,22 @@ describe('rejects', () => {
 
 /** What is known of a checkpoint of F32 by its headers. */
 function checkpointOf(fields: object): Checkpoint {
-  const config = readGpt2Config(fields);
+  const model = readModel(fields, undefined);
   let end = 0;
   const tensors = new Map<string, CheckpointTensor>();
   const file = memoryFile('model.safetensors', new Uint8Array());
-  for (const { name, shape } of gpt2Tensors(config)) {
+  for (const { name, shape } of model.tensors) {
     const begin = end;
     end += 4 * shape.reduce((product, size) => product * size, 1);
     tensors.set(name, { dtype: 'F32', shape, begin, end, file });
   }
   return {
-    config,
+    config: fields,
     generationConfig: undefined,
     tokenizer: {},
     tokenizerConfig: {},
-    weightFiles: [{ file, neededRanges: [{ begin: 0, end }], skippedMasks: [] }],
+    model,
+    weightFiles: [{ file, neededRanges: [{ begin: 0, end }], skippedTensors: [] }],
     tensors,
-    numParameters: end / 4,
   };
 }

@@ -1,8 +1,7 @@
-import type { Gpt2Config } from '../gpt2/config.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
-import { gpt2Tensors } from '../gpt2/tensors.ts';
+import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config.ts';
 import type { Checkpoint } from './checkpoint.ts';
-import { BYTES_PER_VALUE, countElements, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
+import { BYTES_PER_VALUE, layOut, type Dtype, type PackedLayout } from './packed-weights.ts';
 
 /** What the caller asks for. `auto`: the best that the device has and that fits. */
 export type DtypeChoice = 'auto' | Dtype;
@@ -60,6 +59,7 @@ export const SLICE_BYTES = 2 ** 23;
  * @throws UnsupportedDtypeError where fp16 is asked for and the device does not compute in it.
  */
 export function planModel(checkpoint: Checkpoint, choice: DtypeChoice, device: DeviceLimits): ModelPlan {
+  const { config, tensors } = checkpoint.model;
   const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
   if (choice === 'fp16' && !hasFloat16) throw UnsupportedDtypeError.of('fp16', 'shader-f16');
   const candidates: readonly Dtype[] =
@@ -67,41 +67,48 @@ export function planModel(checkpoint: Checkpoint, choice: DtypeChoice, device: D
   const obstacles: string[] = [];
   for (const dtype of candidates) {
     const precision = hasFloat16 && dtype !== 'fp32' ? 'float16' : 'float32';
-    const layout = layOut(gpt2Tensors(checkpoint.config), dtype, precision);
-    const bytes = measure(checkpoint, layout, device);
-    const obstacle = findObstacle(checkpoint.config, layout, bytes, device);
+    const layout = layOut(tensors, dtype, precision);
+    const kvBytes = config.contextLength * kvBytesPerToken(config, BYTES_PER_VALUE[precision]);
+    const bytes = measure(checkpoint, layout, kvBytes, device);
+    const obstacle = findObstacle(layout, bytes, kvBytes / (2 * config.numLayers), device);
     if (obstacle === undefined) return { layout, bytes, reason: obstacles.join('; ') };
     obstacles.push(`as ${dtype} ${obstacle}`);
   }
-  throw ModelTooLargeError.of(obstacles.join('; '), checkpoint.numParameters);
+  throw ModelTooLargeError.of(obstacles.join('; '), countParameters(tensors));
 }
 
-function measure(checkpoint: Checkpoint, layout: PackedLayout, { kind }: DeviceLimits): PlanBytes {
-  const { weightFiles, config } = checkpoint;
-  const ranges = weightFiles.flatMap(({ neededRanges }) => neededRanges);
+/** @param kvBytes K/V of one sequence of full length. */
+function measure(
+  checkpoint: Checkpoint,
+  layout: PackedLayout,
+  kvBytes: number,
+  { kind }: DeviceLimits,
+): PlanBytes {
+  const ranges = checkpoint.weightFiles.flatMap(({ neededRanges }) => neededRanges);
   const whileConverting = layout.tensors.map(({ name, role, length, scales }) => {
+    if (isSplitByRows({ role })) return 4 * SLICE_BYTES;
     const { begin = 0, end = 0 } = checkpoint.tensors.get(name) ?? {};
-    const packed = length + (scales?.length ?? 0);
-    if (role === 'embedding') return 4 * SLICE_BYTES;
     // Read, widened and packed.
-    return 3 * (end - begin) + packed;
+    return 3 * (end - begin) + length + (scales?.length ?? 0);
   });
   const whileLoading = layout.tensors.map(({ length }) => length);
+  const weights = kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
   return {
     download: ranges.reduce((sum, { begin, end }) => sum + end - begin, 0),
     stored: layout.size,
-    device:
-      (kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size) +
-      2 * config.numLayers * 2 * kvRowBytes(config, layout),
+    device: weights + 2 * kvBytes,
     peakHeap: Math.max(...whileConverting, ...whileLoading),
   };
 }
 
-/** What stands against a layout, or `undefined`. */
+/**
+ * @param kvBufferBytes K or V of one sequence of full length in one layer.
+ * @returns Why the layout does not fit, or `undefined`.
+ */
 function findObstacle(
-  config: Gpt2Config,
   layout: PackedLayout,
   bytes: PlanBytes,
+  kvBufferBytes: number,
   device: DeviceLimits,
 ): string | undefined {
   if (layout.size > LARGEST_FILE)
@@ -114,15 +121,9 @@ function findObstacle(
     return exceeds('memory', bytes.device, 'of this machine that a page may take', share);
   if (device.kind === 'wasm') return undefined;
   const limit = Math.min(device.maxBufferSize, device.maxStorageBufferBindingSize);
-  // Embeddings are bound in blocks of rows.
-  const lengths = layout.tensors.filter(({ role }) => role !== 'embedding').map(({ length }) => length);
-  const largest = Math.max(kvRowBytes(config, layout), ...lengths);
+  const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);
+  const largest = Math.max(kvBufferBytes, ...lengths);
   return largest > limit ? exceeds('one buffer', largest, 'that this GPU binds', limit) : undefined;
-}
-
-/** K or V of one sequence of full length in one layer. */
-function kvRowBytes({ contextLength, embeddingSize }: Gpt2Config, { precision }: PackedLayout): number {
-  return countElements([contextLength, embeddingSize]) * BYTES_PER_VALUE[precision];
 }
 
 function exceeds(what: string, bytes: number, ofWhat: string, limit: number): string {

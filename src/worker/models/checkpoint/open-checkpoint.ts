@@ -4,10 +4,11 @@ import {
   ModelFileMissingError,
   UnsupportedModelError,
 } from '../../protocol/errors/model.ts';
-import { readGpt2Config } from '../gpt2/config.ts';
-import { gpt2Tensors, type Gpt2Tensor } from '../gpt2/tensors.ts';
+import { readModel } from '../families.ts';
+import type { Model } from '../family.ts';
+import type { ModelTensor } from '../model-config.ts';
 import { readSafetensorsIndex, type SafetensorsIndex } from './safetensors.ts';
-import type { ByteRange, Checkpoint, CheckpointTensor, SkippedMask, WeightFile } from './checkpoint.ts';
+import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
 import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import { readJson, readRequiredJson } from './read-json.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
@@ -15,38 +16,36 @@ import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 const WHOLE = 'model.safetensors';
 const SHARD_INDEX = 'model.safetensors.index.json';
 
-/** Some checkpoints were saved from the model with its head, others from the model below it. */
-const PREFIX = 'transformer.';
-
-const CAUSAL_MASK = /^h\.\d+\.attn\.bias$/;
-
 const READABLE_DTYPES: ReadonlySet<string> = new Set(['F32', 'F16', 'BF16']);
 
-/** Of this folder: a path into another one is none of a checkpoint's. */
+/** Plain file names only: a shard may not point outside the folder. */
 const SHARD_NAME = /^[^/\\]+\.safetensors$/;
 
 /**
- * Reads all that a checkpoint says about itself: its JSON files, and of its weight files the headers alone. Every
- * tensor of the forward pass is found, and its shape and dtype are checked.
+ * Reads the JSON files of a checkpoint and the headers of its weight files. Finds every tensor of the forward pass and
+ * checks its shape and dtype.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
 export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint> {
-  const [config, generationConfig, tokenizerFiles] = await Promise.all([
-    readRequiredJson(files, 'config.json').then(readGpt2Config),
-    readJson(files, 'generation_config.json'),
-    readTokenizerFiles(files),
-  ]);
+  const [modelFiles, tokenizerFiles] = await Promise.all([readModelFiles(files), readTokenizerFiles(files)]);
   const indexed = await indexWeightFiles(files);
-  const tensors = findTensors(indexed, gpt2Tensors(config));
   return {
-    config,
-    generationConfig,
+    ...modelFiles,
     ...tokenizerFiles,
-    weightFiles: indexed.map(describeWeightFile),
-    tensors,
-    numParameters: gpt2Tensors(config).reduce((sum, { shape }) => sum + countElements(shape), 0),
+    weightFiles: indexed.map((file) => describeWeightFile(file, modelFiles.model)),
+    tensors: findTensors(indexed, modelFiles.model),
   };
+}
+
+async function readModelFiles(
+  files: CheckpointFiles,
+): Promise<Pick<Checkpoint, 'config' | 'generationConfig' | 'model'>> {
+  const [config, generationConfig] = await Promise.all([
+    readRequiredJson(files, 'config.json'),
+    readJson(files, 'generation_config.json'),
+  ]);
+  return { config, generationConfig, model: readModel(config, generationConfig) };
 }
 
 interface IndexedFile {
@@ -84,21 +83,18 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
   return [...shards];
 }
 
-function findTensors(
-  files: readonly IndexedFile[],
-  wanted: readonly Gpt2Tensor[],
-): ReadonlyMap<string, CheckpointTensor> {
+function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
   const all = new Map<string, CheckpointTensor>();
   for (const { file, index } of files) {
-    for (const [name, view] of index.tensors) all.set(withoutPrefix(name), { ...view, file });
+    for (const [name, view] of index.tensors) all.set(withoutPrefix(name, model), { ...view, file });
   }
   const listed = files.length === 1 ? (files[0]?.file.name ?? WHOLE) : SHARD_INDEX;
-  return new Map(wanted.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
+  return new Map(model.tensors.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
 }
 
 function requireTensor(
   all: ReadonlyMap<string, CheckpointTensor>,
-  { name, shape }: Gpt2Tensor,
+  { name, shape }: ModelTensor,
   listed: string,
 ): CheckpointTensor {
   const tensor = all.get(name);
@@ -115,15 +111,13 @@ function requireTensor(
   return tensor;
 }
 
-function describeWeightFile({ file, index }: IndexedFile): WeightFile {
-  const skippedMasks: SkippedMask[] = [];
-  for (const [name, view] of index.tensors) {
-    const [batch, head, rows, columns] = view.shape;
-    const isSquare = view.shape.length === 4 && batch === 1 && head === 1 && rows === columns;
-    if (isSquare && CAUSAL_MASK.test(withoutPrefix(name))) skippedMasks.push({ name, ...view });
-  }
-  skippedMasks.sort((a, b) => a.begin - b.begin);
-  return { file, skippedMasks, neededRanges: rangesBetween(skippedMasks, file.size) };
+function describeWeightFile({ file, index }: IndexedFile, model: Model): WeightFile {
+  const skippedTensors = Array.from(index.tensors, ([name, view]) =>
+    model.skipTensor(withoutPrefix(name, model), view),
+  )
+    .filter((tensor) => tensor !== undefined)
+    .toSorted((a, b) => a.begin - b.begin);
+  return { file, skippedTensors, neededRanges: rangesBetween(skippedTensors, file.size) };
 }
 
 function rangesBetween(gaps: readonly ByteRange[], end: number): readonly ByteRange[] {
@@ -134,10 +128,6 @@ function rangesBetween(gaps: readonly ByteRange[], end: number): readonly ByteRa
     .filter((range) => range.begin < range.end);
 }
 
-function withoutPrefix(name: string): string {
-  return name.startsWith(PREFIX) ? name.slice(PREFIX.length) : name;
-}
-
-function countElements(shape: readonly number[]): number {
-  return shape.reduce((product, size) => product * size, 1);
+function withoutPrefix(name: string, { tensorPrefix }: Model): string {
+  return name.startsWith(tensorPrefix) ? name.slice(tensorPrefix.length) : name;
 }

@@ -1,5 +1,4 @@
-import { readGpt2Config } from '../gpt2/config.ts';
-import { gpt2Tensors } from '../gpt2/tensors.ts';
+import { readModel } from '../families.ts';
 import { safetensorsFile } from './safetensors-builder.ts';
 import { memoryFile, type CheckpointFiles } from './checkpoint-files.ts';
 
@@ -20,7 +19,7 @@ export function tinyTensors(
   config: object = TINY_CONFIG,
   valueAt: (i: number) => number = () => 0,
 ): TensorSpecs {
-  const specs = gpt2Tensors(readGpt2Config(config)).map(({ name, shape }): [string, TensorSpecs[string]] => {
+  const specs = readModel(config, undefined).tensors.map(({ name, shape }): [string, TensorSpecs[string]] => {
     const numElements = shape.reduce((product, size) => product * size, 1);
     const values = Float32Array.from({ length: numElements }, (_, i) => valueAt(i));
     return [name, { dtype: 'F32', shape, bytes: new Uint8Array(values.buffer) }];

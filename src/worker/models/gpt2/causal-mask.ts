@@ -1,7 +1,10 @@
-import type { SkippedMask } from '../checkpoint/checkpoint.ts';
+import type { SkippedTensor } from '../family.ts';
+import type { TensorView } from '../checkpoint/safetensors.ts';
 
-/** 1 in each dtype that masks were saved in, little-endian. */
-const ONE_OF_DTYPE: Readonly<Record<string, readonly number[]>> = {
+const CAUSAL_MASK = /^h\.\d+\.attn\.bias$/;
+
+/** The number 1, little-endian, in each dtype that masks were saved in. */
+const BYTES_OF_ONE: Readonly<Record<string, readonly number[]>> = {
   BOOL: [1],
   U8: [1],
   F16: [0x00, 0x3c],
@@ -9,17 +12,20 @@ const ONE_OF_DTYPE: Readonly<Record<string, readonly number[]>> = {
   F32: [0x00, 0x00, 0x80, 0x3f],
 };
 
-/** The bytes of a mask that was not fetched, as PyTorch saved it; undefined for a dtype that none is known in. */
-export function causalMaskBytes({
-  shape,
-  dtype,
-  begin,
-  end,
-}: Omit<SkippedMask, 'name'>): Uint8Array | undefined {
-  const one = ONE_OF_DTYPE[dtype];
-  const size = shape.at(-1) ?? 0;
-  if (!one || end - begin !== size * size * one.length) return undefined;
-  const bytes = new Uint8Array(end - begin);
+/**
+ * Old versions of huggingface/transformers saved a causal mask with each layer: [1, 1, n, n], with ones on and below the
+ * diagonal and zeros above.
+ */
+export function skipCausalMask(name: string, view: TensorView): SkippedTensor | undefined {
+  const [batch, head, rows = 0, columns] = view.shape;
+  const isSquare = view.shape.length === 4 && batch === 1 && head === 1 && rows === columns;
+  const one = BYTES_OF_ONE[view.dtype];
+  if (!isSquare || !one || !CAUSAL_MASK.test(name)) return undefined;
+  return { ...view, contents: () => causalMask(rows, one) };
+}
+
+function causalMask(size: number, one: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(size * size * one.length);
   const ones = Uint8Array.from({ length: size * one.length }, (_, i) => one[i % one.length] ?? 0);
   for (let row = 0; row < size; row++) {
     bytes.set(ones.subarray(0, (row + 1) * one.length), row * ones.byteLength);

@@ -2,254 +2,204 @@ import {
   bitsOf,
   BLOCK_SIZE,
   BYTES_PER_VALUE,
-  countElements,
   type PackedLayout,
   type PackedTensor,
+  type Precision,
 } from '../checkpoint/packed-weights.ts';
-import { HEAD, TOKEN_EMBEDDING } from '../gpt2/tensors.ts';
-import type { OnnxInitializer, OnnxNode } from './onnx-proto.ts';
+import { countElements, isSplitByRows } from '../model-config.ts';
+import type { OnnxNodes } from './onnx-nodes.ts';
+import type { OnnxInitializer } from './onnx-proto.ts';
 
-/** Where the graph's initializers lie: in this file of external data. */
+/** The file of external data that holds the graph's initializers. */
 export const WEIGHTS_LOCATION = 'weights';
 
-/** Rows of an embedding that are bound as one initializer. */
+/** Rows of a tensor that are bound as one initializer. A matrix has as many rows as it has outputs. */
 interface RowBlock {
   readonly name: string;
   readonly firstRow: number;
-  readonly endRow: number;
+  readonly numRows: number;
+  /** Values in a row. */
+  readonly length: number;
+  /** Bits of a quantised value. */
+  readonly bits: 8 | 4 | undefined;
+  /** Offsets in the packed file. */
+  readonly offset: number;
+  readonly scalesOffset: number;
 }
 
-/** The packed weights as initializers, and the nodes that multiply with them and look up in them. */
+/** The packed weights as initializers of a graph. Adds the nodes that multiply with them and look up in them. */
 export class GraphWeights {
-  readonly initializers: OnnxInitializer[] = [];
-  readonly #layout: PackedLayout;
-  readonly #maxBindingBytes: number;
-  readonly #tensors: ReadonlyMap<string, PackedTensor>;
-  /** The embedding that gives the logits. */
-  readonly #head: string;
+  readonly #nodes: OnnxNodes;
+  readonly #precision: Precision;
+  readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
 
-  /** @param maxBindingBytes What a shader can bind at once; larger embeddings are bound in blocks of rows. */
-  constructor(layout: PackedLayout, maxBindingBytes: number) {
-    this.#layout = layout;
-    this.#maxBindingBytes = maxBindingBytes;
-    this.#tensors = new Map(layout.tensors.map((tensor) => [tensor.name, tensor]));
-    this.#head = this.#tensors.has(HEAD) ? HEAD : TOKEN_EMBEDDING;
-    for (const tensor of layout.tensors) this.#addInitializers(tensor);
-  }
-
-  /** [.., in] x the matrix [in, out] */
-  multiply(input: string, name: string, output: string): OnnxNode[] {
-    const tensor = this.#tensor(name);
-    const [length = 0, numRows = 0] = tensor.shape;
-    const bits = bitsOf(tensor);
-    return bits === undefined
-      ? [node('MatMul', [input, name], [output])]
-      : [multiplyBits(input, name, output, { bits, length, numRows })];
-  }
-
-  /** ids [B, S] -> rows of the token embedding [B, S, in] */
-  lookUp(ids: string, output: string): OnnxNode[] {
-    const blocks = this.#blocks.get(TOKEN_EMBEDDING) ?? [];
-    const [whole] = blocks;
-    if (whole && blocks.length === 1) return this.#gather(whole, ids, output);
-    return this.#gatherFromBlocks(blocks, ids, output);
-  }
-
-  /** [B, in] -> logits [B, vocab] */
-  project(hidden: string, output: string): OnnxNode[] {
-    const blocks = this.#blocks.get(this.#head) ?? [];
-    const [whole] = blocks;
-    if (whole && blocks.length === 1) return [this.#projectBlock(whole, hidden, output)];
-    const parts = blocks.map((block) => `${output}.${block.firstRow}`);
-    return [
-      ...blocks.map((block, i) => this.#projectBlock(block, hidden, parts[i] ?? '')),
-      node('Concat', parts, [output], { axis: { int: 1 } }),
-    ];
-  }
-
-  #projectBlock({ name: block, firstRow, endRow }: RowBlock, input: string, output: string): OnnxNode {
-    const tensor = this.#tensor(this.#head);
-    const [, length = 0] = tensor.shape;
-    const bits = bitsOf(tensor);
-    // Gemm reads the embedding as it lies, without a transposed copy.
-    return bits === undefined
-      ? node('Gemm', [input, block], [output], { transB: { int: 1 } })
-      : multiplyBits(input, block, output, { bits, length, numRows: endRow - firstRow });
-  }
-
-  #gather({ name }: RowBlock, ids: string, output: string): OnnxNode[] {
-    const tensor = this.#tensor(TOKEN_EMBEDDING);
-    const [, width = 0] = tensor.shape;
-    const bits = bitsOf(tensor);
-    if (bits === undefined) return [node('Gather', [name, ids], [output])];
-    return [
-      {
-        opType: 'GatherBlockQuantized',
-        domain: 'com.microsoft',
-        inputs: [name, ids, `${name}.lookup.scales`],
-        outputs: [`${output}.blocks`],
-        attributes: {
-          bits: { int: bits },
-          block_size: { int: BLOCK_SIZE },
-          gather_axis: { int: 0 },
-          quantize_axis: { int: 2 },
-        },
-      },
-      node('Reshape', [`${output}.blocks`, this.#list(0, 0, width)], [output]),
-    ];
-  }
-
-  /** Each block gives the rows of the ids from its first on, and the block behind it overrides what is not its own. */
-  #gatherFromBlocks(blocks: readonly RowBlock[], ids: string, output: string): OnnxNode[] {
-    const column = `${output}.ids`;
-    const zero = this.#scalar(0);
-    const nodes = [node('Unsqueeze', [ids, this.#list(-1)], [column])];
-    let chosen = '';
-    for (const [i, block] of blocks.entries()) {
-      const at = `${output}.${block.firstRow}`;
-      const first = this.#scalar(block.firstRow);
-      const isLast = i + 1 === blocks.length;
-      nodes.push(
-        node('Sub', [ids, first], [`${at}.offset`]),
-        node('Less', [ids, this.#scalar(block.endRow)], [`${at}.is_before_end`]),
-        node('GreaterOrEqual', [ids, first], [`${at}.is_from_first`]),
-        node('Where', [`${at}.is_before_end`, `${at}.offset`, zero], [`${at}.bounded`]),
-        node('Where', [`${at}.is_from_first`, `${at}.bounded`, zero], [`${at}.row`]),
-        ...this.#gather(block, `${at}.row`, `${at}.rows`),
-      );
-      if (chosen === '') {
-        chosen = `${at}.rows`;
-        continue;
+  /** @param maxBindingBytes Bytes that a shader can bind at once; larger embeddings are bound in blocks of rows. */
+  constructor(nodes: OnnxNodes, layout: PackedLayout, maxBindingBytes: number) {
+    this.#nodes = nodes;
+    this.#precision = layout.precision;
+    for (const tensor of layout.tensors) {
+      const blocks = splitRows(tensor, maxBindingBytes);
+      this.#blocks.set(tensor.name, blocks);
+      for (const { name, numRows, length, bits, offset } of blocks) {
+        if (bits) this.#bind(name, 'uint8', [numRows, length / BLOCK_SIZE, (BLOCK_SIZE * bits) / 8], offset);
+        else
+          this.#bind(
+            name,
+            layout.precision,
+            isSplitByRows(tensor) ? [numRows, length] : tensor.shape,
+            offset,
+          );
       }
-      const next = isLast ? output : `${at}.chosen`;
-      nodes.push(
-        node('GreaterOrEqual', [column, first], [`${at}.is_own`]),
-        node('Where', [`${at}.is_own`, `${at}.rows`, chosen], [next]),
-      );
-      chosen = next;
-    }
-    return nodes;
-  }
-
-  #addInitializers(tensor: PackedTensor): void {
-    const { name, role, shape, offset, length, scales } = tensor;
-    const [first = 0, second = 0] = shape;
-    if (role === 'embedding') {
-      const blocks = splitRows(name, first, Math.floor(this.#maxBindingBytes / (length / first)));
-      this.#blocks.set(name, blocks);
-      for (const block of blocks) this.#addBlock(tensor, block);
-    } else if (scales) {
-      // Transposed.
-      this.#addIntegers(name, tensor, [second, first / BLOCK_SIZE], offset);
-      this.#addScales(name, [second * (first / BLOCK_SIZE)], scales.offset);
-    } else {
-      this.#addExternal(name, this.#layout.precision, shape, offset);
     }
   }
 
-  #addBlock(tensor: PackedTensor, { name, firstRow, endRow }: RowBlock): void {
-    const [allRows = 1, width = 0] = tensor.shape;
-    const numRows = endRow - firstRow;
-    const start = tensor.offset + firstRow * (tensor.length / allRows);
-    if (!tensor.scales) {
-      this.#addExternal(name, this.#layout.precision, [numRows, width], start);
-      return;
+  get initializers(): readonly OnnxInitializer[] {
+    return [...this.#initializers.values()];
+  }
+
+  /** Values in a row of an embedding or a linear matrix. */
+  widthOf(weight: string): number {
+    return this.#blocksOf(weight)[0]?.length ?? 0;
+  }
+
+  /** [.., in] x the `conv1d` matrix [in, out] */
+  multiply(input: string, weight: string, output: string): void {
+    const [block] = this.#blocksOf(weight);
+    if (block?.bits) this.#multiplyBits(input, block, output);
+    else this.#nodes.add('MatMul', [input, weight], [output]);
+  }
+
+  /** ids [B, S] -> rows of the embedding [B, S, width] */
+  lookUp(ids: string, embedding: string, output: string): void {
+    const blocks = this.#blocksOf(embedding);
+    const [whole] = blocks;
+    if (whole && blocks.length === 1) this.#gather(ids, whole, output);
+    else this.#gatherFromBlocks(ids, blocks, output);
+  }
+
+  /** [B, in] x the transpose of an embedding or a `linear` matrix [out, in] */
+  project(input: string, weight: string, output: string): void {
+    const blocks = this.#blocksOf(weight);
+    const parts = blocks.length === 1 ? [output] : blocks.map(({ firstRow }) => `${output}.${firstRow}`);
+    for (const [i, block] of blocks.entries()) {
+      const part = parts[i] ?? '';
+      if (block.bits) this.#multiplyBits(input, block, part);
+      // Gemm reads the matrix as it lies, without a transposed copy.
+      else this.#nodes.add('Gemm', [input, block.name], [part], { transB: { int: 1 } });
     }
-    const numBlocks = width / BLOCK_SIZE;
-    const scalesStart = tensor.scales.offset + firstRow * (tensor.scales.length / allRows);
-    this.#addIntegers(name, tensor, [numRows, numBlocks], start);
-    // The same scales, in the dimensions that MatMulNBits and GatherBlockQuantized ask for.
-    if (tensor.name === this.#head) this.#addScales(name, [numRows * numBlocks], scalesStart);
-    if (tensor.name === TOKEN_EMBEDDING)
-      this.#addScales(`${name}.lookup`, [numRows, numBlocks, 1], scalesStart);
+    if (parts.length > 1) this.#nodes.add('Concat', parts, [output], { axis: { int: 1 } });
   }
 
-  /** @param dims Rows, and blocks of a row. */
-  #addIntegers(name: string, { encoding }: PackedTensor, dims: readonly number[], offset: number): void {
-    const blockBytes = encoding === 'q8' ? BLOCK_SIZE : BLOCK_SIZE / 2;
-    this.#addExternal(name, 'uint8', [...dims, blockBytes], offset);
+  /** A list of int64: a shape, axes or sizes. */
+  list(...values: number[]): string {
+    const data = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
+    return this.#add({ name: `list_${values.join('_')}`, type: 'int64', dims: [values.length], data });
   }
 
-  #addScales(name: string, dims: readonly number[], offset: number): void {
-    this.#addExternal(`${name}.scales`, this.#layout.precision, dims, offset);
-  }
-
-  #addExternal(
-    name: string,
-    type: 'uint8' | 'float16' | 'float32',
-    dims: readonly number[],
-    offset: number,
-  ): void {
-    const length = countElements(dims) * (type === 'uint8' ? 1 : BYTES_PER_VALUE[type]);
-    this.initializers.push({ name, type, dims, data: { location: WEIGHTS_LOCATION, offset, length } });
-  }
-
-  /** An int32 of no dimensions. */
-  #scalar(value: number): string {
-    return this.#addConstant({
-      name: `scalar_${value}`,
-      type: 'int32',
-      dims: [],
-      data: new Uint8Array(Int32Array.of(value).buffer),
-    });
-  }
-
-  /** A list of int64: a shape, or axes. */
-  #list(...values: number[]): string {
-    return this.#addConstant({
-      name: `list_${values.join('_')}`,
-      type: 'int64',
-      dims: [values.length],
-      data: new Uint8Array(BigInt64Array.from(values, BigInt).buffer),
-    });
-  }
-
-  #addConstant(constant: OnnxInitializer): string {
-    if (!this.initializers.some(({ name }) => name === constant.name)) this.initializers.push(constant);
-    return constant.name;
-  }
-
-  #tensor(name: string): PackedTensor {
-    const tensor = this.#tensors.get(name);
-    if (!tensor) throw new Error(`Expected ${name} among the packed weights`);
-    return tensor;
-  }
-}
-
-function splitRows(name: string, numRows: number, rowsAtOnce: number): readonly RowBlock[] {
-  if (rowsAtOnce >= numRows) return [{ name, firstRow: 0, endRow: numRows }];
-  return Array.from({ length: Math.ceil(numRows / rowsAtOnce) }, (_, i) => {
-    const firstRow = i * rowsAtOnce;
-    return { name: `${name}.${firstRow}`, firstRow, endRow: Math.min(numRows, firstRow + rowsAtOnce) };
-  });
-}
-
-function multiplyBits(
-  input: string,
-  weight: string,
-  output: string,
-  { bits, length, numRows }: { readonly bits: number; readonly length: number; readonly numRows: number },
-): OnnxNode {
-  return {
-    opType: 'MatMulNBits',
-    domain: 'com.microsoft',
-    inputs: [input, weight, `${weight}.scales`],
-    outputs: [output],
-    attributes: {
+  #multiplyBits(input: string, block: RowBlock, output: string): void {
+    const { name, numRows, length, bits = 0 } = block;
+    const scales = this.#bindScales(`${name}.scales`, block, [numRows * (length / BLOCK_SIZE)]);
+    this.#nodes.addFused('MatMulNBits', [input, name, scales], [output], {
       K: { int: length },
       N: { int: numRows },
       bits: { int: bits },
       block_size: { int: BLOCK_SIZE },
-    },
-  };
+    });
+  }
+
+  #gather(ids: string, block: RowBlock, output: string): void {
+    const { name, numRows, length, bits } = block;
+    if (bits === undefined) return this.#nodes.add('Gather', [name, ids], [output]);
+    const scales = this.#bindScales(`${name}.lookup.scales`, block, [numRows, length / BLOCK_SIZE, 1]);
+    this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales], [`${output}.blocks`], {
+      bits: { int: bits },
+      block_size: { int: BLOCK_SIZE },
+      gather_axis: { int: 0 },
+      quantize_axis: { int: 2 },
+    });
+    this.#nodes.add('Reshape', [`${output}.blocks`, this.list(0, 0, length)], [output]);
+  }
+
+  /** Each block gives the rows of the ids from its first on; the block behind it overrides the rows that are its own. */
+  #gatherFromBlocks(ids: string, blocks: readonly RowBlock[], output: string): void {
+    const nodes = this.#nodes;
+    const column = `${output}.ids`;
+    const zero = this.#scalar(0);
+    nodes.add('Unsqueeze', [ids, this.list(-1)], [column]);
+    let chosen = '';
+    for (const [i, block] of blocks.entries()) {
+      const at = `${output}.${block.firstRow}`;
+      const first = this.#scalar(block.firstRow);
+      const end = this.#scalar(block.firstRow + block.numRows);
+      nodes.add('Sub', [ids, first], [`${at}.offset`]);
+      nodes.add('Less', [ids, end], [`${at}.is_before_end`]);
+      nodes.add('GreaterOrEqual', [ids, first], [`${at}.is_from_first`]);
+      nodes.add('Where', [`${at}.is_before_end`, `${at}.offset`, zero], [`${at}.bounded`]);
+      nodes.add('Where', [`${at}.is_from_first`, `${at}.bounded`, zero], [`${at}.row`]);
+      this.#gather(`${at}.row`, block, `${at}.rows`);
+      if (chosen === '') {
+        chosen = `${at}.rows`;
+        continue;
+      }
+      const next = i + 1 === blocks.length ? output : `${at}.chosen`;
+      nodes.add('GreaterOrEqual', [column, first], [`${at}.is_own`]);
+      nodes.add('Where', [`${at}.is_own`, `${at}.rows`, chosen], [next]);
+      chosen = next;
+    }
+  }
+
+  /** @param dims MatMulNBits and GatherBlockQuantized ask for the same scales in different ones. */
+  #bindScales(name: string, { scalesOffset }: RowBlock, dims: readonly number[]): string {
+    return this.#bind(name, this.#precision, dims, scalesOffset);
+  }
+
+  #bind(
+    name: string,
+    type: 'uint8' | 'float16' | 'float32',
+    dims: readonly number[],
+    offset: number,
+  ): string {
+    const length = countElements(dims) * (type === 'uint8' ? 1 : BYTES_PER_VALUE[type]);
+    return this.#add({ name, type, dims, data: { location: WEIGHTS_LOCATION, offset, length } });
+  }
+
+  /** An int32 without dimensions. */
+  #scalar(value: number): string {
+    const data = new Uint8Array(Int32Array.of(value).buffer);
+    return this.#add({ name: `scalar_${value}`, type: 'int32', dims: [], data });
+  }
+
+  #add(initializer: OnnxInitializer): string {
+    this.#initializers.set(initializer.name, initializer);
+    return initializer.name;
+  }
+
+  #blocksOf(weight: string): readonly RowBlock[] {
+    const blocks = this.#blocks.get(weight);
+    if (!blocks) throw new Error(`Expected ${weight} among the packed weights`);
+    return blocks;
+  }
 }
 
-function node(
-  opType: string,
-  inputs: readonly string[],
-  outputs: readonly string[],
-  attributes: OnnxNode['attributes'] = {},
-): OnnxNode {
-  return { opType, domain: '', inputs, outputs, attributes };
+function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowBlock[] {
+  const { name, role, shape, scales } = tensor;
+  const [first = 0, second = 1] = shape;
+  const [allRows, length] = role === 'conv1d' ? [second, first] : [first, second];
+  const rowBytes = tensor.length / allRows;
+  const rowsAtOnce = isSplitByRows(tensor)
+    ? Math.min(allRows, Math.floor(maxBindingBytes / rowBytes))
+    : allRows;
+  return Array.from({ length: Math.ceil(allRows / rowsAtOnce) }, (_, i) => {
+    const firstRow = i * rowsAtOnce;
+    return {
+      name: rowsAtOnce === allRows ? name : `${name}.${firstRow}`,
+      firstRow,
+      numRows: Math.min(rowsAtOnce, allRows - firstRow),
+      length,
+      bits: bitsOf(tensor),
+      offset: tensor.offset + firstRow * rowBytes,
+      scalesOffset: scales ? scales.offset + firstRow * (scales.length / allRows) : 0,
+    };
+  });
 }

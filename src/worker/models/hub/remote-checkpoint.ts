@@ -3,7 +3,6 @@ import type { WeightFile } from '../checkpoint/checkpoint.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { splitRanges } from '../store/byte-ranges.ts';
-import { causalMaskBytes } from '../gpt2/causal-mask.ts';
 import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
@@ -82,19 +81,19 @@ export class RemoteCheckpoint implements CheckpointFiles {
   }
 
   /**
-   * Compares a weight file with its digest, the masks that were not fetched filled in.
+   * Compares a weight file with its digest, with the tensors that were not fetched filled in.
    *
    * @throws ModelFileCorruptError where it is another file.
    */
   async verify(weightFile: WeightFile, onBytes: (numBytes: number) => void): Promise<void> {
-    const { skippedMasks } = weightFile;
+    const { skippedTensors } = weightFile;
     const file = this.#fileOf(weightFile.file);
-    fillIn(file.part, skippedMasks);
+    fillIn(file.part, skippedTensors);
     if (await this.#matches(file, onBytes)) return;
-    // A mask of another kind than is known: then it is needed for the digest, and for nothing else.
-    const unknown = skippedMasks.map(({ begin, end }) => ({ begin, end }));
-    if (file.part.missing(unknown).length > 0) {
-      await this.#download(file, unknown, () => {});
+    // Perhaps a tensor was skipped whose contents are others than expected. The digest alone needs them.
+    const skipped = skippedTensors.map(({ begin, end }) => ({ begin, end }));
+    if (file.part.missing(skipped).length > 0) {
+      await this.#download(file, skipped, () => {});
       if (await this.#matches(file, () => {})) return;
     }
     throw corrupt(file);
@@ -142,12 +141,10 @@ export class RemoteCheckpoint implements CheckpointFiles {
   }
 }
 
-/** Written and not recorded: a mask counts as missing until it has come from the hub. */
-function fillIn(part: PartFile, masks: WeightFile['skippedMasks']): void {
-  for (const mask of masks) {
-    const bytes = causalMaskBytes(mask);
-    const isMissing = part.missing([mask]).length > 0;
-    if (bytes && isMissing) part.write(mask.begin, bytes);
+/** Writes without recording: a skipped tensor counts as missing until it has come from the hub. */
+function fillIn(part: PartFile, skippedTensors: WeightFile['skippedTensors']): void {
+  for (const tensor of skippedTensors) {
+    if (part.missing([tensor]).length > 0) part.write(tensor.begin, tensor.contents());
   }
 }
 

@@ -10,13 +10,10 @@ export interface TokenizerFiles {
   readonly tokenizerConfig: unknown;
 }
 
-/** GPT-2's only special token, which `vocab.json` holds without saying that it is one. */
+/** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';
 
-/**
- * Reads the tokenizer. A checkpoint from before `tokenizer.json` has `vocab.json` and `merges.txt`, of which the same
- * file is made.
- */
+/** Reads the tokenizer. Old checkpoints have `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
 export async function readTokenizerFiles(files: CheckpointFiles): Promise<TokenizerFiles> {
   const [tokenizer, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
@@ -24,7 +21,7 @@ export async function readTokenizerFiles(files: CheckpointFiles): Promise<Tokeni
   ]);
   return {
     tokenizer: tokenizer ?? (await makeTokenizer(files)),
-    tokenizerConfig: tokenizerConfig ?? { tokenizer_class: 'GPT2Tokenizer' },
+    tokenizerConfig: tokenizerConfig ?? {},
   };
 }
 

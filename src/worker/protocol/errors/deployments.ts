@@ -1,26 +1,26 @@
-/** The prompt has no tokens to continue. */
+/** The prompt has no tokens. */
 export class EmptyPromptError extends Error {
   override readonly name = 'EmptyPromptError';
   readonly code = 'EMPTY_PROMPT';
 
   static of(): EmptyPromptError {
     return new EmptyPromptError(
-      'The prompt is empty: write at least one character for the model to continue.',
+      'The prompt is empty. Write at least one character for the model to continue.',
     );
   }
 }
 
-/** The prompt has more tokens than the model's context holds, or leaves no room for a single new one. */
+/** The prompt does not fit in the model's context, or leaves no room for a new token. */
 export class PromptTooLongError extends Error {
   override readonly name = 'PromptTooLongError';
   readonly code = 'PROMPT_TOO_LONG';
 
-  /** @param maxLength Of a prompt: the context, without the room for the first new token where one is asked for. */
+  /** @param maxLength The longest prompt: the context, less one token if new ones are asked for. */
   static of(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
     return PromptTooLongError.#with(String(numPromptTokens), contextLength, maxLength);
   }
 
-  /** The prompt is so long that its tokens were not counted. */
+  /** For a prompt so long that its tokens were not all counted. */
   static atLeast(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
     return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength, maxLength);
   }

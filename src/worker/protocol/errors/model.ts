@@ -1,17 +1,17 @@
-/** A file of the model folder could not be fetched. */
+/** A file of the model could not be read. */
 export class ModelFileMissingError extends Error {
   override readonly name = 'ModelFileMissingError';
   readonly code = 'MODEL_FILE_MISSING';
 
   static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
     return new ModelFileMissingError(
-      `The model file ${url} could not be read (${status}): check that the model folder is complete and served.`,
+      `Couldn't read the model file ${url}: ${status}. Check that the model folder is complete and served.`,
       { cause },
     );
   }
 }
 
-/** A file of the model folder is there but damaged or not what its name says. */
+/** A file of the model is damaged, or not what its name says. */
 export class ModelFileCorruptError extends Error {
   override readonly name = 'ModelFileCorruptError';
   readonly code = 'MODEL_FILE_CORRUPT';
@@ -20,15 +20,15 @@ export class ModelFileCorruptError extends Error {
     return new ModelFileCorruptError(`${file} is damaged: ${detail}. Download the file again.`, { cause });
   }
 
-  /** The copy of a model that the browser has stored. */
+  /** For a model that the browser has stored. */
   static ofStored(id: string, detail: string): ModelFileCorruptError {
     return new ModelFileCorruptError(
-      `The copy of ${id} on this device is damaged (${detail}) and was deleted: load the model again.`,
+      `The copy of ${id} on this device is damaged (${detail}) and was deleted. Load the model again.`,
     );
   }
 }
 
-/** The files are sound, but this runtime cannot run such a model. */
+/** The files are sound, but Tabserve cannot run such a model. */
 export class UnsupportedModelError extends Error {
   override readonly name = 'UnsupportedModelError';
   readonly code = 'UNSUPPORTED_MODEL';
@@ -38,27 +38,27 @@ export class UnsupportedModelError extends Error {
   }
 }
 
-/** The model is sound, but this device cannot hold it. */
+/** The model does not fit on this device. */
 export class ModelTooLargeError extends Error {
   override readonly name = 'ModelTooLargeError';
   readonly code = 'MODEL_TOO_LARGE';
 
   static of(detail: string, numParameters: number): ModelTooLargeError {
     return new ModelTooLargeError(
-      `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit here: ${detail}. ` +
+      `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit on this device: ${detail}. ` +
         'Choose a smaller model, or a smaller dtype (q8, q4).',
     );
   }
 }
 
-/** The device does not compute in the precision that was asked for. */
+/** The device cannot compute in the requested precision. */
 export class UnsupportedDtypeError extends Error {
   override readonly name = 'UnsupportedDtypeError';
   readonly code = 'UNSUPPORTED_DTYPE';
 
   static of(dtype: string, feature: string): UnsupportedDtypeError {
     return new UnsupportedDtypeError(
-      `dtype ${dtype} needs a WebGPU adapter with ${feature}: choose auto, fp32, q8 or q4.`,
+      `dtype ${dtype} needs a WebGPU adapter with ${feature}. Choose auto, fp32, q8 or q4.`,
     );
   }
 }

@@ -1,8 +1,8 @@
-/** WebGPU was asked for, but the browser has no adapter to give. */
+/** WebGPU was requested, but the browser offers no adapter. */
 export class NoWebGpuAdapterError extends Error {
   override readonly name = 'NoWebGpuAdapterError';
   readonly code = 'NO_WEBGPU_ADAPTER';
-  /** What is missing, without the remedy: a page that falls back to WASM needs none. */
+  /** What is missing, without the remedy: a page that falls back to WASM needs no remedy. */
   readonly reason: string;
 
   constructor(message: string, reason = message) {
@@ -19,22 +19,22 @@ export class NoWebGpuAdapterError extends Error {
   }
 }
 
-/** This rung of the ladder needs what the device does not have. */
+/** The device lacks what this rung of the ladder needs. */
 export class RungUnavailableError extends Error {
   override readonly name = 'RungUnavailableError';
 }
 
-/** The GPU device is gone: what ran on it goes on with a new one. */
+/** The GPU device was lost. Its requests go on with a new one. */
 export class DeviceLostError extends Error {
   override readonly name = 'DeviceLostError';
   readonly code = 'DEVICE_LOST';
 
   static because(detail: string): DeviceLostError {
-    return new DeviceLostError(`The GPU device was lost (${detail}): requests go on with a new one.`);
+    return new DeviceLostError(`The GPU device was lost (${detail}). Requests go on with a new one.`);
   }
 }
 
-/** The adapter that a device was lost on is not offered any more, or not yet. */
+/** After a lost device, the browser no longer offers its adapter, or not yet. */
 export class AdapterGoneError extends Error {
   override readonly name = 'AdapterGoneError';
 
@@ -43,10 +43,10 @@ export class AdapterGoneError extends Error {
   }
 }
 
-/** The device refused something that it was asked to do; what it computes from then on cannot be trusted. */
+/** The GPU reported an error, so what it computes from then on cannot be trusted. */
 export class GpuError extends Error {
   override readonly name = 'GpuError';
-  /** It had no memory left. */
+  /** Whether the GPU ran out of memory. */
   readonly isMemory: boolean;
 
   constructor(message: string, isMemory: boolean) {
@@ -59,16 +59,16 @@ export class GpuError extends Error {
   }
 }
 
-/** A step that never ended. */
+/** A step took longer than the watchdog allows. */
 export class StepHangError extends Error {
   override readonly name = 'StepHangError';
 
   static after(patienceMs: number): StepHangError {
-    return new StepHangError(`A step has not ended within ${Math.round(patienceMs / 1000)} s.`);
+    return new StepHangError(`A step did not end within ${Math.round(patienceMs / 1000)} s.`);
   }
 }
 
-/** The instance of the WASM runtime that the worker has is at an end. */
+/** The WASM runtime of this worker aborted and cannot be used again. */
 export class WasmAbortError extends Error {
   override readonly name = 'WasmAbortError';
 

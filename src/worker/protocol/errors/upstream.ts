@@ -1,15 +1,15 @@
 const CODES = [
-  /** 401 or 403: its key is missing or wrong. */
+  /** The upstream answered 401 or 403: its key is missing or wrong. */
   'UPSTREAM_ACCESS_DENIED',
-  /** What it says is not what an OpenAI-compatible server says. */
+  /** The answer is not that of an OpenAI-compatible server. */
   'UPSTREAM_BAD_ANSWER',
-  /** Any other 4xx: an option, a prompt or a model that it does not take. */
+  /** The upstream does not take the request: an option, its prompt or its model (any other 4xx). */
   'UPSTREAM_REFUSED',
-  /** What was asked for is the upstream's to decide: its knobs, its model. */
+  /** The upstream decides this, not the page: how requests are batched, and which model runs. */
   'UPSTREAM_SERVES',
-  /** 5xx, or an error in the middle of an answer. */
+  /** The upstream answered with a 5xx status, or failed in the middle of an answer. */
   'UPSTREAM_UNAVAILABLE',
-  /** No answer, or one that was cut off. */
+  /** The upstream gave no answer, or the connection broke. */
   'UPSTREAM_UNREACHABLE',
 ] as const;
 
@@ -19,7 +19,7 @@ export function isUpstreamErrorCode(code: string): code is UpstreamErrorCode {
   return CODES.some((known) => known === code);
 }
 
-/** Of the server that generates instead of a model in the tab. What it refuses for its load is a BackPressureError. */
+/** A failure of the server that generates instead of a model in the tab. Its 429 is a BackPressureError. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
   readonly code: UpstreamErrorCode;
@@ -29,11 +29,11 @@ export class UpstreamError extends Error {
     this.code = code;
   }
 
-  /** @param what Is not to be had here. */
+  /** @param what Subject of the sentence: what only the upstream decides. */
   static serves(url: string, what: string): UpstreamError {
     return new UpstreamError(
       'UPSTREAM_SERVES',
-      `${what} is for ${url} to decide, which serves the text generator: set it there, or run the model in the tab with ?backend=webgpu or ?backend=wasm.`,
+      `${what} is up to ${url}, which generates the text. Set it there, or run the model in the tab with ?backend=webgpu or ?backend=wasm.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import promptReference from '../../../../e2e/fixtures/prompt-logprobs-reference.json' with { type: 'json' };
 import reference from '../../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
 import type { KvSlot } from '../../../batching/generation/kv-slots.ts';
-import { readGpt2Config } from '../../models/gpt2/config.ts';
+import { readModel } from '../../models/families.ts';
 import { memoryFile } from '../../models/checkpoint/checkpoint-files.ts';
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { planModel } from '../../models/checkpoint/model-plan.ts';
@@ -12,7 +12,8 @@ import { scoreTokens } from '../score-tokens.ts';
 import { WasmBackend } from './wasm-backend.ts';
 
 const MODEL_FOLDER = new URL('../../../../public/models/storyteller/', import.meta.url);
-const config = readGpt2Config(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')));
+const model = readModel(JSON.parse(readFileSync(new URL('config.json', MODEL_FOLDER), 'utf8')), undefined);
+const { config } = model;
 
 interface Row {
   readonly slot: number;
@@ -30,8 +31,8 @@ describe('WasmBackend on Storyteller', () => {
       open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, MODEL_FOLDER)))),
     });
     const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
-    const model = { config, ...(await packInMemory(checkpoint, plan)) };
-    backend = await WasmBackend.create({ ...model, numThreads: 1 });
+    const packedModel = { model, ...(await packInMemory(checkpoint, plan)) };
+    backend = await WasmBackend.create({ ...packedModel, numThreads: 1 });
   });
 
   beforeEach(() => backend.resize({ numSlots: 4, numStagingRows: 1, capacity: 256 }));

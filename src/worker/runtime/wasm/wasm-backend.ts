@@ -1,9 +1,10 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
-import type { Gpt2Config } from '../../models/gpt2/config.ts';
+import type { Model } from '../../models/family.ts';
+import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import type { PackedLayout } from '../../models/checkpoint/packed-weights.ts';
-import { buildGpt2CpuModel, GRAPH_IO } from '../../models/gpt2/graph.ts';
+import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
 import {
@@ -12,14 +13,14 @@ import {
   sampledIdsOf,
   type ForwardInput,
   type ForwardTarget,
-  type Gpt2Backend,
+  type ModelBackend,
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
 interface WasmBackendOptions {
-  readonly config: Gpt2Config;
+  readonly model: Model;
   readonly packed: PackedLayout;
   /** The packed file, or what reads it. */
   readonly weights: Uint8Array;
@@ -38,7 +39,7 @@ const LARGEST_CACHE_BYTES = 2 ** 30;
 const MAX_DEAF_MS = 4;
 
 /** GPT-2 on onnxruntime-web's CPU kernels: its K/V are arrays that are fed in, to which what each pass adds is added. */
-export class WasmBackend implements Gpt2Backend {
+export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is the one that computes this one. */
   readonly isPipelined = false;
   readonly maxPrefillRows = 8;
@@ -46,7 +47,7 @@ export class WasmBackend implements Gpt2Backend {
   readonly failure = new Promise<never>(() => {});
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
-  readonly #config: Gpt2Config;
+  readonly #config: ModelConfig;
   readonly #sampleRows: SampleRows;
   #logits: Float32Array = new Float32Array();
   #sampledIds: Int32Array = new Int32Array();
@@ -55,19 +56,20 @@ export class WasmBackend implements Gpt2Backend {
   #slots: KvArrays = [];
   #staging: KvArrays = [];
 
-  static async create({ config, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
+  static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
     ort.env.wasm.numThreads = numThreads;
+    const graph = model.buildGraph({ layout: packed, maxBindingBytes: Infinity, kvOutputs: 'added' });
     const session = await ortMutex.run(() =>
-      ort.InferenceSession.create(buildGpt2CpuModel(config, packed), {
+      ort.InferenceSession.create(graph, {
         executionProviders: ['wasm'],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
       }),
     );
-    return new WasmBackend(ort, session, config);
+    return new WasmBackend(ort, session, model.config);
   }
 
-  private constructor(ort: OrtModule, session: InferenceSession, config: Gpt2Config) {
+  private constructor(ort: OrtModule, session: InferenceSession, config: ModelConfig) {
     this.#ort = ort;
     this.#session = session;
     this.#config = config;
@@ -85,9 +87,9 @@ export class WasmBackend implements Gpt2Backend {
 
   /** The wasm heap ends at 4 GiB, in which the weights, a copy of the rows that run and the kernels' own memory lie too. */
   get kvCacheLimits(): KvCacheLimits {
-    const { numLayers, embeddingSize, contextLength } = this.#config;
+    const { contextLength } = this.#config;
     return {
-      bytesPerToken: 2 * numLayers * embeddingSize * Float32Array.BYTES_PER_ELEMENT,
+      bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
       maxBytes: LARGEST_CACHE_BYTES,
       maxSlotBytes: LARGEST_CACHE_BYTES,
       // The whole capacity goes into a run and comes out again: what is not needed costs time in every step.
@@ -106,7 +108,7 @@ export class WasmBackend implements Gpt2Backend {
     const startedAtMs = performance.now();
     const arrays = input.target === 'staging' ? this.#staging : this.#slots;
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
-    this.#append(outputs, input, arrays);
+    this.#append(floatsOf(outputs, GRAPH_IO.added), input, arrays);
     await this.#yieldNowAndThen();
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
@@ -159,7 +161,7 @@ export class WasmBackend implements Gpt2Backend {
   }
 
   get #rowLength(): number {
-    return this.#config.numHeads * this.#capacity * this.#config.headSize;
+    return this.#config.numKvHeads * this.#capacity * this.#config.headSize;
   }
 
   #feeds(input: ForwardInput, arrays: KvArrays): Record<string, InstanceType<OrtModule['Tensor']>> {
@@ -167,11 +169,12 @@ export class WasmBackend implements Gpt2Backend {
     const { numRows, tokensPerRow, lastIndices } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
-    const kvDims = [numRows, this.#config.numHeads, this.#capacity, this.#config.headSize];
+    const kvDims = [numRows, this.#config.numKvHeads, this.#capacity, this.#config.headSize];
     const kvLength = numRows * this.#rowLength;
-    const kv = arrays.map((array, i) => [
-      kvName(i, GRAPH_IO.pastKey, GRAPH_IO.pastValue),
-      new Tensor('float32', array.subarray(0, kvLength), kvDims),
+    const names = GRAPH_IO.past.all(this.#config.numLayers);
+    const kv = names.map((name, i) => [
+      name,
+      new Tensor('float32', arrays[i]?.subarray(0, kvLength) ?? [], kvDims),
     ]);
     return {
       ...Object.fromEntries(kv),
@@ -183,38 +186,31 @@ export class WasmBackend implements Gpt2Backend {
     };
   }
 
-  /** Adds the keys and values of the pass to the rows that it ran over. */
-  #append(outputs: InferenceSession.ReturnType, input: ForwardInput, arrays: KvArrays): void {
-    for (const [i, array] of arrays.entries()) {
-      const qkv = floatsOf(outputs, GRAPH_IO.qkv(Math.floor(i / 2)));
-      const offset = (1 + (i % 2)) * this.#config.embeddingSize;
-      for (let row = 0; row < input.numRows; row++) this.#appendRow(array, row, input, qkv.subarray(offset));
-    }
-  }
-
-  /** `source` has the row's keys, or values, of its first token at the row's start; what pads the row is left out. */
-  #appendRow(
-    array: Float32Array,
-    row: number,
-    { tokensPerRow, positions, lastIndices }: ForwardInput,
-    source: Float32Array,
+  /** Appends the keys and values of the pass to the rows that it ran over, without those of padding. */
+  #append(
+    added: Float32Array,
+    { numRows, tokensPerRow, positions, lastIndices }: ForwardInput,
+    arrays: KvArrays,
   ): void {
-    const { numHeads, headSize, embeddingSize } = this.#config;
-    const tokenStride = 3 * embeddingSize;
-    let from = row * tokensPerRow * tokenStride;
-    const firstIndex = positions[row * tokensPerRow] ?? 0;
-    const lastIndex = lastIndices[row] ?? 0;
-    for (let index = firstIndex; index <= lastIndex; index++, from += tokenStride) {
-      for (let head = 0; head < numHeads; head++) {
-        const strip = source.subarray(from + head * headSize, from + (head + 1) * headSize);
-        array.set(strip, row * this.#rowLength + (head * this.#capacity + index) * headSize);
+    const { numKvHeads, headSize } = this.#config;
+    for (let row = 0; row < numRows; row++) {
+      const firstIndex = positions[row * tokensPerRow] ?? 0;
+      const lastIndex = lastIndices[row] ?? 0;
+      let from = row * tokensPerRow * arrays.length * numKvHeads * headSize;
+      for (let index = firstIndex; index <= lastIndex; index++) {
+        for (const array of arrays) {
+          for (let head = 0; head < numKvHeads; head++, from += headSize) {
+            const at = row * this.#rowLength + (head * this.#capacity + index) * headSize;
+            array.set(added.subarray(from, from + headSize), at);
+          }
+        }
       }
     }
   }
 
   /** With another capacity the heads of a row lie elsewhere, so each head's strip is copied by itself. */
   #resized(old: KvArrays, numRows: number, oldCapacity: number): KvArrays {
-    const { numLayers, numHeads, headSize } = this.#config;
+    const { numLayers, numKvHeads, headSize } = this.#config;
     const length = numRows * this.#rowLength;
     if (old[0]?.length === length && this.#capacity === oldCapacity) return old;
     const [oldStrip, newStrip] = [oldCapacity * headSize, this.#capacity * headSize];
@@ -222,7 +218,7 @@ export class WasmBackend implements Gpt2Backend {
     return Array.from({ length: 2 * numLayers }, (_, i) => {
       const resized = new Float32Array(length);
       const source = old[i] ?? new Float32Array();
-      const numStrips = Math.min(numRows * numHeads, source.length / oldStrip);
+      const numStrips = Math.min(numRows * numKvHeads, source.length / oldStrip);
       for (let strip = 0; strip < numStrips; strip++) {
         resized.set(source.subarray(strip * oldStrip, strip * oldStrip + numKept), strip * newStrip);
       }
@@ -235,9 +231,4 @@ function floatsOf(outputs: InferenceSession.ReturnType, name: string): Float32Ar
   const data = outputs[name]?.data;
   if (data instanceof Float32Array) return data;
   throw new TypeError(`Expected output ${name} of the graph to be float32 on the CPU`);
-}
-
-function kvName(index: number, key: (layer: number) => string, value: (layer: number) => string): string {
-  const layer = Math.floor(index / 2);
-  return index % 2 === 0 ? key(layer) : value(layer);
 }

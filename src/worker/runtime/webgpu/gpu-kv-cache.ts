@@ -1,17 +1,12 @@
-import type { Gpt2Config } from '../../models/gpt2/config.ts';
+import type { ModelConfig } from '../../models/model-config.ts';
 import type { KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { ForwardTarget } from '../model-backend.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 
-/** One layer's K and V, each [rows, heads, capacity, headSize]. */
-export interface LayerBuffers {
-  readonly key: GPUBuffer;
-  readonly value: GPUBuffer;
-}
-
+/** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
 interface RowBuffers {
   numRows: number;
-  layers: LayerBuffers[];
+  buffers: readonly GPUBuffer[];
 }
 
 /**
@@ -20,17 +15,17 @@ interface RowBuffers {
  */
 export class GpuKvCache {
   readonly #device: GPUDevice;
-  readonly #config: Gpt2Config;
+  readonly #config: ModelConfig;
   readonly bytesPerElement: number;
   #capacity = 0;
   readonly #rows: Readonly<Record<ForwardTarget, RowBuffers>> = {
-    slots: { numRows: 0, layers: [] },
-    staging: { numRows: 0, layers: [] },
+    slots: { numRows: 0, buffers: [] },
+    staging: { numRows: 0, buffers: [] },
   };
   /** A copy within one buffer is refused by WebGPU, so a moved row goes through this one. */
   #transit: GPUBuffer | undefined;
 
-  constructor(device: GPUDevice, config: Gpt2Config, bytesPerElement: number) {
+  constructor(device: GPUDevice, config: ModelConfig, bytesPerElement: number) {
     this.#device = device;
     this.#config = config;
     this.bytesPerElement = bytesPerElement;
@@ -44,8 +39,8 @@ export class GpuKvCache {
     return this.#capacity;
   }
 
-  layers(target: ForwardTarget): readonly LayerBuffers[] {
-    return this.#rows[target].layers;
+  buffers(target: ForwardTarget): readonly GPUBuffer[] {
+    return this.#rows[target].buffers;
   }
 
   /** Keeps what is cached as far as it fits. Returns whether buffers changed. */
@@ -90,12 +85,12 @@ export class GpuKvCache {
   }
 
   destroy(): void {
-    for (const buffer of [...buffersOf(this.#rows.slots), ...buffersOf(this.#rows.staging)]) buffer.destroy();
+    for (const buffer of [...this.buffers('slots'), ...this.buffers('staging')]) buffer.destroy();
     this.#transit?.destroy();
   }
 
   get #rowBytes(): number {
-    return this.#config.numHeads * this.#stripBytes(this.#capacity);
+    return this.#config.numKvHeads * this.#stripBytes(this.#capacity);
   }
 
   /** One head's entries of one row. */
@@ -103,20 +98,17 @@ export class GpuKvCache {
     return capacity * this.#config.headSize * this.bytesPerElement;
   }
 
-  /** Layer by layer, so that no more than one buffer is there twice. */
+  /** One buffer after the other, so that no more than one is in memory twice. */
   #resizeRows(rows: RowBuffers, numRows: number, oldCapacity: number): boolean {
     if (numRows === rows.numRows && this.#capacity === oldCapacity) return false;
     const numKept = Math.min(numRows, rows.numRows);
-    const renew = (old: GPUBuffer | undefined): GPUBuffer => {
+    rows.buffers = Array.from({ length: 2 * this.#config.numLayers }, (_, index) => {
+      const old = rows.buffers[index];
       const renewed = this.#createRows(numRows);
       if (old) this.#copyStrips(old, renewed, numKept, oldCapacity);
       old?.destroy();
       return renewed;
-    };
-    rows.layers = Array.from({ length: this.#config.numLayers }, (_, layer) => ({
-      key: renew(rows.layers[layer]?.key),
-      value: renew(rows.layers[layer]?.value),
-    }));
+    });
     rows.numRows = numRows;
     return true;
   }
@@ -131,7 +123,7 @@ export class GpuKvCache {
   #copyStrips(source: GPUBuffer, target: GPUBuffer, numRows: number, oldCapacity: number): void {
     const oldStrip = this.#stripBytes(oldCapacity);
     const newStrip = this.#stripBytes(this.#capacity);
-    const numStrips = numRows * this.#config.numHeads;
+    const numStrips = numRows * this.#config.numKvHeads;
     const encoder = this.#device.createCommandEncoder();
     if (oldStrip === newStrip) encoder.copyBufferToBuffer(source, 0, target, 0, numStrips * newStrip);
     else
@@ -147,16 +139,12 @@ export class GpuKvCache {
     to: ForwardTarget,
     copy: (encoder: GPUCommandEncoder, source: GPUBuffer, target: GPUBuffer) => void,
   ): void {
-    const targets = buffersOf(this.#rows[to]);
+    const targets = this.buffers(to);
     const encoder = this.#device.createCommandEncoder();
-    for (const [index, source] of buffersOf(this.#rows[from]).entries()) {
+    for (const [index, source] of this.buffers(from).entries()) {
       const target = targets[index];
       if (target) copy(encoder, source, target);
     }
     this.#device.queue.submit([encoder.finish()]);
   }
-}
-
-function buffersOf({ layers }: RowBuffers): readonly GPUBuffer[] {
-  return layers.flatMap(({ key, value }) => [key, value]);
 }

@@ -15,7 +15,6 @@ vi.mock('../ort.ts', () => ({
   ortMutex: { run: (task: () => Promise<unknown>) => task() },
 }));
 vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => parts.sampler() } }));
-vi.mock('../../models/gpt2/graph.ts', () => ({ buildGpt2Model: () => new Uint8Array() }));
 
 type Options = Parameters<typeof WebGpuBackend.create>[0];
 
@@ -24,7 +23,7 @@ function create(): Promise<WebGpuBackend> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much as it takes to come to its parts
   return WebGpuBackend.create({
     gpu: { device, isSoftwareAdapter: true },
-    config: ScriptedBackend.config,
+    model: { config: ScriptedBackend.config, buildGraph: () => new Uint8Array() },
     packed: { precision: 'float32' },
     weights: new Uint8Array(),
   } as unknown as Options);

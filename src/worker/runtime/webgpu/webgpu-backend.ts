@@ -1,13 +1,14 @@
 import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
-import type { Gpt2Config } from '../../models/gpt2/config.ts';
+import type { Model } from '../../models/family.ts';
+import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import {
   BYTES_PER_VALUE,
   type PackedLayout,
   type Precision,
 } from '../../models/checkpoint/packed-weights.ts';
-import { buildGpt2Model, GRAPH_IO } from '../../models/gpt2/graph.ts';
+import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { DeviceLostError, GpuError } from '../../protocol/errors/runtime.ts';
 import {
@@ -15,7 +16,7 @@ import {
   maxScoredTokensOf,
   type ForwardInput,
   type ForwardTarget,
-  type Gpt2Backend,
+  type ModelBackend,
   type SampleOutput,
 } from '../model-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
@@ -27,7 +28,7 @@ import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
 interface WebGpuBackendOptions {
   readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
-  readonly config: Gpt2Config;
+  readonly model: Model;
   readonly packed: PackedLayout;
   /** The packed file, or what reads it. */
   readonly weights: Uint8Array;
@@ -57,14 +58,14 @@ const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
  * updated in place; inputs and logits live in persistent buffers, so a step creates none. The sampler runs right behind
  * each pass and leaves its tokens in the inputs of the slots.
  */
-export class WebGpuBackend implements Gpt2Backend {
+export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
   /** A pass over a few short prompts is mostly dispatch, so padding costs little. */
   readonly maxPrefillRows = 8;
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #device: GPUDevice;
-  readonly #config: Gpt2Config;
+  readonly #config: ModelConfig;
   readonly #precision: Precision;
   readonly #cache: GpuKvCache;
   readonly #sampler: GpuSampler;
@@ -78,17 +79,18 @@ export class WebGpuBackend implements Gpt2Backend {
   /** @throws StepHangError where a part of it comes to no end. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     const ort = await loadOrt('webgpu');
-    const { gpu, config, packed, weights } = options;
-    const model = buildGpt2Model(config, packed, gpu.device.limits.maxStorageBufferBindingSize);
+    const { gpu, model, packed, weights } = options;
+    const { maxStorageBufferBindingSize: maxBindingBytes } = gpu.device.limits;
+    const graph = model.buildGraph({ layout: packed, maxBindingBytes, kvOutputs: 'present' });
     const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
     const sampler = orHang(
-      GpuSampler.create(gpu.device, config.vocabSize, workgroupSize),
+      GpuSampler.create(gpu.device, model.config.vocabSize, workgroupSize),
       PIPELINE_PATIENCE_MS,
     );
     // Its end is looked at when the session is there: one that fails before is no unhandled rejection.
     sampler.catch(() => {});
     const creation = ortMutex.run(() =>
-      ort.InferenceSession.create(model, {
+      ort.InferenceSession.create(graph, {
         // No preferredOutputLocation: with it, one failed run leaves the session unusable. Outputs are pre-allocated.
         executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
@@ -102,7 +104,7 @@ export class WebGpuBackend implements Gpt2Backend {
     ort: OrtModule,
     session: InferenceSession,
     sampler: GpuSampler,
-    { gpu, config, packed }: WebGpuBackendOptions,
+    { gpu, model: { config }, packed }: WebGpuBackendOptions,
   ) {
     const { device } = gpu;
     this.#ort = ort;
@@ -128,12 +130,11 @@ export class WebGpuBackend implements Gpt2Backend {
    */
   get kvCacheLimits(): KvCacheLimits {
     const { maxBufferSize, maxStorageBufferBindingSize } = this.#device.limits;
-    const { numLayers, embeddingSize, contextLength } = this.#config;
-    const numBuffers = 2 * numLayers;
+    const { numLayers, contextLength } = this.#config;
     return {
-      bytesPerToken: numBuffers * embeddingSize * this.#cache.bytesPerElement,
+      bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
       maxBytes: maxBufferSize,
-      maxSlotBytes: numBuffers * Math.min(maxBufferSize, maxStorageBufferBindingSize),
+      maxSlotBytes: 2 * numLayers * Math.min(maxBufferSize, maxStorageBufferBindingSize),
       capacityFor: (length) =>
         Math.min(contextLength, Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)))),
     };
@@ -271,22 +272,22 @@ export class WebGpuBackend implements Gpt2Backend {
     }
   }
 
-  #kvTensorsFor(target: 'staging' | 'slots', numRows: number): KvTensors {
+  #kvTensorsFor(target: ForwardTarget, numRows: number): KvTensors {
     const key = `${target} ${numRows}`;
     const known = this.#kvTensors.get(key);
     if (known) return known;
-    const { numHeads, headSize } = this.#config;
-    const dims = [numRows, numHeads, this.#cache.capacity, headSize];
-    const tensors: KvTensors = { feeds: {}, fetches: {} };
-    for (const [layer, { key: keyBuffer, value }] of this.#cache.layers(target).entries()) {
-      // A tensor over the first rows of a larger buffer touches those rows only.
-      tensors.feeds[GRAPH_IO.pastKey(layer)] = this.#tensor(keyBuffer, this.#precision, dims);
-      tensors.feeds[GRAPH_IO.pastValue(layer)] = this.#tensor(value, this.#precision, dims);
-      tensors.fetches[GRAPH_IO.presentKey(layer)] = this.#tensor(keyBuffer, this.#precision, dims);
-      tensors.fetches[GRAPH_IO.presentValue(layer)] = this.#tensor(value, this.#precision, dims);
-    }
-    this.#kvTensors.set(key, tensors);
-    return tensors;
+    const { numLayers, numKvHeads, headSize } = this.#config;
+    const dims = [numRows, numKvHeads, this.#cache.capacity, headSize];
+    // A tensor over the first rows of a larger buffer touches those rows only.
+    const tensors = this.#cache.buffers(target).map((buffer) => this.#tensor(buffer, this.#precision, dims));
+    const named = (names: readonly string[]): Record<string, Tensor> =>
+      Object.fromEntries(tensors.map((tensor, i) => [names[i] ?? '', tensor]));
+    const kv = {
+      feeds: named(GRAPH_IO.past.all(numLayers)),
+      fetches: named(GRAPH_IO.present.all(numLayers)),
+    };
+    this.#kvTensors.set(key, kv);
+    return kv;
   }
 
   /** The persistent buffer of this name, replaced by a larger one where it is too small. */

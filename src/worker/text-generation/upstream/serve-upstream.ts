@@ -2,7 +2,7 @@ import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextGeneratorDeployment } from '../text-generator-deployment.ts';
 import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
 import { servedModel } from '../../protocol/served-model.ts';
-import type { StatsReporter } from '../../serving/stats-reporter.ts';
+import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';

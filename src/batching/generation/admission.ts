@@ -1,0 +1,106 @@
+import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
+import { BackPressureError, InvalidOptionError } from '../errors.ts';
+import type { KvPlanner } from './kv-planner.ts';
+import { RequestQueue, type TurnOwner } from './request-queue.ts';
+import type { GenerationRequest } from './request.ts';
+import type { SchedulerState } from './scheduler-state.ts';
+import { Sequence } from './sequence.ts';
+
+/** Decides which requests may wait, and when they may start. */
+export class Admission {
+  readonly #state: SchedulerState;
+  readonly #kv: KvPlanner;
+  readonly waiting = new RequestQueue<Sequence>();
+  /** Running sequences, each from its admission to its end. */
+  readonly sequenceRate = new DrainRate();
+  /** Steps, each from `schedule` to `update`. */
+  readonly stepRate = new DrainRate();
+
+  constructor(state: SchedulerState, kv: KvPlanner) {
+    this.#state = state;
+    this.#kv = kv;
+  }
+
+  get isIdle(): boolean {
+    return this.#state.running.size === 0;
+  }
+
+  /** When an idle engine has held a partial batch for long enough. */
+  get wakeAtMs(): number | undefined {
+    const { oldest } = this.waiting;
+    if (!this.isIdle || !oldest) return undefined;
+    return oldest.arrivedAtMs + this.#state.policy.batchWaitTimeoutMs;
+  }
+
+  /** See `Scheduler.addAll`. */
+  addAll(requests: readonly GenerationRequest[], nowMs: number, wasAccepted: boolean): void {
+    const [first] = requests;
+    if (!first) return;
+    for (const request of requests) {
+      const error = this.#kv.errorFor(request);
+      if (error) throw error;
+    }
+    if (!wasAccepted) this.#checkRoom(first, requests.length, nowMs);
+    for (const request of requests) this.waiting.add(new Sequence(request, nowMs));
+  }
+
+  /** Gives slots to as many waiting sequences as the policy has places for; returns the first. */
+  admit(nowMs: number): Sequence | undefined {
+    let first: Sequence | undefined;
+    for (let places = this.numPlaces(nowMs); places > 0; places -= 1) {
+      const sequence = this.waiting.next;
+      if (!sequence || !this.#kv.makeRoom({ next: sequence })) break;
+      this.waiting.take();
+      this.#state.running.admit(sequence);
+      this.sequenceRate.start(sequence, nowMs);
+      first ??= sequence;
+    }
+    return first;
+  }
+
+  /** `continuous` admits one by one, so that each choice is made as late as possible; a `static` batch is cut at once. */
+  numPlaces(nowMs: number): number {
+    const { policy, maxBatchSize } = this.#state.policy;
+    switch (policy) {
+      case 'off':
+        return this.isIdle ? 1 : 0;
+      case 'static':
+        return this.isIdle && this.#isBatchDue(nowMs) ? maxBatchSize : 0;
+      case 'continuous':
+        return this.#state.running.canAdmit && (!this.isIdle || this.#isBatchDue(nowMs)) ? 1 : 0;
+    }
+  }
+
+  #isBatchDue(nowMs: number): boolean {
+    return this.waiting.length >= this.#state.policy.maxBatchSize || nowMs >= (this.wakeAtMs ?? Infinity);
+  }
+
+  #checkRoom(owner: TurnOwner, numRequests: number, nowMs: number): void {
+    const { maxQueuedRequests } = this.#state.policy;
+    if (numRequests > maxQueuedRequests) throw InvalidOptionError.ofCrowd(numRequests, maxQueuedRequests);
+    const limit = this.waiting.limitFor(owner, maxQueuedRequests, numRequests);
+    if (!limit) return;
+    const { numMissing, ...details } = limit;
+    const retryAfterMs = retryAfterMsOf(this.#remainingMs(nowMs, numMissing));
+    throw BackPressureError.of({ ...details, retryAfterMs });
+  }
+
+  /** Until this many places in the queue are likely to be free, ms. */
+  #remainingMs(nowMs: number, numPlaces: number): number {
+    const { policy, maxBatchSize, batchWaitTimeoutMs } = this.#state.policy;
+    const { size, canAdmit } = this.#state.running;
+    const { next, oldest, length } = this.waiting;
+    const isFull = !oldest || length >= maxBatchSize;
+    const ripeMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
+    if (this.isIdle) return policy === 'off' ? 0 : ripeMs;
+    if (policy === 'off') return this.sequenceRate.remainingMs(nowMs, size * numPlaces);
+    if (policy === 'static') {
+      const numEnds = size * Math.ceil(numPlaces / maxBatchSize);
+      return Math.max(ripeMs, this.sequenceRate.remainingMs(nowMs, numEnds));
+    }
+    // The next step admits, or the one after it if this one has no prefill budget left.
+    if (next && canAdmit && this.#kv.canHold({ next }))
+      return this.stepRate.remainingMs(nowMs, numPlaces + 1);
+    return this.sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, size - maxBatchSize));
+  }
+}

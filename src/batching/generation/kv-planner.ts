@@ -1,0 +1,163 @@
+import { KvBudgetError } from '../errors.ts';
+import { KvMemory, type KvCacheLimits, type KvNeed, type KvShape } from './kv-memory.ts';
+import type { KvSlot } from './kv-slots.ts';
+import type { SlotTransfer } from './model-runner.ts';
+import { longestOf, numSharedTokens, PrefixCache, type CachedPrefix } from './prefix-cache.ts';
+import type { GenerationRequest } from './request.ts';
+import type { SchedulerState } from './scheduler-state.ts';
+import { finalLengthOf, type Sequence } from './sequence.ts';
+
+/** Memory of the K/V cache, in bytes. */
+export interface KvUsage {
+  /** Filled by the computed tokens of the running sequences. */
+  readonly usedBytes: number;
+  readonly reservedBytes: number;
+}
+
+/** What is asked of the K/V cache on top of what runs. */
+export interface KvDemand {
+  /** A sequence to be admitted. */
+  readonly next?: Sequence;
+  /** Tokens of the longest row of this step. */
+  readonly length?: number;
+  readonly numStagingRows?: number;
+}
+
+/** Fewer shared tokens are not worth a copy: the prefill step computes them at hardly any extra cost. */
+const FEWEST_REUSED_TOKENS = 32;
+
+/** Plans the K/V cache: its size, the prefixes that a sequence can take over, and the rows to save from being overwritten. */
+export class KvPlanner {
+  readonly #state: SchedulerState;
+  readonly #memory: KvMemory;
+  readonly #prefixes = new PrefixCache();
+
+  constructor(state: SchedulerState, limits: KvCacheLimits) {
+    this.#state = state;
+    this.#memory = new KvMemory(limits, state.policy.kvCacheMemoryBytes);
+  }
+
+  get usage(): KvUsage {
+    const numTokens = sumOf(this.#state.running.all.map(({ numComputedTokens }) => numComputedTokens));
+    return {
+      usedBytes: this.#memory.bytesPerToken * numTokens,
+      reservedBytes: this.#memory.reservedBytes,
+    };
+  }
+
+  /** Call it after each change of the policy. */
+  applyPolicy(): void {
+    const { prefixCaching, kvCacheMemoryBytes } = this.#state.policy;
+    if (!prefixCaching) this.#prefixes.clear();
+    this.#memory.limitTo(kvCacheMemoryBytes);
+  }
+
+  /** Why the request can never run; undefined if it can. */
+  errorFor(request: GenerationRequest): KvBudgetError | undefined {
+    const finalLength = finalLengthOf(request, this.#state.limits.contextLength);
+    if (this.#memory.canEverHold(finalLength)) return undefined;
+    return KvBudgetError.of(finalLength, this.#memory.bytesForOne(finalLength), this.#memory.maxBytes);
+  }
+
+  /** Call it once before each step. */
+  beginStep(): void {
+    this.#memory.beginStep(this.#need({}));
+    this.#prefixes.truncate(this.#memory.shape);
+  }
+
+  /** See `KvMemory.canHold`. */
+  canHold(demand: KvDemand): boolean {
+    return this.#memory.canHold(this.#need(demand));
+  }
+
+  /** See `KvMemory.hasRoomFor`. */
+  hasRoomFor(demand: KvDemand): boolean {
+    return this.#memory.hasRoomFor(this.#need(demand));
+  }
+
+  /** See `KvMemory.makeRoom`. Prefixes in the rows that are given back are lost. */
+  makeRoom(demand: KvDemand): boolean {
+    const isRoom = this.#memory.makeRoom(this.#need(demand));
+    this.#prefixes.truncate(this.#memory.shape);
+    return isRoom;
+  }
+
+  /** See `KvMemory.reserve`. */
+  reserve(demand: KvDemand = {}): KvShape {
+    return this.#memory.reserve(this.#need(demand));
+  }
+
+  /** Whether the sequence can skip its prefill: some row holds all of it but the last token. */
+  canJoin(sequence: Sequence): boolean {
+    return this.findReusable(sequence)?.length === sequence.numPrefillTokens - 1;
+  }
+
+  /** The row with the longest prefix of the sequence, if that is worth a copy. */
+  findReusable(sequence: Sequence): CachedPrefix | undefined {
+    if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
+    const { prefillTokenIds } = sequence;
+    const live = this.#state.running.decoding.map(
+      ({ slot, computedTokenIds }) => [slot, computedTokenIds] as const,
+    );
+    const found = longestOf([...this.#prefixes.rows, ...live], prefillTokenIds);
+    if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
+    // The last token is always computed: the next one is sampled from its logits.
+    return { slot: found.slot, length: Math.min(found.length, prefillTokenIds.length - 1) };
+  }
+
+  /** Whether the sequence had better wait for the K/V of this other one. */
+  isWorthWaitingFor(other: Sequence, sequence: Sequence): boolean {
+    const numShared = numSharedTokens(other.prefillTokenIds, sequence.prefillTokenIds);
+    return this.#isWorthReusing(sequence, numShared);
+  }
+
+  takeOver(sequence: Sequence, { slot, length }: CachedPrefix): void {
+    sequence.reuse(length);
+    this.#prefixes.touch(slot);
+  }
+
+  /** The slot is about to be overwritten: its prefix replaces the least recently used one. */
+  rescue(slot: KvSlot, except?: ReadonlySet<KvSlot>): readonly SlotTransfer[] {
+    const free = this.#state.running.freeSlotsWithin(this.#memory.shape.numSlots);
+    const to = this.#prefixes.rescue(
+      slot,
+      free.filter((other) => !except?.has(other)),
+    );
+    return to === undefined ? [] : [{ kind: 'copy', from: slot, to }];
+  }
+
+  /** The sequence has left its slot: what the row holds may serve another request. */
+  keep(sequence: Sequence): void {
+    const { slot, isInSlot, finishReason } = sequence;
+    if (isInSlot && finishReason !== 'error' && this.#state.policy.prefixCaching)
+      this.#prefixes.keep(slot, sequence.computedTokenIds);
+  }
+
+  /** A step failed: its copies may not have been made. */
+  forgetPrefixes(): void {
+    this.#prefixes.clear();
+  }
+
+  #isWorthReusing({ numPrefillTokens }: Sequence, numShared: number): boolean {
+    const isAllButLast = numPrefillTokens > 1 && numShared >= numPrefillTokens - 1;
+    return this.#state.policy.prefixCaching && (isAllButLast || numShared >= FEWEST_REUSED_TOKENS);
+  }
+
+  #need({ next, length = 0, numStagingRows = 1 }: KvDemand): KvNeed {
+    const { running, limits } = this.#state;
+    const { numRows, size, all } = running;
+    const finals = [...all, ...(next ? [next] : [])].map(({ request }) =>
+      finalLengthOf(request, limits.contextLength),
+    );
+    return {
+      numRows: next ? Math.max(numRows, size + 1) : numRows,
+      numStagingRows,
+      length: Math.max(length, ...all.map(({ numComputedTokens }) => numComputedTokens + 1)),
+      finalLength: Math.max(0, ...finals),
+    };
+  }
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
+}

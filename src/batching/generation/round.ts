@@ -1,0 +1,38 @@
+/**
+ * Members that take turns: the first can be removed or go to the end, and any other can be removed, all in constant time.
+ * A `Set` alone scans the holes that removals leave at its front; the iterator that is kept here passes each of them once.
+ */
+export class Round<Member extends object> {
+  readonly #members = new Set<Member>();
+  /** Has passed `#first`, and no other member. */
+  #upcoming = this.#members.values();
+  #first: Member | undefined;
+
+  get size(): number {
+    return this.#members.size;
+  }
+
+  get first(): Member | undefined {
+    // An iterator that was once at its end stays there: it is never asked for more than there is.
+    if (!this.#first && this.size > 0) this.#first = this.#upcoming.next().value;
+    return this.#first;
+  }
+
+  /** Appends a new member. */
+  add(member: Member): void {
+    this.#members.add(member);
+  }
+
+  remove(member: Member): void {
+    this.#members.delete(member);
+    if (member === this.#first) this.#first = undefined;
+  }
+
+  /** The first goes to the end. */
+  rotate(): void {
+    const { first } = this;
+    if (!first) return;
+    this.remove(first);
+    this.add(first);
+  }
+}

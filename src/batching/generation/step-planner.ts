@@ -1,0 +1,175 @@
+import type { Admission } from './admission.ts';
+import type { KvPlanner } from './kv-planner.ts';
+import type { DecodeStep, PrefillStep, SlotTransfer, Step, StepRow } from './model-runner.ts';
+import type { SchedulerState } from './scheduler-state.ts';
+import type { Sequence, SequenceLimits } from './sequence.ts';
+
+export interface PrefillLimits {
+  /** Prompts that one prefill step may compute together. */
+  readonly maxPrefillRows: number;
+  /** Prompt tokens that one step may score. */
+  readonly maxScoredTokens: number;
+}
+
+/** Composes the next step: which rows it has, and what is copied before it. Prefill goes first, within its budget. */
+export class StepPlanner {
+  readonly #state: SchedulerState;
+  readonly #kv: KvPlanner;
+  readonly #admission: Admission;
+  readonly #prefillLimits: PrefillLimits;
+  /** Since the last decode step, or since nothing was there to decode. */
+  #numPrefilledTokens = 0;
+
+  constructor(state: SchedulerState, kv: KvPlanner, admission: Admission, prefillLimits: PrefillLimits) {
+    this.#state = state;
+    this.#kv = kv;
+    this.#admission = admission;
+    this.#prefillLimits = prefillLimits;
+  }
+
+  plan(nowMs: number): Step | undefined {
+    return this.#planPrefill(nowMs) ?? this.#planDecode(nowMs);
+  }
+
+  /** See `Scheduler.scheduleBehind`. */
+  planBehind(step: Step, nowMs: number): DecodeStep | undefined {
+    const { running, limits } = this.#state;
+    if (step.kind !== 'decode' || running.size !== step.rows.length) return undefined;
+    if (this.#admission.waiting.length > 0 && this.#admission.numPlaces(nowMs) > 0) return undefined;
+    const goesOn = (row: StepRow): boolean => {
+      const sequence = running.get(row.requestId);
+      return sequence?.numComputedTokens === row.startPosition && !sequence.isLastToken(limits);
+    };
+    if (!step.rows.every(goesOn)) return undefined;
+    this.#numPrefilledTokens = 0;
+    const rows = step.rows.map((row) => ({ ...row, tokenIds: [], startPosition: row.startPosition + 1 }));
+    const length = 2 + Math.max(...step.rows.map(({ startPosition }) => startPosition));
+    this.#kv.makeRoom({ length });
+    return { kind: 'decode', isBehind: true, kvShape: this.#kv.reserve({ length }), transfers: [], rows };
+  }
+
+  #planPrefill(nowMs: number): PrefillStep | undefined {
+    const { running, policy } = this.#state;
+    if (running.decoding.length === 0) this.#numPrefilledTokens = 0;
+    const budget = policy.maxBatchedTokens - this.#numPrefilledTokens;
+    if (budget <= 0) return undefined;
+    const sequence = this.#nextToPrefill(nowMs);
+    return sequence && this.#prefill(sequence, budget, nowMs);
+  }
+
+  /** The next prompt to compute. One whose K/V can be copied waits for the decode step, which makes the copy. */
+  #nextToPrefill(nowMs: number): Sequence | undefined {
+    const { prefilling } = this.#state.running;
+    // Its staging row belongs to it until its prompt is whole.
+    const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
+    const next = begun ?? prefilling.find((sequence) => !this.#kv.canJoin(sequence));
+    if (next) return next;
+    // An admission may cost the prefix that one of these was to take over, so look again.
+    return this.#admission.admit(nowMs) ? this.#nextToPrefill(nowMs) : undefined;
+  }
+
+  #prefill(first: Sequence, policyBudget: number, nowMs: number): PrefillStep {
+    const isScored = first.request.numPromptLogprobs !== undefined;
+    const budget = isScored ? Math.min(policyBudget, this.#prefillLimits.maxScoredTokens) : policyBudget;
+    const reused = first.numComputedTokens === 0 ? this.#kv.findReusable(first) : undefined;
+    if (reused) this.#kv.takeOver(first, reused);
+    const isWhole = first.numComputedTokens === 0 && first.numPrefillTokens <= budget;
+    const sequences = isWhole ? [first, ...this.#findMates(first, budget, nowMs)] : [first];
+    for (const sequence of sequences) {
+      if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
+      this.#state.running.lowerReservation(sequence);
+    }
+    const rows = sequences.map((sequence) => rowOf(sequence, budget, this.#state.limits));
+    const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
+    this.#numPrefilledTokens += rows.length * numTokens;
+    const isLastChunk = sequences.every(
+      ({ numPrefillTokens, numComputedTokens, request: { maxNewTokens } }) =>
+        maxNewTokens > 0 && numPrefillTokens <= numComputedTokens + numTokens,
+    );
+    const demand = { length: first.numComputedTokens + numTokens, numStagingRows: sequences.length };
+    // A shared prefill copies from no slot, so its staging rows may take the place of spare slots.
+    if (sequences.length > 1) this.#kv.makeRoom(demand);
+    const kvShape = this.#kv.reserve(demand);
+    const transfers = isLastChunk ? rows.flatMap(({ slot }) => this.#kv.rescue(slot)) : [];
+    return { kind: 'prefill', kvShape, transfers, rows, isLastChunk, reusedSlot: reused?.slot };
+  }
+
+  /** Whole prompts to compute beside the first in one pass, padded to one length. */
+  #findMates(first: Sequence, budget: number, nowMs: number): readonly Sequence[] {
+    const group = [first];
+    const others = this.#state.running.prefilling.filter((other) => other !== first);
+    for (const other of others) if (this.#fitsBeside(group, other, budget)) group.push(other);
+    const { waiting } = this.#admission;
+    for (let next = waiting.next; next; next = waiting.next) {
+      if (this.#admission.numPlaces(nowMs) === 0 || !this.#fitsBeside(group, next, budget)) break;
+      if (!this.#admission.admit(nowMs)) break;
+      group.push(next);
+    }
+    return group.slice(1);
+  }
+
+  #fitsBeside(group: readonly Sequence[], next: Sequence, budget: number): boolean {
+    if (group.length >= this.#prefillLimits.maxPrefillRows || this.#kv.findReusable(next)) return false;
+    if ([...group, next].some(({ isPrefilledAlone }) => isPrefilledAlone)) return false;
+    if (group.some((other) => this.#kv.isWorthWaitingFor(other, next))) return false;
+    const lengths = [...group, next].map(({ numPrefillTokens }) => numPrefillTokens);
+    const numTokens = lengths.reduce((sum, length) => sum + length, 0);
+    const length = Math.max(...lengths);
+    const numPadded = lengths.length * length;
+    const isDense = numPadded <= budget && numPadded <= 2 * numTokens;
+    return isDense && this.#kv.canHold({ next, length, numStagingRows: lengths.length });
+  }
+
+  #planDecode(nowMs: number): DecodeStep | undefined {
+    const joins = this.#joinBatch(nowMs);
+    const { running, limits } = this.#state;
+    const { decoding } = running;
+    if (decoding.length === 0) return undefined;
+    this.#numPrefilledTokens = 0;
+    const moves = running.closeHoles();
+    const origins = new Set(moves.map(({ from }) => from));
+    const transfers = [...joins, ...moves.flatMap((move) => [...this.#kv.rescue(move.to, origins), move])];
+    const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1, limits));
+    return { kind: 'decode', isBehind: false, kvShape: this.#kv.reserve(), transfers, rows };
+  }
+
+  /** Sequences whose prefix is in some slot copy it and decode with the others. */
+  #joinBatch(nowMs: number): readonly SlotTransfer[] {
+    const transfers = this.#state.running.prefilling.flatMap((sequence) => this.#tryJoin(sequence, nowMs));
+    const { waiting } = this.#admission;
+    for (let next = waiting.next; next && this.#admission.numPlaces(nowMs) > 0; next = waiting.next) {
+      // Nothing may be given back for it here: the copies decided on come from spare slots.
+      if (!this.#kv.hasRoomFor({ next }) || !this.#kv.canJoin(next) || !this.#admission.admit(nowMs)) break;
+      transfers.push(...this.#tryJoin(next, nowMs));
+    }
+    return transfers;
+  }
+
+  #tryJoin(sequence: Sequence, nowMs: number): readonly SlotTransfer[] {
+    const reused = this.#kv.findReusable(sequence);
+    if (!reused || reused.length < sequence.numPrefillTokens - 1) return [];
+    sequence.start(nowMs);
+    this.#state.running.lowerReservation(sequence);
+    const { slot } = sequence;
+    this.#kv.takeOver(sequence, reused);
+    sequence.isInSlot = true;
+    const rescue = this.#kv.rescue(slot);
+    return slot === reused.slot ? rescue : [...rescue, { kind: 'copy', from: reused.slot, to: slot }];
+  }
+}
+
+function rowOf(sequence: Sequence, budget: number, limits: SequenceLimits): StepRow {
+  const tokenIds = sequence.nextTokenIds(budget);
+  const scoring = sequence.scoringOf(tokenIds.length);
+  const ban = sequence.banIn(limits);
+  return {
+    requestId: sequence.id,
+    slot: sequence.slot,
+    tokenIds,
+    startPosition: sequence.numComputedTokens,
+    sampling: sequence.request.sampling,
+    tokenCounts: sequence.tokenCounts,
+    ...(ban && { ban }),
+    ...(scoring && { scoring }),
+  };
+}

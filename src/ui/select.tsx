@@ -1,0 +1,31 @@
+import type { ChangeEvent } from 'react';
+
+export type Choices<Value> = readonly (readonly [value: Value, title: string])[];
+
+interface SelectProps<Value extends string | number> {
+  readonly label: string;
+  readonly className?: string | undefined;
+  readonly value: Value;
+  readonly choices: Choices<Value>;
+  readonly onChange: (value: Value) => void;
+}
+
+export function Select<Value extends string | number>(props: SelectProps<Value>) {
+  const { label, className, value, choices, onChange } = props;
+  const choose = ({ target }: ChangeEvent<HTMLSelectElement>): void => {
+    const chosen = choices.find(([choice]) => String(choice) === target.value);
+    if (chosen) onChange(chosen[0]);
+  };
+  return (
+    <label className={className}>
+      {label}{' '}
+      <select value={value} onChange={choose}>
+        {choices.map(([choice, title]) => (
+          <option key={choice} value={choice}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

@@ -1,0 +1,14 @@
+/** One row of column titles. */
+export function TableHead({ titles }: { readonly titles: readonly string[] }) {
+  return (
+    <thead>
+      <tr>
+        {titles.map((title) => (
+          <th key={title} scope="col">
+            {title}
+          </th>
+        ))}
+      </tr>
+    </thead>
+  );
+}

@@ -1,0 +1,25 @@
+import { isRecord } from '../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../protocol/errors/model.ts';
+import type { Model, ModelFamily } from './family.ts';
+import { gpt2 } from './gpt2/family.ts';
+
+const FAMILIES: readonly ModelFamily[] = [gpt2];
+
+/**
+ * Reads a model's configuration with the family that its `model_type` names.
+ *
+ * @param config Parsed `config.json`.
+ * @param generationConfig Parsed `generation_config.json`; `undefined` where there is none.
+ * @throws ModelFileCorruptError where a field is missing or out of range.
+ * @throws UnsupportedModelError where no family reads such a model.
+ */
+export function readModel(config: unknown, generationConfig: unknown): Model {
+  if (!isRecord(config)) throw ModelFileCorruptError.of('config.json', 'it is not a JSON object');
+  const modelType = config['model_type'];
+  const family = FAMILIES.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
+  if (family) return family.readModel(config, generationConfig);
+  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).map((type) => JSON.stringify(type));
+  throw UnsupportedModelError.of(
+    `config.json names model_type ${JSON.stringify(modelType)}, not ${known.join(' or ')}`,
+  );
+}

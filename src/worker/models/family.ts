@@ -1,0 +1,40 @@
+import type { TensorView } from './checkpoint/safetensors.ts';
+import type { GraphTarget } from './graph/model-graph.ts';
+import type { ModelConfig, ModelTensor } from './model-config.ts';
+
+/** Decoders that share one architecture. Only its own folder and `families.ts` name a family. */
+export interface ModelFamily {
+  /** Values of `model_type` in `config.json`. */
+  readonly modelTypes: readonly string[];
+  /**
+   * @param config Parsed `config.json`.
+   * @param generationConfig Parsed `generation_config.json`; `undefined` where there is none.
+   * @throws ModelFileCorruptError where a field is missing or out of range.
+   * @throws UnsupportedModelError where the graph cannot compute this variant.
+   */
+  readModel(config: Readonly<Record<string, unknown>>, generationConfig: unknown): Model;
+}
+
+/** One model, as its family reads it from its configuration. */
+export interface Model {
+  readonly config: ModelConfig;
+  /** All tensors of the forward pass, in the order in which they are converted. */
+  readonly tensors: readonly ModelTensor[];
+  /** Some checkpoints put this before the names of their tensors. */
+  readonly tensorPrefix: string;
+  /**
+   * Tells which tensors need no download.
+   *
+   * @param name Without the prefix.
+   * @returns `undefined` for a tensor that has to be downloaded.
+   */
+  skipTensor(name: string, view: TensorView): SkippedTensor | undefined;
+  /** @returns The forward pass, encoded as an ONNX model. Its inputs and outputs are those of `GRAPH_IO`. */
+  buildGraph(target: GraphTarget): Uint8Array<ArrayBuffer>;
+}
+
+/** A tensor that the forward pass does not read and whose bytes are known, so that it need not be downloaded. */
+export interface SkippedTensor extends TensorView {
+  /** The bytes in the file. They are needed to check the file's digest. */
+  contents(): Uint8Array;
+}

@@ -1,0 +1,164 @@
+import type { PackedLayout } from '../checkpoint/packed-weights.ts';
+import type { ModelConfig } from '../model-config.ts';
+import { GraphWeights } from './graph-weights.ts';
+import { OnnxNodes } from './onnx-nodes.ts';
+import { encodeOnnxModel, type OnnxType, type OnnxValue } from './onnx-proto.ts';
+
+/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
+export const GRAPH_IO = {
+  /** int32 [B, S] */
+  ids: 'input_ids',
+  /** int32 [B, S] */
+  positions: 'position_ids',
+  /** int32 [B]: valid K/V entries of the row after this run, minus one. */
+  lastIndices: 'seqlens_k',
+  /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
+  logitTokens: 'logit_tokens',
+  /** int32 [1], on the CPU: the largest of the rows' valid lengths after this run. */
+  totalLength: 'total_sequence_length',
+  /** float32 [L, vocab] */
+  logits: 'logits',
+  /** [B, K/V heads, C, head size]: the cache before the run. */
+  past: kvNames('past'),
+  /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
+  present: kvNames('present'),
+  /** float32 [B, S, 2 * layers * K/V heads * head size]: what the run adds to the cache, in the order of `past.all`. */
+  added: 'added_kv',
+} as const;
+
+interface KvNames {
+  key(layer: number): string;
+  value(layer: number): string;
+  /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
+  all(numLayers: number): string[];
+}
+
+function kvNames(kind: string): KvNames {
+  const key = (layer: number): string => `${kind}_key_${layer}`;
+  const value = (layer: number): string => `${kind}_value_${layer}`;
+  return {
+    key,
+    value,
+    all: (numLayers) => Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
+  };
+}
+
+export interface GraphTarget {
+  readonly layout: PackedLayout;
+  /** Bytes that a shader can bind at once. A larger embedding is bound in blocks of rows. */
+  readonly maxBindingBytes: number;
+  /**
+   * Which of `GRAPH_IO`'s K/V come out. `present` is for a cache on the GPU. Outputs on the CPU are copied in every run,
+   * so there only what is new comes out.
+   */
+  readonly kvOutputs: 'present' | 'added';
+}
+
+/**
+ * A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. A family adds
+ * its layers from `GRAPH_IO.ids` on, with `addAttention` in each, and ends with `addHead`.
+ */
+export class ModelGraph {
+  readonly nodes = new OnnxNodes();
+  readonly weights: GraphWeights;
+  readonly #config: ModelConfig;
+  readonly #precision: OnnxType;
+  readonly #kvOutputs: GraphTarget['kvOutputs'];
+  /** Tensors that `GRAPH_IO.added` is made of. */
+  readonly #added: string[] = [];
+
+  constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
+    this.#config = config;
+    this.#precision = layout.precision;
+    this.#kvOutputs = kvOutputs;
+    this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
+  }
+
+  /**
+   * `GroupQueryAttention` without rotary embedding. It updates the K/V cache in place where past and present are the same
+   * buffer, each row at its own length.
+   *
+   * @param qkv Queries, keys and values of each token side by side: [B, S, (heads + 2 * K/V heads) * head size].
+   * @param scale Factor of the attention scores.
+   */
+  addAttention(layer: number, qkv: string, output: string, scale: number): void {
+    const { numHeads, numKvHeads } = this.#config;
+    if (this.#kvOutputs === 'added') this.#addKvOf(qkv);
+    this.nodes.addFused(
+      'GroupQueryAttention',
+      [
+        qkv, // Packed, so there are no separate key and value inputs.
+        '',
+        '',
+        GRAPH_IO.past.key(layer),
+        GRAPH_IO.past.value(layer),
+        GRAPH_IO.lastIndices,
+        GRAPH_IO.totalLength,
+      ],
+      [output, GRAPH_IO.present.key(layer), GRAPH_IO.present.value(layer)],
+      {
+        num_heads: { int: numHeads },
+        kv_num_heads: { int: numKvHeads },
+        scale: { float: scale },
+        do_rotary: { int: 0 },
+      },
+    );
+  }
+
+  /** Without rotary embedding, keys are cached as they are. */
+  #addKvOf(qkv: string): void {
+    const { numHeads, numKvHeads, headSize } = this.#config;
+    const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
+    const bounds = [start, end, -1].map((value) => this.weights.list(value));
+    this.nodes.add('Slice', [qkv, ...bounds], [`${qkv}.kv`]);
+    this.#added.push(`${qkv}.kv`);
+  }
+
+  /**
+   * The logits of the tokens for which they are wanted.
+   *
+   * @param hidden [B, S, width]
+   * @param weight The head's own matrix, or the embedding to which it is tied.
+   */
+  addHead(hidden: string, weight: string): void {
+    const isCast = this.#precision === 'float16';
+    this.nodes.add('Reshape', [hidden, this.weights.list(-1, this.weights.widthOf(weight))], ['token_rows']);
+    this.nodes.add('Gather', ['token_rows', GRAPH_IO.logitTokens], ['logit_hidden']);
+    this.weights.project('logit_hidden', weight, isCast ? 'logits_f16' : GRAPH_IO.logits);
+    if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
+  }
+
+  encode(): Uint8Array<ArrayBuffer> {
+    const { vocabSize } = this.#config;
+    return encodeOnnxModel({
+      name: 'decoder',
+      nodes: this.nodes.all,
+      inputs: [
+        { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
+        { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
+        { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
+        { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
+        { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
+        ...this.#cacheValues(GRAPH_IO.past),
+      ],
+      outputs: [
+        { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
+        ...(this.#kvOutputs === 'added' ? [this.#addedValues()] : this.#cacheValues(GRAPH_IO.present)),
+      ],
+      initializers: this.weights.initializers,
+    });
+  }
+
+  #cacheValues(names: KvNames): OnnxValue[] {
+    const { numLayers, numKvHeads, headSize } = this.#config;
+    const dims = ['B', numKvHeads, 'C', headSize];
+    return names.all(numLayers).map((name) => ({ name, type: this.#precision, dims }));
+  }
+
+  #addedValues(): OnnxValue {
+    const { numLayers, numKvHeads, headSize } = this.#config;
+    this.nodes.add('Concat', this.#added, [GRAPH_IO.added], { axis: { int: -1 } });
+    const dims = ['B', 'S', 2 * numLayers * numKvHeads * headSize];
+    return { name: GRAPH_IO.added, type: this.#precision, dims };
+  }
+}

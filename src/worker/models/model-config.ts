@@ -1,0 +1,47 @@
+/** What the runtime needs to know of a model, whatever its family. */
+export interface ModelConfig {
+  readonly vocabSize: number;
+  /** Longest sequence, prompt and output together, in tokens. */
+  readonly contextLength: number;
+  readonly numLayers: number;
+  /** Heads of the queries. */
+  readonly numHeads: number;
+  /** Heads of the keys and values. Several query heads share one where there are fewer than `numHeads`. */
+  readonly numKvHeads: number;
+  readonly headSize: number;
+  /** Tokens that end a sequence; empty where the model has none. */
+  readonly eosTokenIds: readonly number[];
+}
+
+/** A tensor of the checkpoint that the forward pass reads. */
+export interface ModelTensor {
+  /** As in the checkpoint, without the prefix that some checkpoints have. */
+  readonly name: string;
+  readonly shape: readonly number[];
+  /**
+   * How the forward pass uses it:
+   * - `linear`: a matrix [out, in], as PyTorch's `nn.Linear` stores it;
+   * - `conv1d`: a matrix [in, out], as GPT-style `Conv1D` stores it;
+   * - `embedding`: looked up by row; where the head is tied to it, also multiplied like a `linear`;
+   * - `plain`: anything else, such as a bias.
+   */
+  readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
+}
+
+/** Whether the rows of a tensor are converted, quantised and bound to shaders in blocks. */
+export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
+  return role === 'embedding' || role === 'linear';
+}
+
+/** Bytes of the keys and values of one token in all layers. */
+export function kvBytesPerToken(config: ModelConfig, bytesPerValue: number): number {
+  return 2 * config.numLayers * config.numKvHeads * config.headSize * bytesPerValue;
+}
+
+export function countParameters(tensors: readonly ModelTensor[]): number {
+  return tensors.reduce((sum, { shape }) => sum + countElements(shape), 0);
+}
+
+export function countElements(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1);
+}

@@ -1,0 +1,89 @@
+import type { StatsReporter } from '../logs/stats-reporter.ts';
+import { importPart } from '../platform/import-part.ts';
+import { UpstreamError } from '../protocol/errors/upstream.ts';
+import type { BackendChoice, UpstreamInit } from '../protocol/protocol.ts';
+import { toWireError } from '../protocol/wire-errors.ts';
+import type { TextGeneratorDeployment } from '../text-generation/text-generator-deployment.ts';
+import type { ServeWorkerHost } from './host-reports.ts';
+import type { ModelSwitch } from './model-switch.ts';
+import type { StatusBoard } from './status-board.ts';
+
+export interface ModelServiceOptions {
+  readonly host: ServeWorkerHost;
+  readonly status: StatusBoard;
+  readonly stats: StatsReporter;
+  readonly textGenerator: TextGeneratorDeployment;
+  readonly onFault: (cause: unknown) => void;
+}
+
+/** Gives the text generator what continues its prompts: a model in this worker, or an upstream server. */
+export class ModelService {
+  readonly #options: ModelServiceOptions;
+  /** Set by `start`. Imported on demand: tabs are welcomed before its code has arrived. */
+  #models: Promise<ModelSwitch> | undefined;
+  #upstream: UpstreamInit | undefined;
+
+  constructor(options: ModelServiceOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when prompts are answered, or are known to fail. An upstream serves only where the backend is `auto`. */
+  async start(modelUrl: string, backend: BackendChoice, upstream?: UpstreamInit): Promise<void> {
+    const { status, textGenerator } = this.#options;
+    try {
+      await (upstream && backend === 'auto'
+        ? this.#serveUpstream(upstream)
+        : this.#serveModel(modelUrl, backend));
+    } catch (cause) {
+      const error = toWireError(cause);
+      status.change({ state: 'failed', error }, ['progress']);
+      textGenerator.fail(error);
+    }
+  }
+
+  /** Undefined before the start. @throws UpstreamError if an upstream serves. */
+  async ask<Result>(question: (models: ModelSwitch) => Promise<Result>): Promise<Result | undefined> {
+    this.refuseUnderUpstream('Which model runs');
+    const models = await this.#models;
+    return models && question(models);
+  }
+
+  async steerLoad(action: 'pause' | 'resume' | 'cancel'): Promise<void> {
+    (await this.#models)?.steer(action);
+  }
+
+  /** @throws UpstreamError if an upstream serves: it decides this. */
+  refuseUnderUpstream(decision: string): void {
+    if (this.#upstream) throw UpstreamError.serves(this.#upstream.url, decision);
+  }
+
+  async #serveModel(modelUrl: string, backend: BackendChoice): Promise<void> {
+    const { host, status, textGenerator, onFault } = this.#options;
+    this.#models = importPart(() => import('./model-switch.ts')).then(
+      ({ ModelSwitch: Models }) =>
+        new Models({
+          modelUrl,
+          backend,
+          past: host.past,
+          generator: textGenerator,
+          onStatus: status.change,
+          onRung: (rung) => host.tell({ type: 'on-rung', rung }),
+          onFault,
+        }),
+    );
+    const { started } = await this.#models;
+    await started;
+  }
+
+  async #serveUpstream(upstream: UpstreamInit): Promise<void> {
+    const { status, stats, textGenerator } = this.#options;
+    this.#upstream = upstream;
+    const { serveUpstream } = await importPart(() => import('../text-generation/upstream/serve-upstream.ts'));
+    await serveUpstream({
+      upstream,
+      deployment: textGenerator,
+      stats,
+      onStatus: (change, isOver) => status.change(change, isOver ? ['error'] : []),
+    });
+  }
+}

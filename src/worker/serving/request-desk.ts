@@ -1,0 +1,155 @@
+import { ModelRunError } from '../../batching/errors.ts';
+import type { TurnOwner } from '../../batching/generation/request-queue.ts';
+import type { Answer } from '../deployments/batched-deployment.ts';
+import type { ActivityLog } from '../logs/activity-log.ts';
+import { asClientId } from '../protocol/ids.ts';
+import {
+  END_TYPES,
+  TEXT_GENERATOR,
+  type ClientId,
+  type RequestId,
+  type RequestUpdate,
+  type SubmittedRequest,
+  type TurnSigns,
+} from '../protocol/protocol.ts';
+import { toWireError } from '../protocol/wire-errors.ts';
+import type { DeploymentSet } from './deployment-set.ts';
+import type { ServeWorkerHost } from './host-reports.ts';
+import type { RequestBook } from './request-book.ts';
+import type { TabMessages } from './tab-messages.ts';
+
+/** The fields of a submission that all of its requests share. */
+interface Submitting extends TurnSigns {
+  readonly clientId: ClientId;
+  readonly deployment: string;
+}
+
+type Send = (clientId: ClientId, updates: readonly RequestUpdate[]) => void;
+
+/** Passes requests to their deployment, each once, and tells their clients what becomes of them. */
+export class RequestDesk {
+  readonly #book: RequestBook;
+  readonly #deployments: DeploymentSet;
+  readonly #tabs: TabMessages;
+  readonly #activity: ActivityLog;
+  readonly #host: ServeWorkerHost;
+
+  constructor(
+    book: RequestBook,
+    deployments: DeploymentSet,
+    tabs: TabMessages,
+    activity: ActivityLog,
+    host: ServeWorkerHost,
+  ) {
+    this.#book = book;
+    this.#deployments = deployments;
+    this.#tabs = tabs;
+    this.#activity = activity;
+    this.#host = host;
+  }
+
+  /** Requests of one turn: those that are new here are accepted together, or not at all. */
+  submit({ clientId, deployment, ...signs }: Submitting, requests: readonly SubmittedRequest[]): void {
+    const wasIdle = this.#book.isEmpty;
+    const fresh = requests.filter(({ requestId }) => this.#book.add(requestId, clientId));
+    if (fresh.length === 0) return;
+    if (wasIdle) this.#host.tell({ type: 'busy' });
+    for (const request of fresh)
+      this.#activity.recordSubmitted({ ...request, clientId, deployment }, numResumedTokensOf(request));
+    const isCondemned = ({ requestId }: SubmittedRequest): boolean =>
+      this.#host.past.condemned.includes(requestId);
+    this.#fail(fresh.filter(isCondemned), this.#condemnation(deployment));
+    const good = fresh.filter((request) => !isCondemned(request));
+    try {
+      this.#deployments.submitAll(
+        deployment,
+        good.map((request) => ({ ...request, ...turnOwnerOf(clientId, request.requestId, signs) })),
+      );
+    } catch (error) {
+      this.#fail(good, error);
+    }
+  }
+
+  /** Does nothing for a request of another client. */
+  cancel(requestId: RequestId, clientId: ClientId): void {
+    if (this.#book.ownerOf(requestId) === clientId) this.#deployments.cancel(requestId);
+  }
+
+  /** Cancels what a client has left behind. */
+  forget(clientId: ClientId): void {
+    this.#book.forget(clientId);
+    for (const requestId of this.#book.requestsOf(clientId)) this.#deployments.cancel(requestId);
+  }
+
+  /** One message per client, whatever the number of its requests. */
+  post(updates: readonly RequestUpdate[]): void {
+    this.#postByOwner(updates, (clientId, own) => this.#send(clientId, own));
+  }
+
+  postAnswers(answers: readonly Answer[]): void {
+    const updates = answers.map((answer): RequestUpdate => ({ type: 'answered', ...answer }));
+    this.#postByOwner(updates, (clientId, own) => this.#sendAnswers(clientId, own));
+  }
+
+  #postByOwner(updates: readonly RequestUpdate[], send: Send): void {
+    const byOwner = Map.groupBy(updates, ({ requestId }) => this.#book.ownerOf(requestId));
+    for (const [clientId, own] of byOwner) if (clientId !== undefined) send(clientId, own);
+  }
+
+  #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    this.#tabs.toClient(clientId, { type: 'updates', updates });
+    for (const update of updates) {
+      this.#activity.recordUpdate(update);
+      if (!END_TYPES.has(update.type)) continue;
+      this.#book.end(update.requestId);
+      if (this.#book.isEmpty) this.#host.tell({ type: 'idle' });
+    }
+  }
+
+  /** An answer that cannot be cloned fails its own caller alone, not the whole message. */
+  #sendAnswers(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    try {
+      this.#send(clientId, updates);
+    } catch (cause) {
+      const [only] = updates;
+      if (updates.length > 1 || !only) {
+        for (const update of updates) this.#sendAnswers(clientId, [update]);
+        return;
+      }
+      const error = `The answer cannot be sent (${String(cause)}): return plain data from the handler.`;
+      this.#send(clientId, [
+        { type: 'failed', requestId: only.requestId, error: toWireError(new Error(error)) },
+      ]);
+    }
+  }
+
+  /** The error of a request that has killed worker after worker. */
+  #condemnation(deployment: string): ModelRunError {
+    const remedy =
+      deployment === TEXT_GENERATOR ? 'shorten the prompt, or change its options' : 'change its input';
+    return ModelRunError.ofEvery(this.#host.past.recovery?.message ?? '', remedy);
+  }
+
+  #fail(requests: readonly SubmittedRequest[], cause: unknown): void {
+    const error = toWireError(cause);
+    this.post(requests.map(({ requestId }) => ({ type: 'failed', requestId, error })));
+  }
+}
+
+function numResumedTokensOf({ resumption }: SubmittedRequest): number {
+  return (resumption?.choices ?? []).reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
+}
+
+/**
+ * Clients take turns. A peer of the bridge is a client of its own: within a peer its keys take turns, within a key its users, and
+ * within a user the HTTP requests.
+ */
+function turnOwnerOf(
+  clientId: ClientId,
+  requestId: RequestId,
+  { turnId = requestId, caller = [] }: TurnSigns,
+): TurnOwner {
+  const [peer, ...inner] = caller;
+  const turn = [...inner, turnId];
+  return peer === undefined ? { clientId, turn } : { clientId: asClientId(`${clientId}/${peer}`), turn };
+}

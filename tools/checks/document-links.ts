@@ -1,0 +1,46 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+// Links between documents lead to files that are there, and to headings that are in them.
+
+const documents = globSync(['*.md', 'docs/*.md', '{deploy,tools,public}/**/*.md'], {
+  exclude: (path) => path.includes('node_modules'),
+});
+const dead = documents.flatMap((document) =>
+  linksOf(document)
+    .filter((link) => !isAlive(document, link))
+    .map((link) => `${document}: ${link}`),
+);
+for (const line of dead) console.error(`Dead link in ${line}`);
+if (dead.length === 0) console.log(`Links of ${documents.length} documents: all alive.`);
+else process.exitCode = 1;
+
+function linksOf(document: string): readonly string[] {
+  const text = withoutCode(readFileSync(document, 'utf8'));
+  return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link)
+    .filter((link) => !/^\w+:/.test(link));
+}
+
+function isAlive(document: string, link: string): boolean {
+  const [path = '', heading] = link.split('#');
+  const target = path === '' ? document : normalize(join(dirname(document), path));
+  return existsSync(target) && (heading === undefined || anchorsOf(target).has(heading));
+}
+
+function anchorsOf(document: string): ReadonlySet<string> {
+  const headings = withoutCode(readFileSync(document, 'utf8')).matchAll(/^#+ (.+)$/gm);
+  return new Set([...headings].map(([, heading = '']) => anchorOf(heading)));
+}
+
+/** As GitHub makes it. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
+
+function withoutCode(markdown: string): string {
+  return markdown.replaceAll(/^```.*?^```/gms, '');
+}

@@ -1,0 +1,72 @@
+import { markdownTable } from '../bench/markdown-table.ts';
+import { reportOf } from '../bench/report.ts';
+import { readResults, type BenchRun, type ScenarioResult } from '../bench/results.ts';
+import { peersReportOf } from '../bench-peers/report.ts';
+import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
+import { formatTabs } from '../bench-tabs/report.ts';
+import { readTabs } from '../bench-tabs/results.ts';
+import { updateParts } from './marked-part.ts';
+
+// The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both
+// up to date.
+
+const { webgpu, wasm } = (await readResults()).runs;
+if (!webgpu || !wasm) {
+  throw new Error('Both backends must be recorded: run `npm run bench`, also with --backend wasm.');
+}
+const tabs = Object.values((await readTabs()).runs);
+// One backend alone may be recorded: a full run takes a quarter of an hour on an idle machine.
+const peers = (await readPeerResults()).runs;
+
+await updateParts('docs/measurements.md', {
+  bench: sections([reportOf(webgpu), reportOf(wasm)]),
+  tabs: sections(tabs.map(formatTabs)),
+  peers: sections(Object.values(peers).map(peersReportOf)),
+});
+await updateParts('README.md', {
+  ratio: webgpu.ratiosToOff.continuous.median.toFixed(1),
+  headline: sections([headlineOf([webgpu, wasm], peers.wasm)]),
+});
+
+function sections(texts: readonly string[]): string {
+  return `\n\n${texts.join('\n\n')}\n\n`;
+}
+
+/** Tokens per second of 8 requests, of Tabserve's policies and of other libraries. */
+function headlineOf(runs: readonly BenchRun[], peerRun: PeerRun | undefined): string {
+  const policies = runs.map((run) => [
+    `Tabserve on ${placeOf(run)}`,
+    rateOf(run, 'off'),
+    rateOf(run, 'continuous'),
+    `${run.ratiosToOff.continuous.median.toFixed(1)}×`,
+  ]);
+  const others = peerRun ? [beside(peerRun)] : [];
+  return [
+    ...markdownTable(['8 requests, tokens per second', 'one at a time', 'batched', 'gain'], policies),
+    ...others.flatMap((line) => ['', line]),
+  ].join('\n');
+}
+
+function placeOf({ backend: { name, isSoftwareAdapter } }: BenchRun): string {
+  if (name !== 'webgpu') return 'WASM, one CPU thread';
+  return isSoftwareAdapter ? 'WebGPU, computed on the CPU (SwiftShader)' : 'WebGPU';
+}
+
+function rateOf({ scenarios }: BenchRun, policy: ScenarioResult['policy']): string {
+  const scenario = scenarios.find(({ policy: name, numRequests }) => name === policy && numRequests === 8);
+  if (!scenario) throw new Error(`No run of 8 requests under ${policy} is recorded: run \`npm run bench\`.`);
+  return formatRate(scenario.tokensPerSecond.median);
+}
+
+/** The same weights, prompts and token counts in other libraries. */
+function beside({ backend, cases }: PeerRun): string {
+  const contenders = cases.find(({ label }) => label.startsWith('8 at once'))?.contenders ?? [];
+  const rates = contenders.map(
+    ({ name, tokensPerSecond }) => `${name} ${formatRate(tokensPerSecond.median)}`,
+  );
+  return `The same 8 requests beside other libraries on ${backend.toUpperCase()}, tokens per second: ${rates.join('; ')}.`;
+}
+
+function formatRate(tokensPerSecond: number): string {
+  return Math.round(tokensPerSecond).toLocaleString('en');
+}
