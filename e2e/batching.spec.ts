@@ -108,7 +108,7 @@ test.describe('the policy', () => {
   });
 });
 
-test('a seed repeats its text, and other seeds give others', async ({ tab }) => {
+test('a seed repeats its text, and other seeds give others', { tag: ANY_BACKEND }, async ({ tab }) => {
   const options: GenerationOptions = { temperature: 1.5, maxNewTokens: 12 };
   const prompt = 'Once upon a time,';
   const first = await tab.generate(prompt, options);
@@ -147,27 +147,29 @@ test('a GPU has the next step before the tokens of the last are read back; a CPU
 });
 
 test.describe('an idle engine', () => {
-  test('holds a partial batch for batchWaitTimeoutMs, so that later arrivals run with it', async ({
-    tab,
-  }) => {
-    const batchWaitTimeoutMs = 1500;
-    await tab.configure({ batchWaitTimeoutMs });
-    const queueWaits = await tab.page.evaluate(
-      async ([first, second]) => {
-        const generator = window.tabserve.getHandle('text-generator');
-        const early = first && generator.remote(first.prompt, first.options);
-        // A round trip to the worker: the first request has certainly arrived alone.
-        await window.tabserve.configure('text-generator', {});
-        const late = second && generator.remote(second.prompt, second.options);
-        const results = await Promise.all([early?.result(), late?.result()]);
-        return results.map((result) => result?.timings.queueWaitMs ?? 0);
-      },
-      requestsOf(5, 5),
-    );
-    expect(queueWaits[0]).toBeGreaterThanOrEqual(batchWaitTimeoutMs);
-    const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
-    expect(sizes).toEqual([2, 2, 2, 2]);
-  });
+  test(
+    'holds a partial batch for batchWaitTimeoutMs, so that later arrivals run with it',
+    { tag: ANY_BACKEND },
+    async ({ tab }) => {
+      const batchWaitTimeoutMs = 1500;
+      await tab.configure({ batchWaitTimeoutMs });
+      const queueWaits = await tab.page.evaluate(
+        async ([first, second]) => {
+          const generator = window.tabserve.getHandle('text-generator');
+          const early = first && generator.remote(first.prompt, first.options);
+          // A round trip to the worker: the first request has certainly arrived alone.
+          await window.tabserve.configure('text-generator', {});
+          const late = second && generator.remote(second.prompt, second.options);
+          const results = await Promise.all([early?.result(), late?.result()]);
+          return results.map((result) => result?.timings.queueWaitMs ?? 0);
+        },
+        requestsOf(5, 5),
+      );
+      expect(queueWaits[0]).toBeGreaterThanOrEqual(batchWaitTimeoutMs);
+      const sizes = (await tab.steps('decode')).map(({ batchSize }) => batchSize);
+      expect(sizes).toEqual([2, 2, 2, 2]);
+    },
+  );
 
   test('does not hold a batch that is full', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: 3_600_000 });
@@ -177,7 +179,7 @@ test.describe('an idle engine', () => {
 });
 
 test.describe('a knob turned while requests run', () => {
-  test('lets waiting requests in when maxBatchSize grows', async ({ tab, backend }) => {
+  test('lets waiting requests in when maxBatchSize grows', { tag: ANY_BACKEND }, async ({ tab, backend }) => {
     await tab.configure({ maxBatchSize: 1 });
     await tab.page.evaluate(configureOnceRunning, {
       requests: requestsOf(LASTING[backend], 3, 3),
@@ -189,23 +191,27 @@ test.describe('a knob turned while requests run', () => {
     );
   });
 
-  test('lets running requests end when maxBatchSize shrinks', async ({ tab, backend }) => {
-    const length = LASTING[backend];
-    // The third fills the batch, so that all three start in one.
-    await tab.configure({ maxBatchSize: 3, batchWaitTimeoutMs: 3_600_000 });
-    await tab.page.evaluate(configureOnceRunning, {
-      requests: requestsOf(length, length, length, 2),
-      runningIndex: 2,
-      maxBatchSize: 1,
-    });
-    expect(sequenceOf(await tab.updates())).toBe(
-      'started A, started B, started C, finished A, finished B, finished C, started D, finished D',
-    );
-  });
+  test(
+    'lets running requests end when maxBatchSize shrinks',
+    { tag: ANY_BACKEND },
+    async ({ tab, backend }) => {
+      const length = LASTING[backend];
+      // The third fills the batch, so that all three start in one.
+      await tab.configure({ maxBatchSize: 3, batchWaitTimeoutMs: 3_600_000 });
+      await tab.page.evaluate(configureOnceRunning, {
+        requests: requestsOf(length, length, length, 2),
+        runningIndex: 2,
+        maxBatchSize: 1,
+      });
+      expect(sequenceOf(await tab.updates())).toBe(
+        'started A, started B, started C, finished A, finished B, finished C, started D, finished D',
+      );
+    },
+  );
 });
 
 test.describe('cancelling', () => {
-  test('frees the slot for the next and settles once', async ({ tab, backend }) => {
+  test('frees the slot for the next and settles once', { tag: ANY_BACKEND }, async ({ tab, backend }) => {
     await tab.configure({ maxBatchSize: 1 });
     const codes = await tab.page.evaluate(
       async (requests) => {
@@ -266,21 +272,25 @@ test(
   },
 );
 
-test('requests in random order, length and fate get the texts that they get alone', async ({ tab }) => {
-  const numRounds = IS_WHOLE ? 12 : 1;
-  for (let round = 0; round < numRounds; round++) {
-    const plan = sampledRequests(9, round).map(({ prompt, options }, index) => {
-      const isCancelled = index % 4 === round % 4;
-      // A victim must not come to its end before the cancellation comes to the worker.
-      return { prompt, options: isCancelled ? { ...options, maxNewTokens: 100 } : options, isCancelled };
-    });
-    const together = await tab.page.evaluate(generateWithCancellations, plan);
-    for (const [index, { prompt, options, isCancelled }] of plan.entries()) {
-      if (isCancelled) expect(together[index]).toBe('REQUEST_CANCELLED');
-      else expect(together[index]).toBe((await tab.generate(prompt, options)).text);
+test(
+  'requests in random order, length and fate get the texts that they get alone',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const numRounds = IS_WHOLE ? 12 : 1;
+    for (let round = 0; round < numRounds; round++) {
+      const plan = sampledRequests(9, round).map(({ prompt, options }, index) => {
+        const isCancelled = index % 4 === round % 4;
+        // A victim must not come to its end before the cancellation comes to the worker.
+        return { prompt, options: isCancelled ? { ...options, maxNewTokens: 100 } : options, isCancelled };
+      });
+      const together = await tab.page.evaluate(generateWithCancellations, plan);
+      for (const [index, { prompt, options, isCancelled }] of plan.entries()) {
+        if (isCancelled) expect(together[index]).toBe('REQUEST_CANCELLED');
+        else expect(together[index]).toBe((await tab.generate(prompt, options)).text);
+      }
     }
-  }
-});
+  },
+);
 
 /** Each with its own seed, temperature and length. */
 function sampledRequests(

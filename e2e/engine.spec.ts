@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
-import { expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
 const NUM_TRIALS = { webgpu: IS_WHOLE ? 200 : 3, wasm: 200 } as const;
@@ -38,28 +38,32 @@ test('a request has the text that it has alone, whatever runs with it, under eve
   expect(Math.max(...report.batchSizes), 'the largest batch').toBe(16);
 });
 
-test('what requests leave behind does not grow with their number', async ({ page, backend }) => {
-  test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
-  const seed = runSeed();
-  await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
-  const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];
-  let first = await soak(page, numFirst);
-  let last = await soak(page, numFurther);
-  for (let round = 1; round < MAX_ROUNDS && last.state.numBytes > first.state.numBytes; round += 1) {
-    first = last;
-    last = await soak(page, numFurther);
-  }
-  console.log(`    ${describe(first)}; ${numFurther} requests later: ${describe(last)}`);
-  expect(last.state, `E2E_SEED=${seed}`).toMatchObject({ numRunning: 0, numWaiting: 0, numFailed: 0 });
-  expect(last.state.kvCache).toEqual({ ...first.state.kvCache, usedBytes: 0 });
-  expect([last.state.numBuffers, last.state.numBytes]).toEqual([
-    first.state.numBuffers,
-    first.state.numBytes,
-  ]);
-  expect(last.state.numCancelled, 'requests cancelled').toBeGreaterThan(0);
-  // What the engine's own code compiles to is counted as heap.
-  expect(last.heapBytes - first.heapBytes, 'heap growth, bytes').toBeLessThan(0.05 * first.heapBytes);
-});
+test(
+  'what requests leave behind does not grow with their number',
+  { tag: ANY_BACKEND },
+  async ({ page, backend }) => {
+    test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
+    const seed = runSeed();
+    await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
+    const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];
+    let first = await soak(page, numFirst);
+    let last = await soak(page, numFurther);
+    for (let round = 1; round < MAX_ROUNDS && last.state.numBytes > first.state.numBytes; round += 1) {
+      first = last;
+      last = await soak(page, numFurther);
+    }
+    console.log(`    ${describe(first)}; ${numFurther} requests later: ${describe(last)}`);
+    expect(last.state, `E2E_SEED=${seed}`).toMatchObject({ numRunning: 0, numWaiting: 0, numFailed: 0 });
+    expect(last.state.kvCache).toEqual({ ...first.state.kvCache, usedBytes: 0 });
+    expect([last.state.numBuffers, last.state.numBytes]).toEqual([
+      first.state.numBuffers,
+      first.state.numBytes,
+    ]);
+    expect(last.state.numCancelled, 'requests cancelled').toBeGreaterThan(0);
+    // What the engine's own code compiles to is counted as heap.
+    expect(last.heapBytes - first.heapBytes, 'heap growth, bytes').toBeLessThan(0.05 * first.heapBytes);
+  },
+);
 
 async function soak(page: Page, numRequests: number) {
   const state = await page.evaluate((count) => window.engineProbe.runSoak(count), numRequests);

@@ -28,7 +28,8 @@ test(
     const [outcome] = await follower.outcomesOfBegun();
     expect(outcome?.value?.text).toBe(calm.text);
     expect(outcome?.streamed.text).toBe(calm.generatedText);
-    await leader.page.goBack();
+    // A page that was kept fires no load event.
+    await leader.page.goBack({ waitUntil: 'commit' });
     const isKept = await leader.page.evaluate(() => 'wasKept' in window);
     console.log(`    the browser has ${isKept ? 'kept the page' : 'loaded the page anew'}`);
     await leader.page.waitForFunction(() => 'tabserve' in window);

@@ -28,29 +28,38 @@ test.afterEach(async ({ tab }) => {
   await tab.page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
 });
 
-test('Enter sends the prompt, and its row streams from waiting over running to finished', async ({ tab }) => {
-  const { page } = tab;
-  // Nothing starts before the test says so: WASM would be done before it could look.
-  await tab.configure({ batchWaitTimeoutMs: HELD_MS });
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('48');
-  const prompt = page.getByRole('textbox', { name: 'Prompt' });
-  await prompt.fill(PROMPT);
-  await prompt.press('Enter');
-  await prompt.press('Enter');
-  await expect(requestRows(page)).toHaveCount(2);
-  for (const row of await requestRows(page).all())
-    await expect(row).toHaveAttribute('data-status', 'waiting');
+test(
+  'Enter sends the prompt, and its row streams from waiting over running to finished',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    // Nothing starts before the test says so: WASM would be done before it could look.
+    await tab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('48');
+    const prompt = page.getByRole('textbox', { name: 'Prompt' });
+    await prompt.fill(PROMPT);
+    await prompt.press('Enter');
+    await prompt.press('Enter');
+    await expect(requestRows(page)).toHaveCount(2);
+    for (const row of await requestRows(page).all())
+      await expect(row).toHaveAttribute('data-status', 'waiting');
 
-  await page.evaluate(recordStatuses);
-  await tab.configure({ batchWaitTimeoutMs: 0 });
-  for (const row of await requestRows(page).all()) {
-    await expect(row).toHaveAttribute('data-status', 'finished');
-    await expect(row.getByTestId('request-text')).toContainText(PROMPT);
-    await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
-    await expect(row).toContainText(/Tokens\/s\s*[\d.,]+/);
-  }
-  expect(await page.evaluate(() => window.statuses)).toEqual(['running', 'running', 'finished', 'finished']);
-});
+    await page.evaluate(recordStatuses);
+    await tab.configure({ batchWaitTimeoutMs: 0 });
+    for (const row of await requestRows(page).all()) {
+      await expect(row).toHaveAttribute('data-status', 'finished');
+      await expect(row.getByTestId('request-text')).toContainText(PROMPT);
+      await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
+      await expect(row).toContainText(/Tokens\/s\s*[\d.,]+/);
+    }
+    expect(await page.evaluate(() => window.statuses)).toEqual([
+      'running',
+      'running',
+      'finished',
+      'finished',
+    ]);
+  },
+);
 
 test('a request of the console has its row too', { tag: ANY_BACKEND }, async ({ tab }) => {
   const prompt = 'Today I accidentally';
@@ -58,24 +67,28 @@ test('a request of the console has its row too', { tag: ANY_BACKEND }, async ({ 
   await expect(newestRow(tab.page).getByTestId('request-text')).toHaveText(text, { useInnerText: false });
 });
 
-test('the cancel button ends a running request and leaves the others alone', async ({ tab, backend }) => {
-  const { page } = tab;
-  await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: HELD_MS });
-  // So many that the page is sure to draw the row while it runs.
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill(backend === 'wasm' ? '400' : '48');
-  const prompt = page.getByRole('textbox', { name: 'Prompt' });
-  const send = page.getByRole('button', { name: 'Send', exact: true });
-  await prompt.fill(PROMPT);
-  await send.click();
-  await expect(requestRows(page)).toHaveCount(1);
-  await page.evaluate(cancelOnceRunning);
-  // It fills the batch, which starts then.
-  await send.click();
-  const [second, first] = [requestRows(page).nth(0), requestRows(page).nth(1)];
-  await expect(first).toHaveAttribute('data-status', 'cancelled');
-  await expect(first.getByRole('button', { name: /^Cancel/ })).toHaveCount(0);
-  await expect(second).toHaveAttribute('data-status', 'finished');
-});
+test(
+  'the cancel button ends a running request and leaves the others alone',
+  { tag: ANY_BACKEND },
+  async ({ tab, backend }) => {
+    const { page } = tab;
+    await tab.configure({ maxBatchSize: 2, batchWaitTimeoutMs: HELD_MS });
+    // So many that the page is sure to draw the row while it runs.
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill(backend === 'wasm' ? '400' : '48');
+    const prompt = page.getByRole('textbox', { name: 'Prompt' });
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await prompt.fill(PROMPT);
+    await send.click();
+    await expect(requestRows(page)).toHaveCount(1);
+    await page.evaluate(cancelOnceRunning);
+    // It fills the batch, which starts then.
+    await send.click();
+    const [second, first] = [requestRows(page).nth(0), requestRows(page).nth(1)];
+    await expect(first).toHaveAttribute('data-status', 'cancelled');
+    await expect(first.getByRole('button', { name: /^Cancel/ })).toHaveCount(0);
+    await expect(second).toHaveAttribute('data-status', 'finished');
+  },
+);
 
 test('an empty prompt is refused at the prompt box', { tag: ANY_BACKEND }, async ({ tab }) => {
   const { page } = tab;

@@ -27,6 +27,8 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     await tab.configure({ prefixCaching: false });
     await tab.generate('Once upon a time,', { maxNewTokens: 9, seed: 7, logitBias: { [END_TOKEN]: -100 } });
     await tab.whenIdle();
+    // The last steps arrive up to 100 ms after the text.
+    await expect.poll(async () => (await tab.steps('decode')).length).toBe(8);
     await tab.page.getByRole('button', { name: 'Trace newest' }).click();
     await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
   },

@@ -63,59 +63,60 @@ test.afterEach(async ({ tab }) => {
   await tab.page.getByRole('tab', { name: 'Watch' }).click();
 });
 
-test('the same Poisson arrivals under each policy come to the same texts and to the numbers of the metrics, more of them a second the more is batched', async ({
-  tab,
-  backend,
-}) => {
-  const { page } = tab;
-  // What has to do with the page alone is warm by then.
-  await tab.generate('Once upon a time,', { maxNewTokens: 2 });
-  const before = await countsOf(tab);
-  // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
-  const load =
-    backend === 'webgpu' ? { rate: '12', durationSeconds: '1' } : { rate: '60', durationSeconds: '1' };
-  await openLoad(page, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
-  await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
-  await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
-  await startAndWait(page);
+test(
+  'the same Poisson arrivals under each policy come to the same texts and to the numbers of the metrics, more of them a second the more is batched',
+  { tag: ANY_BACKEND },
+  async ({ tab, backend }) => {
+    const { page } = tab;
+    // What has to do with the page alone is warm by then.
+    await tab.generate('Once upon a time,', { maxNewTokens: 2 });
+    const before = await countsOf(tab);
+    // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
+    const load =
+      backend === 'webgpu' ? { rate: '12', durationSeconds: '1' } : { rate: '60', durationSeconds: '1' };
+    await openLoad(page, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
+    await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
+    await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
+    await startAndWait(page);
 
-  const { trace, trials } = await exportResults(page);
-  const [off, batched, continuous] = trials;
-  if (!off || !batched || !continuous) throw new Error('Three policies have three runs.');
-  expect(trials.map(({ label }) => label)).toEqual(['off', 'static', 'continuous']);
-  const rates = trials.map(({ summary }) => summary['tokensPerSecond'] ?? 0);
-  console.log(
-    `${backend}, ${trace.requests.length} requests: off, static, continuous at ${rates.map((rate) => rate.toFixed(1)).join(', ')} tokens/s`,
-  );
-  const [offRate = 0, staticRate = 0, continuousRate = 0] = rates;
-  // On WASM eight rows cost nearly eight times one: what a batch gains there is small. Nor can a machine tell that does
-  // other things meanwhile; the long proofs have it alone.
-  if (backend === 'webgpu' && IS_WHOLE) {
-    expect(staticRate).toBeGreaterThan(offRate);
-    expect(continuousRate).toBeGreaterThan(staticRate);
-  }
+    const { trace, trials } = await exportResults(page);
+    const [off, batched, continuous] = trials;
+    if (!off || !batched || !continuous) throw new Error('Three policies have three runs.');
+    expect(trials.map(({ label }) => label)).toEqual(['off', 'static', 'continuous']);
+    const rates = trials.map(({ summary }) => summary['tokensPerSecond'] ?? 0);
+    console.log(
+      `${backend}, ${trace.requests.length} requests: off, static, continuous at ${rates.map((rate) => rate.toFixed(1)).join(', ')} tokens/s`,
+    );
+    const [offRate = 0, staticRate = 0, continuousRate = 0] = rates;
+    // On WASM eight rows cost nearly eight times one: what a batch gains there is small. Nor can a machine tell that does
+    // other things meanwhile; the long proofs have it alone.
+    if (backend === 'webgpu' && IS_WHOLE) {
+      expect(staticRate).toBeGreaterThan(offRate);
+      expect(continuousRate).toBeGreaterThan(staticRate);
+    }
 
-  // The same texts under each policy, and the numbers of the metrics.
-  for (const { summary } of trials) {
-    expect(summary['numFinished']).toBe(trace.requests.length);
-    expect(summary['numOutputTokens']).toBe(off.summary['numOutputTokens']);
-  }
-  const after = await countsOf(tab);
-  const sum = (name: string): number =>
-    trials.reduce((total, { summary }) => total + (summary[name] ?? 0), 0);
-  expect(sum('numOutputTokens')).toBe(after.outputTokens - before.outputTokens);
-  expect(sum('numPromptTokens')).toBe(after.promptTokens - before.promptTokens);
-  expect(sum('numFinished')).toBe(after.finished - before.finished);
-  const ratio = `${(continuousRate / offRate).toFixed(2)}×`;
-  await expect(resultOf(page, 'continuous')).toContainText(ratio);
-  await expect(page.getByTestId('compare-chart').locator('dl').first()).toContainText(ratio);
-  expect((await tab.status()).policy.policy, 'as it was before').toBe('continuous');
+    // The same texts under each policy, and the numbers of the metrics.
+    for (const { summary } of trials) {
+      expect(summary['numFinished']).toBe(trace.requests.length);
+      expect(summary['numOutputTokens']).toBe(off.summary['numOutputTokens']);
+    }
+    const after = await countsOf(tab);
+    const sum = (name: string): number =>
+      trials.reduce((total, { summary }) => total + (summary[name] ?? 0), 0);
+    expect(sum('numOutputTokens')).toBe(after.outputTokens - before.outputTokens);
+    expect(sum('numPromptTokens')).toBe(after.promptTokens - before.promptTokens);
+    expect(sum('numFinished')).toBe(after.finished - before.finished);
+    const ratio = `${(continuousRate / offRate).toFixed(2)}×`;
+    await expect(resultOf(page, 'continuous')).toContainText(ratio);
+    await expect(page.getByTestId('compare-chart').locator('dl').first()).toContainText(ratio);
+    expect((await tab.status()).policy.policy, 'as it was before').toBe('continuous');
 
-  // The seed alone makes the trace.
-  await panelOf(page).getByRole('radio', { name: 'Run' }).check();
-  await startAndWait(page);
-  expect((await exportResults(page)).trace).toEqual(trace);
-});
+    // The seed alone makes the trace.
+    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await startAndWait(page);
+    expect((await exportResults(page)).trace).toEqual(trace);
+  },
+);
 
 test.describe('a load test', { tag: ANY_BACKEND }, () => {
   test('is stopped at once, and leaves the policy as it was', async ({ tab }) => {

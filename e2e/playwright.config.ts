@@ -27,7 +27,8 @@ export default defineConfig<BackendOption>({
   expect: { timeout: 60_000 },
   use: {
     actionTimeout: 60_000,
-    trace: 'retain-on-failure',
+    // Recording every test costs a third of the machine; a test that failed is recorded at its second try.
+    trace: isWhole ? 'retain-on-failure' : 'on-first-retry',
     launchOptions: {
       args: [...WEBGPU_ARGUMENTS],
       ...(environment && { executablePath: environment.browserPath }),

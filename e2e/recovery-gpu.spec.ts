@@ -1,11 +1,10 @@
 import type { FaultPlan } from '../src/worker/serving/inject-faults.ts';
 import { describeGaps, expect, survive, test } from './support/fault-test.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
+import { IS_WHOLE } from './support/test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
 
-const IS_FULL = Boolean(process.env['FULL']);
-
-const NUM_LOSSES = IS_FULL ? 100 : 2;
+const NUM_LOSSES = IS_WHOLE ? 100 : 1;
 
 test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ faulty, tab: calm }) => {
   test.setTimeout(300_000 + NUM_LOSSES * 60_000);
@@ -54,7 +53,7 @@ test('each rung below one that fails makes the reference’s text: WebGPU fp32, 
 
 for (const fault of ['gpu-error', 'gpu-out-of-memory', 'gpu-hang'] as const) {
   test.describe(`a ${fault}`, () => {
-    test.skip(!IS_FULL, 'each takes a fresh worker on a software adapter: in the whole suite');
+    test.skip(!IS_WHOLE, 'each takes a fresh worker on a software adapter: in the whole suite');
 
     test('changes no text', async ({ faulty, tab: calm }) => {
       // A step that hangs is waited for as long as ten of the longest so far.

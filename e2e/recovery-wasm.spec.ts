@@ -2,9 +2,8 @@ import type { InjectedFault } from '../src/worker/serving/inject-faults.ts';
 import { describeGaps, expect, survive, test, textOf } from './support/fault-test.ts';
 import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
+import { IS_WHOLE } from './support/test.ts';
 import { runSeed, seededRandom } from './support/seeded-random.ts';
-
-const IS_FULL = Boolean(process.env['FULL']);
 
 /** Each so often in the whole suite; in short, all of them in turn. */
 const NUM_FAULTS = {
@@ -16,9 +15,9 @@ const NUM_FAULTS = {
 
 const KINDS = ['worker-ended', 'wasm-abort', 'run-rejected', 'worker-throw'] as const;
 
-const SERIES: readonly (readonly InjectedFault[])[] = IS_FULL
+const SERIES: readonly (readonly InjectedFault[])[] = IS_WHOLE
   ? KINDS.map((kind) => Array.from({ length: NUM_FAULTS[kind] }, () => kind))
-  : [[...KINDS, ...KINDS]];
+  : [KINDS];
 
 for (const faults of SERIES) {
   const name = `${faults.length} deaths under eight requests change no text: ${[...new Set(faults)].join(', ')}`;
@@ -114,7 +113,7 @@ test('WASM with threads, and without them once it has failed twice, makes the re
 });
 
 test.describe('a worker that hangs', () => {
-  test.skip(!IS_FULL, 'it takes a minute to be sure of a hang: in the whole suite');
+  test.skip(!IS_WHOLE, 'it takes a minute to be sure of a hang: in the whole suite');
 
   test('is replaced after a minute of silence, and its requests go on', async ({ faulty }) => {
     const { tab } = faulty;

@@ -7,29 +7,33 @@ import type { TextRequest } from './support/tab.ts';
 /** A batch wait that no test outlasts: what is sent stays waiting. */
 const HELD_MS = 3_600_000;
 
-test('four tabs share one worker and one model, and their requests share every batch', async ({ site }) => {
-  const weightUrls: string[] = [];
-  site.context.on('request', (request) => {
-    if (request.url().endsWith('/model.safetensors')) weightUrls.push(request.url());
-  });
-  const tabs = await site.openReady(4);
-  const requests = tabs.map((_, tab) => sampledRequests(4, tab, 6));
-  const alone = await aloneTexts(site, requests.flat());
+test(
+  'four tabs share one worker and one model, and their requests share every batch',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const weightUrls: string[] = [];
+    site.context.on('request', (request) => {
+      if (request.url().endsWith('/model.safetensors')) weightUrls.push(request.url());
+    });
+    const tabs = await site.openReady(4);
+    const requests = tabs.map((_, tab) => sampledRequests(4, tab, 6));
+    const alone = await aloneTexts(site, requests.flat());
 
-  const [first] = tabs;
-  await first?.configure({ maxBatchSize: 16, policy: 'static', batchWaitTimeoutMs: HELD_MS });
-  await first?.forget();
-  // The sixteenth fills the batch, which starts then.
-  await Promise.all(tabs.map((tab, index) => tab.begin(requests[index] ?? [])));
-  const outcomes = await Promise.all(tabs.map((tab) => tab.outcomesOfBegun()));
+    const [first] = tabs;
+    await first?.configure({ maxBatchSize: 16, policy: 'static', batchWaitTimeoutMs: HELD_MS });
+    await first?.forget();
+    // The sixteenth fills the batch, which starts then.
+    await Promise.all(tabs.map((tab, index) => tab.begin(requests[index] ?? [])));
+    const outcomes = await Promise.all(tabs.map((tab) => tab.outcomesOfBegun()));
 
-  expect(outcomes.flat().map(({ value, code }) => value?.text ?? code)).toEqual(alone);
-  const decodeSteps = (await first?.steps('decode')) ?? [];
-  const largest = Math.max(...decodeSteps.map(({ batchSize }) => batchSize));
-  expect(largest, 'rows of all four tabs in one step').toBe(16);
-  expect(site.numWorkers, 'workers').toBe(1);
-  expect(weightUrls, 'loads of the weights').toHaveLength(1);
-});
+    expect(outcomes.flat().map(({ value, code }) => value?.text ?? code)).toEqual(alone);
+    const decodeSteps = (await first?.steps('decode')) ?? [];
+    const largest = Math.max(...decodeSteps.map(({ batchSize }) => batchSize));
+    expect(largest, 'rows of all four tabs in one step').toBe(16);
+    expect(site.numWorkers, 'workers').toBe(1);
+    expect(weightUrls, 'loads of the weights').toHaveLength(1);
+  },
+);
 
 test('tabs that open at the same time agree on one leader', { tag: ANY_BACKEND }, async ({ site }) => {
   const tabs = await site.openReady(5);
