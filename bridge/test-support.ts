@@ -4,7 +4,7 @@ import { onTestFinished, vi } from 'vitest';
 import { BridgedOutbox } from '../src/worker/serving/bridge/bridged-outbox.ts';
 import { keepBridged } from '../src/worker/serving/bridge/bridge-connection.ts';
 import { defineDeployment } from '../src/worker/deployments/deployment.ts';
-import type { ModelInfo } from '../src/worker/protocol/protocol.ts';
+import type { ModelInfo } from '../src/worker/protocol/models.ts';
 import { NO_PAST } from '../src/worker/protocol/recovery.ts';
 import { ServeWorker } from '../src/worker/serving/serve-worker.ts';
 import { Bridge, type BridgeOptions } from './bridge.ts';

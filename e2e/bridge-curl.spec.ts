@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 
 import housePrices from './fixtures/house-price-reference.json' with { type: 'json' };
 import { SAMPLE_PROMPTS } from '../src/ui/compose/sample-prompts.ts';
-import type { StepRecord } from '../src/worker/protocol/protocol.ts';
+import type { StepRecord } from '../src/worker/protocol/stats.ts';
 import { expect, startBridge, test } from './support/bridge-test.ts';
 import { curl } from './support/curl.ts';
 import { runPython } from './support/python.ts';

@@ -1,7 +1,7 @@
 import { requireEnvironment } from './support/environment.ts';
 import { reference, greedyTokenIds, withoutEnd, type ReferencePrompt } from './support/reference.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
-import type { GenerationOptions, GenerationResult } from '../src/worker/protocol/protocol.ts';
+import type { GenerationOptions, GenerationResult } from '../src/worker/protocol/generation.ts';
 
 const MAX_NEW_TOKENS = 32;
 const GREEDY: GenerationOptions = { temperature: 0, maxNewTokens: MAX_NEW_TOKENS };

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_POLICY } from '../src/batching/generation/policy.ts';
-import type { GenerationOptions, TokenLogprobs } from '../src/worker/protocol/protocol.ts';
+import type { GenerationOptions, TokenLogprobs } from '../src/worker/protocol/generation.ts';
 import { expect, test } from './support/test.ts';
 
 /** What PyTorch computes in fp32; the file is made by tools/train-storyteller/sampling_reference.py. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
-import type { Caller } from '../../src/worker/protocol/protocol.ts';
+import type { Caller } from '../../src/worker/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
 import { watchStall } from './stall.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { ServedModel } from '../../src/worker/protocol/protocol.ts';
+import type { ServedModel } from '../../src/worker/protocol/models.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { VERSION } from '../version.ts';

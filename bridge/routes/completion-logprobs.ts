@@ -1,5 +1,5 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/protocol.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/generation.ts';
 import { modelReplaced } from './completion-answer.ts';
 
 /** Log probabilities as in OpenAI's completions: lists with an entry for each token. */

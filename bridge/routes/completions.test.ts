@@ -3,13 +3,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../../src/batching/generation/test-support.ts';
 import { Serve } from '../../src/worker/client/client.ts';
-import {
-  PROTOCOL_VERSION,
-  type RequestId,
-  type ServedModel,
-  type Unsigned,
-  type WorkerMessage,
-} from '../../src/worker/protocol/protocol.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../src/worker/protocol/wire.ts';
+import type { RequestId } from '../../src/worker/protocol/ids.ts';
+import type { ServedModel } from '../../src/worker/protocol/models.ts';
+import type { WorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import type { LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
 import { createServedModel, createWorkerStatus, workerId } from '../../src/worker/test-support.ts';
 import { Exchange } from '../http/exchange.ts';

@@ -3,7 +3,7 @@ import type {
   GenerationChoice,
   GenerationOptions,
   GenerationResult,
-} from '../../src/worker/protocol/protocol.ts';
+} from '../../src/worker/protocol/generation.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/read-json.ts';

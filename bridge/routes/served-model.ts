@@ -1,5 +1,5 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { ModelInfo } from '../../src/worker/protocol/protocol.ts';
+import type { ModelInfo } from '../../src/worker/protocol/models.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 
 type ModelServer = Pick<Serve, 'status' | 'ready'>;

@@ -3,7 +3,8 @@ import { afterEach, expect, it } from 'vitest';
 import type { WebSocket } from 'ws';
 
 import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
-import type { BatchingPolicy, WorkerMessage } from '../../src/worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../src/worker/protocol/status.ts';
+import type { WorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/worker/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';

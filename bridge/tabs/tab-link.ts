@@ -4,11 +4,9 @@ import { systemClock } from '../../src/batching/clock.ts';
 import { Serve } from '../../src/worker/client/client.ts';
 import { fromWireText, toWireText } from '../../src/worker/protocol/wire-text.ts';
 import { createClientId } from '../../src/worker/protocol/ids.ts';
-import {
-  PROTOCOL_VERSION,
-  type ClientMessage,
-  type KnobSettings,
-} from '../../src/worker/protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../../src/worker/protocol/wire.ts';
+import type { ClientMessage } from '../../src/worker/protocol/client-messages.ts';
+import type { KnobSettings } from '../../src/worker/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';

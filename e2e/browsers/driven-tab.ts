@@ -1,4 +1,5 @@
-import type { GenerationOptions, ServeStatus } from '../../src/worker/protocol/protocol.ts';
+import type { GenerationOptions } from '../../src/worker/protocol/generation.ts';
+import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import type { DrivenPage } from './driven-browser.ts';
 
 /** A loaded page and its client. */

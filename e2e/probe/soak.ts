@@ -2,9 +2,8 @@ import { DEFAULT_POLICY } from '../../src/batching/generation/policy.ts';
 import type { EngineGauges } from '../../src/batching/metrics/generation-metrics.ts';
 import { ModelGenerator } from '../../src/worker/text-generation/model-generator.ts';
 import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
-import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
+import { createClientId, createRequestId, type RequestId } from '../../src/worker/protocol/ids.ts';
 import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
-import type { RequestId } from '../../src/worker/protocol/protocol.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 import { startGpuCensus, type GpuCensus } from './gpu-census.ts';
 

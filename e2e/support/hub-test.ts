@@ -2,7 +2,8 @@ import type { Page } from 'playwright/test';
 
 import { startServer } from '../../bridge/server.ts';
 import type { LoadModelOptions } from '../../src/worker/client/client.ts';
-import type { ModelLoad, ServeStatus, StoredModel } from '../../src/worker/protocol/protocol.ts';
+import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
+import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { createRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';

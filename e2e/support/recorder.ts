@@ -1,5 +1,5 @@
 import type { Serve, ClientUpdate } from '../../src/worker/client/client.ts';
-import type { ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
+import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
 export interface Recorder {

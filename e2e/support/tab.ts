@@ -1,13 +1,9 @@
 import { expect, type BrowserContext, type Page } from 'playwright/test';
 
 import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/client.ts';
-import type {
-  BatchingPolicy,
-  GenerationOptions,
-  GenerationResult,
-  ServeStatus,
-  StepRecord,
-} from '../../src/worker/protocol/protocol.ts';
+import type { BatchingPolicy, ServeStatus } from '../../src/worker/protocol/status.ts';
+import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';
+import type { StepRecord } from '../../src/worker/protocol/stats.ts';
 import { installRecorder } from './recorder.ts';
 
 export type Backend = 'webgpu' | 'wasm';

@@ -1,7 +1,7 @@
 import { Activity, lazy, Suspense, useMemo } from 'react';
 
 import type { Serve } from '../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../worker/protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../worker/protocol/generation.ts';
 import './app.css';
 import { ComposePanel } from './compose/compose-panel.tsx';
 import { ComposerContext } from './compose/composer-context.ts';

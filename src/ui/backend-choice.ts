@@ -1,4 +1,5 @@
-import type { BackendChoice, WireError } from '../worker/protocol/protocol.ts';
+import type { BackendChoice } from '../worker/protocol/ladder.ts';
+import type { WireError } from '../worker/protocol/wire.ts';
 
 const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendChoice[];
 

@@ -1,4 +1,4 @@
-import type { WireError } from '../worker/protocol/protocol.ts';
+import type { WireError } from '../worker/protocol/wire.ts';
 
 interface ErrorLineProps {
   readonly error: WireError;

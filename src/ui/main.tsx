@@ -4,7 +4,7 @@ import type { Root } from 'react-dom/client';
 
 import { connect } from '../worker/client/client.ts';
 import type { Serve } from '../worker/client/client.ts';
-import type { WireError } from '../worker/protocol/protocol.ts';
+import type { WireError } from '../worker/protocol/wire.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';

@@ -1,4 +1,5 @@
-import type { BatchingPolicy, RequestId, ServeStatus } from '../worker/protocol/protocol.ts';
+import type { BatchingPolicy, ServeStatus } from '../worker/protocol/status.ts';
+import type { RequestId } from '../worker/protocol/ids.ts';
 import type { SlotBar } from './state/slot-history.ts';
 
 export const POLICY: BatchingPolicy = {

@@ -3,12 +3,12 @@ import { deployments } from './deployments/registry.ts';
 import { allowOwnScripts } from './platform/own-scripts.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
-import { isHostPing, parseWorkerInit } from './protocol/host-messages.ts';
+import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from './protocol/host-messages.ts';
 import { ClientRegistry } from './client/links/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
 import { ChannelOutbox, PortOutbox, type Outbox } from './serving/outbox.ts';
 import { forbidThreads } from './runtime/ort.ts';
-import { PROTOCOL_VERSION, type HostMessage, type Unsigned, type WorkerInit } from './protocol/protocol.ts';
+import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
 
 /** Undefined while an earlier worker still serves. */
 let serving: ServeWorker | undefined;

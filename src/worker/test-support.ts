@@ -1,19 +1,13 @@
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './models/load-model.ts';
 import { ByteTextStream } from './text-generation/text-stream.ts';
-import type {
-  HostMessage,
-  KnobSettings,
-  OverrideId,
-  ServedModel,
-  TabRole,
-  Unsigned,
-  WorkerId,
-  WorkerMessage,
-  WorkerPast,
-  WorkerStatus,
-} from './protocol/protocol.ts';
-import { NO_PAST } from './protocol/recovery.ts';
+import type { HostMessage } from './protocol/host-messages.ts';
+import type { KnobSettings, TabRole, WorkerStatus } from './protocol/status.ts';
+import type { OverrideId, WorkerId } from './protocol/ids.ts';
+import type { ServedModel } from './protocol/models.ts';
+import type { Unsigned } from './protocol/wire.ts';
+import type { WorkerMessage } from './protocol/worker-messages.ts';
+import { type WorkerPast, NO_PAST } from './protocol/recovery.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
 import type { Locks } from './client/links/client-registry.ts';

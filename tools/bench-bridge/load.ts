@@ -5,7 +5,7 @@ import autocannon from 'autocannon';
 import type { Page } from 'playwright';
 
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { BatchRecord } from '../../src/worker/protocol/protocol.ts';
+import type { BatchRecord } from '../../src/worker/protocol/stats.ts';
 
 declare global {
   interface Window {

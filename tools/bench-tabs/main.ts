@@ -5,7 +5,7 @@ import { build } from 'vite';
 
 import { startServer } from '../../bridge/server.ts';
 import { SAMPLE_PROMPTS } from '../../src/ui/compose/sample-prompts.ts';
-import type { ServeStatus } from '../../src/worker/protocol/protocol.ts';
+import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { percentilesOf, spreadOf } from '../bench/statistics.ts';
 import { findBrowser } from '../browser/find-browser.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';

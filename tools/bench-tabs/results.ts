@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import type { BackendInfo } from '../../src/worker/protocol/protocol.ts';
+import type { BackendInfo } from '../../src/worker/protocol/models.ts';
 import type { Percentiles, Spread } from '../bench/results.ts';
 
 /** One run of `npm run bench:tabs`. Durations in ms. */

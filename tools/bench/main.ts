@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
 import { build } from 'vite';
 
-import type { ServeStatus } from '../../src/worker/protocol/protocol.ts';
+import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { withBrowser } from './with-browser.ts';
 import { readOptions } from './command-line.ts';

@@ -1,5 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { BatchingPolicy, ServeStats, StepRecord } from '../../src/worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../src/worker/protocol/status.ts';
+import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
 import type { ScenarioRequest } from './scenarios.ts';
 
 export interface Plan {

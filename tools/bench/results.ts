@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-import type { BackendInfo, ModelInfo, PolicyName } from '../../src/worker/protocol/protocol.ts';
+import type { BackendInfo, ModelInfo } from '../../src/worker/protocol/models.ts';
+import type { PolicyName } from '../../src/worker/protocol/status.ts';
 import type { Machine } from './machine.ts';
 
 /** The schema of `bench/results.json`: the last run of each backend. Durations in ms. */

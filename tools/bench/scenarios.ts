@@ -1,5 +1,6 @@
 import { SAMPLE_PROMPTS } from '../../src/ui/compose/sample-prompts.ts';
-import type { BatchingPolicy, GenerationOptions, PolicyName } from '../../src/worker/protocol/protocol.ts';
+import type { BatchingPolicy, PolicyName } from '../../src/worker/protocol/status.ts';
+import type { GenerationOptions } from '../../src/worker/protocol/generation.ts';
 
 export interface Scenario {
   readonly policy: PolicyName;

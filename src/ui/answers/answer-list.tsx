@@ -1,6 +1,6 @@
 import { memo } from 'react';
 
-import type { RequestId } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
 import { describeHouse } from '../deployments/house-features.ts';
 import { ErrorLine } from '../error-line.tsx';

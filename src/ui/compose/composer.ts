@@ -2,16 +2,21 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { OptionName, RequestId, WireError } from '../../worker/protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { OptionName } from '../../worker/protocol/generation-options.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import { withContinuation, withEdit, writtenText } from './document-text.ts';
-import type { DocumentText } from './document-text.ts';
-import { EMPTY_GENERATION_TEXTS, parseGeneration } from './generation-fields.ts';
-import type { GenerationErrors, GenerationTexts } from './generation-fields.ts';
+import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
+import {
+  EMPTY_GENERATION_TEXTS,
+  parseGeneration,
+  type GenerationErrors,
+  type GenerationTexts,
+} from './generation-fields.ts';
 
 /** The request whose continuation is at the end of the document. */
 export interface FollowedRequest {

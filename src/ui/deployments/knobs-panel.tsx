@@ -1,4 +1,4 @@
-import type { BatchKnobs } from '../../worker/protocol/protocol.ts';
+import type { BatchKnobs } from '../../worker/protocol/status.ts';
 import { Knobs } from '../knob-field.tsx';
 import type { KnobText } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';

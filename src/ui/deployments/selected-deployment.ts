@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 
 /** Tabserve's own deployments in the order of their tabs; the user's follow by name. */
 const OWN_DEPLOYMENTS: readonly string[] = [TEXT_GENERATOR, 'adder', 'house-price'];

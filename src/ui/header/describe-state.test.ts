@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LoadProgress, ServeStatus } from '../../worker/protocol/protocol.ts';
+import type { LoadProgress } from '../../worker/protocol/models.ts';
+import type { ServeStatus } from '../../worker/protocol/status.ts';
 import { createStatus } from '../test-support.ts';
 import { describeDetail, describeState, describeTabs } from './describe-state.ts';
 

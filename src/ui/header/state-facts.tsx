@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo, ServeStatus } from '../../worker/protocol/protocol.ts';
+import type { BackendInfo, ModelInfo } from '../../worker/protocol/models.ts';
+import type { ServeStatus } from '../../worker/protocol/status.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { describeDetail, describeState, describeTabs, isLoading } from './describe-state.ts';

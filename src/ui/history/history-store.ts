@@ -2,7 +2,8 @@ import { clear, createStore, del, delMany, entries, keys, set } from 'idb-keyval
 import type { UseStore } from 'idb-keyval';
 
 import type { GenerationTexts } from '../compose/generation-fields.ts';
-import type { FinishReason, WireError } from '../../worker/protocol/protocol.ts';
+import type { FinishReason } from '../../worker/protocol/generation.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 
 export interface HistoryEntry {
   /** Sorts by time. */

@@ -1,14 +1,11 @@
 import type { Serve } from '../../worker/client/client.ts';
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
 import type { PolicyHold } from './policy-hold.ts';
 import type { RateSweep } from './rate-sweep.ts';
-import { runLoad } from './run-load.ts';
-import type { LoadProgress } from './run-load.ts';
+import { runLoad, type LoadProgress } from './run-load.ts';
 import type { Trace } from './scenario.ts';
-import { isMeasurable, rank } from './suggest-knobs.ts';
-import type { Ranking, Suggestion } from './suggest-knobs.ts';
-import { summarize } from './summarize.ts';
-import type { Trial } from './summarize.ts';
+import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
+import { summarize, type Trial } from './summarize.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
@@ -12,10 +12,8 @@ import { useAttempt } from '../use-attempt.ts';
 import { CompareChart } from './compare-chart.tsx';
 import { formatRatio, titleOfGoodput } from './compare-measures.ts';
 import { LatencyCurve } from './latency-curve.tsx';
-import { exportLoad } from './load-session.ts';
-import type { LoadResults } from './load-session.ts';
-import { combineRounds, isMeasurable } from './suggest-knobs.ts';
-import type { Candidate } from './suggest-knobs.ts';
+import { exportLoad, type LoadResults } from './load-session.ts';
+import { combineRounds, isMeasurable, type Candidate } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 import type { LoadSummary, Percentiles } from './summarize.ts';
 

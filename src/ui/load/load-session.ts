@@ -2,14 +2,13 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
-import type { ServeStatus, WireError } from '../../worker/protocol/protocol.ts';
+import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
-import { comparePolicies, runOnce, sweepKnobs, sweepRates } from './experiments.ts';
-import type { ExperimentOptions } from './experiments.ts';
+import { comparePolicies, runOnce, sweepKnobs, sweepRates, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';
-import { parseLoadForm } from './load-form.ts';
-import type { LoadErrors, LoadForm, Mode } from './load-form.ts';
+import { parseLoadForm, type LoadErrors, type LoadForm, type Mode } from './load-form.ts';
 import { PolicyHold } from './policy-hold.ts';
 import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';

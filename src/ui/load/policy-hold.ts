@@ -1,5 +1,5 @@
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 
 /** The policy of an experiment's runs. After `release()`, or when this tab closes, the users' own policy is back. */
 export class PolicyHold {

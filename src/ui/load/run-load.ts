@@ -1,6 +1,9 @@
 import type { Serve } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { FinishReason, GenerationResult } from '../../worker/protocol/protocol.ts';
+import {
+  TEXT_GENERATOR,
+  type FinishReason,
+  type GenerationResult,
+} from '../../worker/protocol/generation.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 

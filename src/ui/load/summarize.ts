@@ -1,4 +1,4 @@
-import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
 import type { Trace } from './scenario.ts';
 

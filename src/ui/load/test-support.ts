@@ -1,5 +1,5 @@
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
 

@@ -2,13 +2,8 @@ import { useId, useState } from 'react';
 import type { ChangeEvent, FormEvent } from 'react';
 
 import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
-import type {
-  DtypeChoice,
-  ModelLoad,
-  StoredModel,
-  WhenBusy,
-  WireError,
-} from '../../worker/protocol/protocol.ts';
+import type { DtypeChoice, ModelLoad, StoredModel, WhenBusy } from '../../worker/protocol/models.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Panel } from '../panel.tsx';

@@ -1,4 +1,5 @@
-import type { LoadFailure, WireError } from '../../worker/protocol/protocol.ts';
+import type { LoadFailure } from '../../worker/protocol/models.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 
 /** The error of a load that only this tab shows. Every tab shows `failure`, and a cancelled load is no error. */

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useState } from 'react';
 
 import type { Serve } from '../../worker/client/client.ts';
-import type { StoredModel } from '../../worker/protocol/protocol.ts';
+import type { StoredModel } from '../../worker/protocol/models.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/protocol/protocol.ts';
+import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 import { CheckField } from '../check-field.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Knobs } from '../knob-field.tsx';

@@ -1,4 +1,4 @@
-import type { RequestId } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import type { RequestView } from '../state/request-view.ts';

@@ -2,7 +2,7 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { MouseEvent } from 'react';
 import { shallow } from 'zustand/shallow';
 
-import type { RequestId } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';

@@ -1,6 +1,6 @@
 import { createStore } from 'zustand/vanilla';
 
-import type { RequestId } from '../../worker/protocol/protocol.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 
 interface SlotSettings {
   readonly windowMs: number;

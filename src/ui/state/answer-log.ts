@@ -1,6 +1,7 @@
 import type { ClientUpdate } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { RequestId, WireError } from '../../worker/protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 

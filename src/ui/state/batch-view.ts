@@ -1,4 +1,5 @@
-import type { BatchRecord, DeploymentInfo } from '../../worker/protocol/protocol.ts';
+import type { BatchRecord } from '../../worker/protocol/stats.ts';
+import type { DeploymentInfo } from '../../worker/protocol/status.ts';
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ServeStats, StepRecord } from '../../worker/protocol/protocol.ts';
+import type { ServeStats, StepRecord } from '../../worker/protocol/stats.ts';
 import { ChartHistory } from './chart-history.ts';
 
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };

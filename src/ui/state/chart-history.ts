@@ -1,6 +1,5 @@
-import type { LatencySummary, ServeStats } from '../../worker/protocol/protocol.ts';
-import { RingColumns } from './ring-columns.ts';
-import type { Cell } from './ring-columns.ts';
+import type { LatencySummary, ServeStats } from '../../worker/protocol/stats.ts';
+import { RingColumns, type Cell } from './ring-columns.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const MAX_STEPS = 600;

@@ -1,12 +1,12 @@
 import type { Serve } from '../../worker/client/client.ts';
-import { END_TYPES, TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { BatchingPolicy, BatchKnobs, RequestId } from '../../worker/protocol/protocol.ts';
+import { END_TYPES } from '../../worker/protocol/requests.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { BatchingPolicy, BatchKnobs } from '../../worker/protocol/status.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
-import { createFrameQueue } from './frame-queue.ts';
-import type { FrameSource } from './frame-queue.ts';
-import { applyEvents, createServeStore } from './serve-store.ts';
-import type { ServeEvent, ServeStore } from './serve-store.ts';
+import { createFrameQueue, type FrameSource } from './frame-queue.ts';
+import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
 export function connectStore(serve: Serve, frames: FrameSource): ServeStore {

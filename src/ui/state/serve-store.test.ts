@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ClientUpdate } from '../../worker/client/client.ts';
-import type {
-  BatchRecord,
-  ClientId,
-  RequestActivity,
-  RequestId,
-  ServeStats,
-} from '../../worker/protocol/protocol.ts';
+import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
+import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestActivity } from '../../worker/protocol/requests.ts';
 import { createStatus } from '../test-support.ts';
 import { ChartHistory } from './chart-history.ts';
-import { applyEvents, clearAnswers, clearFinished, createServeStore } from './serve-store.ts';
-import type { ServeStore } from './serve-store.ts';
+import {
+  applyEvents,
+  clearAnswers,
+  clearFinished,
+  createServeStore,
+  type ServeStore,
+} from './serve-store.ts';
 
 const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;

@@ -2,16 +2,21 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Activity, ClientUpdate } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/protocol.ts';
-import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../worker/protocol/protocol.ts';
-import { updateAnswerLogs, withoutSettled } from './answer-log.ts';
-import type { AnswerLogs } from './answer-log.ts';
-import { appendBatches } from './batch-view.ts';
-import type { BatchViews } from './batch-view.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { ServeStatus } from '../../worker/protocol/status.ts';
+import { updateAnswerLogs, withoutSettled, type AnswerLogs } from './answer-log.ts';
+import { appendBatches, type BatchViews } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';
-import { createRequestView, foreignRequestView, isActive, updateRequestView } from './request-view.ts';
-import type { RequestView } from './request-view.ts';
+import {
+  createRequestView,
+  foreignRequestView,
+  isActive,
+  updateRequestView,
+  type RequestView,
+} from './request-view.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =

@@ -1,10 +1,5 @@
-import type {
-  ClientId,
-  RequestId,
-  ServeStats,
-  SlotStay,
-  StepRecord,
-} from '../../worker/protocol/protocol.ts';
+import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
+import type { ServeStats, SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
 import type { RequestView } from './request-view.ts';
 
 /** A sequence's stay in a K/V slot, on this tab's clock. */

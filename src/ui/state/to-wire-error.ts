@@ -1,4 +1,4 @@
-import type { WireError } from '../../worker/protocol/protocol.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
 
 /** Errors of parts of the page that failed to load. */
 const missingParts = new WeakSet<Error>();

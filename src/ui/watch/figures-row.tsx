@@ -1,4 +1,4 @@
-import type { ServeStats } from '../../worker/protocol/protocol.ts';
+import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';

@@ -1,4 +1,4 @@
-import type { ServeStats } from '../../worker/protocol/protocol.ts';
+import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import type { ChartColor, ChartSpec } from './chart-spec.ts';
 import { fromZero, LOGARITHMIC_MS, timeChart } from './time-chart.ts';

@@ -3,21 +3,13 @@ import { ClosedError, InvalidOptionError, RequestCancelledError } from '../../ba
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { Serve, type Activity, type ClientUpdate, type GenerationResponse } from './client.ts';
 import type { GenerationChunk } from './generation-response.ts';
-import {
-  PROTOCOL_VERSION,
-  type ServeStats,
-  type StepBatch,
-  type StepRecord,
-  type BatchRecord,
-  type GenerationResult,
-  type RequestActivity,
-  type RequestId,
-  type RequestUpdate,
-  type ServeStatus,
-  type TabRole,
-  type Unsigned,
-  type WorkerMessage,
-} from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import type { ServeStats, StepBatch, StepRecord, BatchRecord } from '../protocol/stats.ts';
+import type { GenerationResult } from '../protocol/generation.ts';
+import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { ServeStatus, TabRole } from '../protocol/status.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from './links/link.ts';
 import { createKnobs, createServedModel, createWorkerStatus, overrideId, workerId } from '../test-support.ts';
 

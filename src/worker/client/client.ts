@@ -1,24 +1,20 @@
 import * as v from 'valibot';
 import { allowOwnScripts } from '../platform/own-scripts.ts';
-import { createClientId } from '../protocol/ids.ts';
-import { detokenization, storedModel, tokenization } from '../protocol/models.ts';
-import type {
-  BackendChoice,
-  BatchingPolicy,
-  BatchKnobs,
-  BatchRecord,
-  Caller,
-  ClientId,
-  Detokenization,
-  ModelLoad,
-  RequestActivity,
-  RequestId,
-  ServeStatus,
-  StepBatch,
-  StoredModel,
-  Tokenization,
-  WorkerMessage,
-} from '../protocol/protocol.ts';
+import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
+import {
+  detokenization,
+  storedModel,
+  tokenization,
+  type Detokenization,
+  type ModelLoad,
+  type StoredModel,
+  type Tokenization,
+} from '../protocol/models.ts';
+import type { BackendChoice } from '../protocol/ladder.ts';
+import type { BatchingPolicy, BatchKnobs, ServeStatus } from '../protocol/status.ts';
+import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
+import type { Caller, RequestActivity } from '../protocol/requests.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { Calls } from './calls.ts';

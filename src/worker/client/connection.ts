@@ -1,14 +1,10 @@
 import { ClosedError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { OverrideEndedError, VersionMismatchError } from '../protocol/errors/tabs.ts';
-import {
-  PROTOCOL_VERSION,
-  type ServeStatus,
-  type TabRole,
-  type WorkerId,
-  type WorkerMessage,
-  type WorkerStatus,
-} from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { ServeStatus, TabRole, WorkerStatus } from '../protocol/status.ts';
+import type { WorkerId } from '../protocol/ids.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Link, LinkListener, OpenLink, Outgoing } from './links/link.ts';
 import type { PolicyOverride } from './policy-override.ts';

@@ -1,5 +1,6 @@
 import { Outcome, type ResultOptions } from './outcome.ts';
-import type { RequestId, RequestUpdate } from '../protocol/protocol.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 
 /** One answer of a deployment: await it, or `result()`, as often as you like. */

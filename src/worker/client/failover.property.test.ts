@@ -6,10 +6,10 @@ import type { Outbox } from '../serving/outbox.ts';
 import { createServeHost } from '../test-support.ts';
 import { Serve, type ClientUpdate } from './client.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
-import type { ClientId, ClientMessage } from '../protocol/protocol.ts';
-import { PROTOCOL_VERSION } from '../protocol/protocol.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import { type ClientMessage, parseClientMessage } from '../protocol/client-messages.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import { ServeWorker } from '../serving/serve-worker.ts';
-import { parseClientMessage } from '../protocol/client-messages.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import { parseWorkerMessage } from '../protocol/worker-messages.ts';
 

@@ -3,11 +3,11 @@ import type {
   FinishReason,
   GenerationResult,
   PromptTokenLogprobs,
-  RequestId,
-  RequestUpdate,
-  ServedModel,
   TokenLogprobs,
-} from '../protocol/protocol.ts';
+} from '../protocol/generation.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
+import type { ServedModel } from '../protocol/models.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 
 /** A piece of a continuation: whole characters and their tokens. With `echo` the first piece is the prompt. */

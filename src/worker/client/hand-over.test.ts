@@ -3,13 +3,8 @@ import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { ModelGenerator } from '../text-generation/model-generator.ts';
 import { OutstandingRequest } from './outstanding.ts';
-import type {
-  GenerationOptions,
-  GenerationResult,
-  PromptTokenLogprobs,
-  RequestUpdate,
-  Resumption,
-} from '../protocol/protocol.ts';
+import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
+import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../test-support.ts';
 

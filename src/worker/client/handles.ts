@@ -1,4 +1,4 @@
-import type { GenerationOptions } from '../protocol/protocol.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
 import type { DeploymentResponse } from './deployment-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
 

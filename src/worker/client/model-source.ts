@@ -1,5 +1,5 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
-import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/protocol.ts';
+import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/models.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
 /** A model's id on the hub, or its files: a folder that the user has picked, or the files of one. */

@@ -1,16 +1,9 @@
 import { systemClock } from '../../batching/clock.ts';
 import { RequestCancelledError } from '../../batching/errors.ts';
 import { randomSeed } from '../platform/random-seed.ts';
-import { createRequestId } from '../protocol/ids.ts';
-import {
-  END_TYPES,
-  TEXT_GENERATOR,
-  type Caller,
-  type GenerationOptions,
-  type RequestId,
-  type RequestUpdate,
-  type TurnSigns,
-} from '../protocol/protocol.ts';
+import { createRequestId, type RequestId } from '../protocol/ids.ts';
+import { END_TYPES, type Caller, type RequestUpdate, type TurnSigns } from '../protocol/requests.ts';
+import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';

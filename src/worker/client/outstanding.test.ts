@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestId } from '../../batching/generation/test-support.ts';
 import { OutstandingRequest } from './outstanding.ts';
-import type { RequestUpdate } from '../protocol/protocol.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
 import { createServedModel } from '../test-support.ts';
 
 const ID = requestId('r');

@@ -1,13 +1,6 @@
-import type {
-  FinishReason,
-  PromptTokenLogprobs,
-  RequestId,
-  RequestUpdate,
-  Resumption,
-  SubmittedRequest,
-  TokenLogprobs,
-  TurnSigns,
-} from '../protocol/protocol.ts';
+import type { FinishReason, PromptTokenLogprobs, TokenLogprobs } from '../protocol/generation.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate, Resumption, SubmittedRequest, TurnSigns } from '../protocol/requests.ts';
 import type { Outgoing } from './links/link.ts';
 
 /** The response object that the caller holds. */

@@ -1,5 +1,5 @@
 import { BRIDGE_META, HUB_META } from '../protocol/bridge-names.ts';
-import type { UpstreamInit } from '../protocol/protocol.ts';
+import type { UpstreamInit } from '../protocol/host-messages.ts';
 
 /** The page's hub: `?hub=` of its address, which its policy has to allow; else the hub that its server was started with. */
 export function hubOfPage(): string | undefined {

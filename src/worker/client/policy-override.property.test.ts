@@ -3,14 +3,11 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../../batching/generation/test-support.ts';
 import { Serve, type PolicyOverride } from './client.ts';
-import {
-  PROTOCOL_VERSION,
-  type ClientId,
-  type ClientMessage,
-  type PolicyName,
-} from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import { type ClientMessage, parseClientMessage } from '../protocol/client-messages.ts';
+import type { PolicyName } from '../protocol/status.ts';
 import { ServeWorker } from '../serving/serve-worker.ts';
-import { parseClientMessage } from '../protocol/client-messages.ts';
 import type { Link, LinkListener } from './links/link.ts';
 import type { Outbox } from '../serving/outbox.ts';
 import { createServeHost } from '../test-support.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { createOverrideId } from '../protocol/ids.ts';
-import type { BatchingPolicy, HeldOverride } from '../protocol/protocol.ts';
+import { type BatchingPolicy, type HeldOverride, policy } from '../protocol/status.ts';
 import { OverrideEndedError } from '../protocol/errors/tabs.ts';
-import { policy } from '../protocol/status.ts';
 import type { WorkerCall } from './links/link.ts';
 
 /**

@@ -1,13 +1,8 @@
-import type {
-  BatchRecord,
-  ClientId,
-  RequestActivity,
-  RequestId,
-  RequestUpdate,
-  ServeStats,
-  ServeStatus,
-  WorkerMessage,
-} from '../protocol/protocol.ts';
+import type { BatchRecord, ServeStats } from '../protocol/stats.ts';
+import type { ClientId, RequestId } from '../protocol/ids.ts';
+import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
+import type { ServeStatus } from '../protocol/status.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { BatchLog } from '../logs/batch-log.ts';
 import { StepLog } from '../logs/step-log.ts';
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
 import { textOf } from '../../batching/errors.ts';
-import type { RequestActivity, RequestId, RequestUpdate } from '../protocol/protocol.ts';
+import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
+import type { RequestId } from '../protocol/ids.ts';
 
 /** Time between two messages. */
 const INTERVAL_MS = 100;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchRecord } from '../protocol/protocol.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
 import { BatchLog } from './batch-log.ts';
 
 function createBatch(deployment: string, batchIndex: number): BatchRecord {

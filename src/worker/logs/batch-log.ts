@@ -1,4 +1,4 @@
-import type { BatchRecord } from '../protocol/protocol.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
 
 const MAX_KEPT = 200;
 

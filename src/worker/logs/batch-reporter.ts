@@ -1,6 +1,7 @@
 import type { BatchMetrics } from '../../batching/metrics/batch-metrics.ts';
 import type { BatchEvent } from '../../batching/batch.ts';
-import type { BatchRecord, WireError } from '../protocol/protocol.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
+import type { WireError } from '../protocol/wire.ts';
 
 /** Codes of requests that were never accepted; any other failure is the handler's. */
 const REFUSAL_CODES: ReadonlySet<string> = new Set([

@@ -1,5 +1,6 @@
 import type { FailedEvent, FinishedEvent, StepEvent } from '../../batching/generation/events.ts';
-import type { RequestId, SlotStay } from '../protocol/protocol.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { SlotStay } from '../protocol/stats.ts';
 import { parseSequenceId } from '../text-generation/sequence-id.ts';
 
 /** A `SlotStay` with times on the worker's clock. */

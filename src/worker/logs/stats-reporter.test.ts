@@ -6,7 +6,7 @@ import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { createRequestId } from '../protocol/ids.ts';
-import type { ServeStats } from '../protocol/protocol.ts';
+import type { ServeStats } from '../protocol/stats.ts';
 import { StatsReporter } from './stats-reporter.ts';
 
 const requestId = createRequestId();

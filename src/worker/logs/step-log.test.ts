@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StepRecord } from '../protocol/protocol.ts';
+import type { StepRecord } from '../protocol/stats.ts';
 import { StepLog } from './step-log.ts';
 
 function createRecord(stepIndex: number): StepRecord {

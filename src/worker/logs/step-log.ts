@@ -1,4 +1,4 @@
-import type { StepBatch, StepRecord } from '../protocol/protocol.ts';
+import type { StepBatch, StepRecord } from '../protocol/stats.ts';
 
 const MAX_KEPT = 200;
 

@@ -10,7 +10,7 @@ import { countParameters, type ModelConfig } from './model-config.ts';
 import type { ModelFolder, ModelTexts } from './store/model-folder.ts';
 import { servedFolder } from './model-files.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
-import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/protocol.ts';
+import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/models.ts';
 import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
 
 export interface LoadedModel {

@@ -11,7 +11,7 @@ describe('importPart', () => {
   it('says what to do where it cannot be fetched', async () => {
     await expect(importPart(gone)).rejects.toMatchObject({
       code: 'PAGE_OUTDATED',
-      message: expect.stringContaining('reload the page'),
+      message: expect.stringContaining('Reload the page'),
     });
   });
 

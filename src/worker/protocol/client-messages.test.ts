@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION } from './wire.ts';
 import { isForeignHello, parseBridgeMessage, parseClientMessage } from './client-messages.ts';
 import { parseWorkerInit } from './host-messages.ts';
 import { createKnobs, hasShapeOf, mutate } from '../test-support.ts';

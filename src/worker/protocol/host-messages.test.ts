@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION } from './wire.ts';
 import { parseHostMessage } from './host-messages.ts';
 import { hasShapeOf, mutate } from '../test-support.ts';
 

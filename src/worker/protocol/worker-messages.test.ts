@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from './protocol.ts';
+import { PROTOCOL_VERSION } from './wire.ts';
 import { createKnobs, createServedModel, hasShapeOf, mutate } from '../test-support.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from './worker-messages.ts';
 

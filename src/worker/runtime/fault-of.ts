@@ -1,6 +1,6 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { textOf } from '../../batching/errors.ts';
-import type { Fault, FaultKind } from '../protocol/protocol.ts';
+import type { Fault, FaultKind } from '../protocol/recovery.ts';
 import {
   AdapterGoneError,
   DeviceLostError,

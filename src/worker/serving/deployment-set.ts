@@ -1,6 +1,8 @@
 import type { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import { UnknownDeploymentError } from '../protocol/errors/deployments.ts';
-import { TEXT_GENERATOR, type DeploymentInfo, type RequestId } from '../protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { DeploymentInfo } from '../protocol/status.ts';
+import type { RequestId } from '../protocol/ids.ts';
 import type { Submission } from '../text-generation/prompt-generator.ts';
 import type { TextDeployment } from '../text-generation/text-deployment.ts';
 

@@ -1,12 +1,6 @@
-import {
-  TEXT_GENERATOR,
-  type BatchingPolicy,
-  type ClientId,
-  type HeldOverride,
-  type KnobSettings,
-  type OverrideId,
-  type WorkerStatus,
-} from '../protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { BatchingPolicy, HeldOverride, KnobSettings, WorkerStatus } from '../protocol/status.ts';
+import type { ClientId, OverrideId } from '../protocol/ids.ts';
 import type { DeploymentSet } from './deployment-set.ts';
 import { PolicyBook } from './policy-book.ts';
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId } from '../../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION, type WorkerMessage } from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { clientName, SHARED_CHANNEL } from '../protocol/names.ts';
 import { ChannelOutbox, PortOutbox } from './outbox.ts';
 import { workerId } from '../test-support.ts';

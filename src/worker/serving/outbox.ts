@@ -1,4 +1,5 @@
-import type { ClientId, WorkerMessage } from '../protocol/protocol.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { clientName } from '../protocol/names.ts';
 
 /** Carries the worker's messages to its clients. */

@@ -1,5 +1,6 @@
 import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
-import type { ClientId, HeldOverride, OverrideId } from '../protocol/protocol.ts';
+import type { ClientId, OverrideId } from '../protocol/ids.ts';
+import type { HeldOverride } from '../protocol/status.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import type { TextDeployment } from '../text-generation/text-deployment.ts';
 

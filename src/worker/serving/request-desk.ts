@@ -2,16 +2,14 @@ import { ModelRunError } from '../../batching/errors.ts';
 import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import type { Answer } from '../deployments/batched-deployment.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
-import { asClientId } from '../protocol/ids.ts';
+import { asClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   END_TYPES,
-  TEXT_GENERATOR,
-  type ClientId,
-  type RequestId,
   type RequestUpdate,
   type SubmittedRequest,
   type TurnSigns,
-} from '../protocol/protocol.ts';
+} from '../protocol/requests.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployment-set.ts';
 import type { ServeWorkerHost } from './host-reports.ts';

@@ -4,12 +4,10 @@ import { createClientId } from '../protocol/ids.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
 import type { ModelOptions } from './models/first-model.ts';
-import {
-  PROTOCOL_VERSION,
-  type RequestUpdate,
-  type WorkerMessage,
-  type WorkerPast,
-} from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import type { WorkerPast } from '../protocol/recovery.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { RecoveryPlan } from '../client/links/recovery-plan.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';

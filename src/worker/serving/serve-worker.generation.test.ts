@@ -2,14 +2,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import type { Outbox } from './outbox.ts';
 import { createServeHost } from '../test-support.ts';
-import {
-  PROTOCOL_VERSION,
-  type ClientId,
-  type RequestUpdate,
-  type SubmittedRequest,
-  type TurnSigns,
-  type WorkerMessage,
-} from '../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import type { RequestUpdate, SubmittedRequest, TurnSigns } from '../protocol/requests.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { ServeWorker } from './serve-worker.ts';
 import type { Outgoing } from '../client/links/link.ts';
 

@@ -11,13 +11,11 @@ import { BatchLog } from '../logs/batch-log.ts';
 import { BatchReporter } from '../logs/batch-reporter.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import { StepLog } from '../logs/step-log.ts';
-import {
-  TEXT_GENERATOR,
-  type BackendChoice,
-  type ClientId,
-  type ClientMessage,
-  type UpstreamInit,
-} from '../protocol/protocol.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { BackendChoice } from '../protocol/ladder.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import type { ClientMessage } from '../protocol/client-messages.ts';
+import type { UpstreamInit } from '../protocol/host-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import { TextDeployment } from '../text-generation/text-deployment.ts';
 import { DeploymentSet } from './deployment-set.ts';

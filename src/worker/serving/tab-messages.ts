@@ -1,5 +1,6 @@
-import { createWorkerId } from '../protocol/ids.ts';
-import { PROTOCOL_VERSION, type ClientId, type Unsigned, type WorkerMessage } from '../protocol/protocol.ts';
+import { createWorkerId, type ClientId } from '../protocol/ids.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Outbox } from './outbox.ts';
 

@@ -4,13 +4,10 @@ import type {
   RequestTimings,
   TokenEvent,
 } from '../../batching/generation/events.ts';
-import type {
-  GenerationResult,
-  RequestId,
-  RequestUpdate,
-  Resumption,
-  ServedModel,
-} from '../protocol/protocol.ts';
+import type { GenerationResult } from '../protocol/generation.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
+import type { ServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
 import type { Submission } from './prompt-generator.ts';

@@ -2,10 +2,10 @@ import type {
   FinishReason,
   GenerationChoice,
   PromptTokenLogprobs,
-  RequestId,
-  ResumedChoice,
   TokenLogprobs,
-} from '../protocol/protocol.ts';
+} from '../protocol/generation.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { ResumedChoice } from '../protocol/requests.ts';
 import type { EndOptions } from './generation-options.ts';
 import { StopMatcher } from './stop-matcher.ts';
 import type { TextStream } from './text-stream.ts';

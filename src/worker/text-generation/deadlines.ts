@@ -2,7 +2,7 @@ import type { Clock } from '../../batching/clock.ts';
 import { TIMEOUT_RANGE } from '../../batching/generation/limits.ts';
 import { finiteIn } from '../../batching/generation/validate.ts';
 import { isRecord } from '../platform/is-record.ts';
-import type { RequestId } from '../protocol/protocol.ts';
+import type { RequestId } from '../protocol/ids.ts';
 
 /** A timer for each request that has a timeout. */
 export class Deadlines {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelInfo } from '../protocol/protocol.ts';
+import type { ModelInfo } from '../protocol/models.ts';
 import { timeoutMsOf } from './deadlines.ts';
 import { resolveOptions } from './generation-options.ts';
 

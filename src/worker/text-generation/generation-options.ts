@@ -11,7 +11,7 @@ import { integerIn, parseOptions, tokenIdsIn } from '../../batching/generation/v
 import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
 import { isRecord } from '../platform/is-record.ts';
 import { randomSeed } from '../platform/random-seed.ts';
-import type { ModelInfo } from '../protocol/protocol.ts';
+import type { ModelInfo } from '../protocol/models.ts';
 
 /** What ends a text before its length does. */
 export interface EndOptions extends Pick<

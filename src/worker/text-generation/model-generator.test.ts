@@ -1,16 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RequestTimeoutError } from '../../batching/errors.ts';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
-import { createClientId, createRequestId } from '../protocol/ids.ts';
-import type {
-  GenerationChoice,
-  GenerationOptions,
-  GenerationResult,
-  RequestId,
-  RequestUpdate,
-  ResumedChoice,
-  Resumption,
-} from '../protocol/protocol.ts';
+import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
+import type { GenerationChoice, GenerationOptions, GenerationResult } from '../protocol/generation.ts';
+import type { RequestUpdate, ResumedChoice, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';

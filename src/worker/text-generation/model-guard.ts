@@ -1,7 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
 import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
-import type { RequestId } from '../protocol/protocol.ts';
+import type { RequestId } from '../protocol/ids.ts';
 import type { ModelBackend } from '../runtime/model-backend.ts';
 import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/step-watchdog.ts';

@@ -1,4 +1,4 @@
-import type { RequestId } from '../protocol/protocol.ts';
+import type { RequestId } from '../protocol/ids.ts';
 
 const SEPARATOR = '#';
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../batching/clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
-import type { RequestUpdate } from '../protocol/protocol.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import { createScriptedModel, createServedModel } from '../test-support.ts';

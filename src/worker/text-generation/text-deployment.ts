@@ -3,8 +3,10 @@ import { RequestCancelledError, RequestTimeoutError } from '../../batching/error
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
 import type { EngineGauges } from '../../batching/metrics/generation-metrics.ts';
 import type { LoadedModel } from '../models/load-model.ts';
-import type { RequestId, RequestUpdate, ServedModel, WhenBusy, WireError } from '../protocol/protocol.ts';
-import { isSameModel, toServedModel } from '../protocol/models.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
+import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../protocol/models.ts';
+import type { WireError } from '../protocol/wire.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { Deadlines, timeoutMsOf } from './deadlines.ts';

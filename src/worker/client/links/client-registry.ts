@@ -1,4 +1,4 @@
-import type { ClientId } from '../../protocol/protocol.ts';
+import type { ClientId } from '../../protocol/ids.ts';
 import { clientName } from '../../protocol/names.ts';
 
 /** The part of `navigator.locks` that is used here. */

@@ -1,4 +1,7 @@
-import type { ClientMessage, TabRole, Unsigned, WorkerMessage } from '../../protocol/protocol.ts';
+import type { ClientMessage } from '../../protocol/client-messages.ts';
+import type { TabRole } from '../../protocol/status.ts';
+import type { Unsigned } from '../../protocol/wire.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** A message before the client has signed it. */
 export type Outgoing = Unsigned<ClientMessage>;

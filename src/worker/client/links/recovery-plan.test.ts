@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { requestId } from '../../../batching/generation/test-support.ts';
-import type { BackendChoice, FaultKind, Rung } from '../../protocol/protocol.ts';
-import { LADDERS } from '../../protocol/ladder.ts';
+import { type BackendChoice, type Rung, LADDERS } from '../../protocol/ladder.ts';
+import type { FaultKind } from '../../protocol/recovery.ts';
 import { RecoveryPlan, type EndedWorker, type NextMove } from './recovery-plan.ts';
 
 /** One worker's life: where it ran, whether it brought a token, and how it ended. */

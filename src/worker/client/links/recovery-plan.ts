@@ -1,6 +1,6 @@
-import type { BackendChoice, Fault, Recovery, RequestId, Rung, WorkerPast } from '../../protocol/protocol.ts';
-import { LADDERS, RUNG_NAMES } from '../../protocol/ladder.ts';
-import { NO_PAST } from '../../protocol/recovery.ts';
+import { type BackendChoice, type Rung, LADDERS, RUNG_NAMES } from '../../protocol/ladder.ts';
+import { type Fault, type Recovery, type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
+import type { RequestId } from '../../protocol/ids.ts';
 
 /** Where a worker was when it ended. */
 export interface EndedWorker {

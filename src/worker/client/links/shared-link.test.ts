@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION } from '../../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
 import { clientName, LEADER_LOCK, SHARED_CHANNEL } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../../batching/generation/test-support.ts';
-import { PROTOCOL_VERSION } from '../../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
 import { openSoloLink } from './solo-link.ts';
 import { createWorkerStatus, FakeWorkerPort, RecordingLinkListener } from '../../test-support.ts';

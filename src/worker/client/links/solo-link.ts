@@ -1,4 +1,6 @@
-import { PROTOCOL_VERSION, type ClientId, type ClientMessage } from '../../protocol/protocol.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { parseWorkerMessage } from '../../protocol/worker-messages.ts';

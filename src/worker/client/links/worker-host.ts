@@ -1,16 +1,16 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
+import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
+import type { FaultKind } from '../../protocol/recovery.ts';
 import {
-  PROTOCOL_VERSION,
-  type FaultKind,
   type HostMessage,
   type HostPing,
-  type RequestId,
   type WorkerInit,
-} from '../../protocol/protocol.ts';
+  parseHostMessage,
+} from '../../protocol/host-messages.ts';
+import type { RequestId } from '../../protocol/ids.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from './client-registry.ts';
-import { parseHostMessage } from '../../protocol/host-messages.ts';
 import { createLifeName } from '../../protocol/names.ts';
 
 /** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */

@@ -1,10 +1,9 @@
 import type { Clock } from '../../../batching/clock.ts';
-import type { LoadStage } from '../../protocol/protocol.ts';
+import type { LoadStage, DtypeChoice } from '../../protocol/models.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
-import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
 import type { PackedWeights } from '../checkpoint/packed-weights.ts';
 import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';

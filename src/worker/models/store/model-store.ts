@@ -1,7 +1,7 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import type { StoredModel } from '../../protocol/protocol.ts';
+import type { StoredModel } from '../../protocol/models.ts';
 import type { PackedWeights } from '../checkpoint/packed-weights.ts';
 import { ModelFolder, type ModelManifest, type ModelOrigin, type ModelTexts } from './model-folder.ts';
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';

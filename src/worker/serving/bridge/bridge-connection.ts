@@ -1,5 +1,6 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { ClientId, WorkerMessage } from '../../protocol/protocol.ts';
+import type { ClientId } from '../../protocol/ids.ts';
+import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { parseBridgeMessage } from '../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';
 import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';

@@ -2,7 +2,8 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { importPart } from '../../platform/import-part.ts';
 import { UpstreamError } from '../../protocol/errors/upstream.ts';
-import type { BackendChoice, UpstreamInit } from '../../protocol/protocol.ts';
+import type { BackendChoice } from '../../protocol/ladder.ts';
+import type { UpstreamInit } from '../../protocol/host-messages.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';

@@ -13,7 +13,7 @@ import type {
   StoredModel,
   Tokenization,
   WhenBusy,
-} from '../../protocol/protocol.ts';
+} from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { warmUp } from '../../runtime/warm-up.ts';

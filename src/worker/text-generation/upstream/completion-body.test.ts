@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { resolveOptions } from '../generation-options.ts';
-import type { GenerationOptions } from '../../protocol/protocol.ts';
+import type { GenerationOptions } from '../../protocol/generation.ts';
 import { completionBody } from './completion-body.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 

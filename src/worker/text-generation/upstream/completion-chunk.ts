@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import type { PromptTokenLogprobs, TokenLogprobs } from '../../protocol/protocol.ts';
+import type { PromptTokenLogprobs, TokenLogprobs } from '../../protocol/generation.ts';
 import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
 
 const count = v.pipe(v.number(), v.integer(), v.minValue(0));

@@ -4,10 +4,10 @@ import type {
   FinishReason,
   GenerationChoice,
   PromptTokenLogprobs,
-  RequestUpdate,
-  ServedModel,
   TokenLogprobs,
-} from '../../protocol/protocol.ts';
+} from '../../protocol/generation.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { ServedModel } from '../../protocol/models.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 import type { Submission } from '../prompt-generator.ts';
 import {

@@ -1,6 +1,8 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
-import type { UpstreamInit, WireError, WorkerStatus } from '../../protocol/protocol.ts';
+import type { UpstreamInit } from '../../protocol/host-messages.ts';
+import type { WireError } from '../../protocol/wire.ts';
+import type { WorkerStatus } from '../../protocol/status.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';

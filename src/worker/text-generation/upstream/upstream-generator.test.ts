@@ -3,7 +3,7 @@ import { FakeClock } from '../../../batching/fake-clock.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type { Submission } from '../prompt-generator.ts';
-import type { RequestUpdate } from '../../protocol/protocol.ts';
+import type { RequestUpdate } from '../../protocol/requests.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
 import type { AnswerListener } from './upstream-lane.ts';
 import { readUpstreamModel } from './upstream-model.ts';

@@ -1,7 +1,6 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
-import { createId } from '../../protocol/ids.ts';
-import type { RequestId } from '../../protocol/protocol.ts';
+import { createId, type RequestId } from '../../protocol/ids.ts';
 import { badAnswer, parseJson, toUpstreamError, unreachable, type Refusal } from './upstream-failure.ts';
 
 /** Hears one answer: one head, any number of events, then an end or an error. */

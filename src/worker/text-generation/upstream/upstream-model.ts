@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 
-import type { BackendInfo, ModelInfo, UpstreamInit } from '../../protocol/protocol.ts';
+import type { BackendInfo, ModelInfo } from '../../protocol/models.ts';
+import type { UpstreamInit } from '../../protocol/host-messages.ts';
 import { readGenerationDefaults } from '../../models/generation-config.ts';
 import type { UpstreamDialect } from './completion-body.ts';
 import { UpstreamError } from '../../protocol/errors/upstream.ts';
