@@ -5,6 +5,8 @@ export default defineConfig({
     include: ['{src,bridge,tools}/**/*.test.ts'],
     // Property tests take seconds, and on a loaded machine many.
     testTimeout: 30_000,
+    // Vitest leaves one core idle, which is half of a small machine.
+    maxWorkers: '100%',
     restoreMocks: true,
     unstubGlobals: true,
     coverage: {
