@@ -36,7 +36,7 @@ test.describe(
     }) => {
       await context.route('**/assets/model-switch-*.js', (route) => route.fulfill({ status: 404 }));
       await ownTab.open(`?backend=${backend}`);
-      await expect(ownTab.ready()).rejects.toThrow('after a new version: reload the page');
+      await expect(ownTab.ready()).rejects.toThrow('or the page has a new version. Reload the page.');
       await expect(ownTab.page.getByRole('alert').filter({ hasText: 'PAGE_OUTDATED' })).toBeVisible();
       const [outcome] = await ownTab.outcomesOf([{ prompt: 'Once' }]);
       expect(outcome?.code).toBe('PAGE_OUTDATED');
