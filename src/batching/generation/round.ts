@@ -7,6 +7,8 @@ export class Round<Member extends object> {
   /** Has passed `#first`, and no other member. */
   #upcoming = this.#members.values();
   #first: Member | undefined;
+  /** Since `#upcoming` was made. */
+  #numRemoved = 0;
 
   get size(): number {
     return this.#members.size;
@@ -26,6 +28,8 @@ export class Round<Member extends object> {
   remove(member: Member): void {
     this.#members.delete(member);
     if (member === this.#first) this.#first = undefined;
+    this.#numRemoved += 1;
+    if (this.#numRemoved > this.size) this.#renewIterator();
   }
 
   /** The first goes to the end. */
@@ -34,5 +38,15 @@ export class Round<Member extends object> {
     if (!first) return;
     this.remove(first);
     this.add(first);
+  }
+
+  /**
+   * An iterator that nobody advances keeps every table that its set has outgrown, with all removed members. Renewing it after
+   * as many removals as there are members costs constant time each.
+   */
+  #renewIterator(): void {
+    this.#upcoming = this.#members.values();
+    this.#first = undefined;
+    this.#numRemoved = 0;
   }
 }
