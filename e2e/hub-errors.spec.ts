@@ -158,7 +158,7 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     const session = await context.newCDPSession(ownTab.page);
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1_000_000 });
     const loaded = await loadModel(ownTab, TWIN, { hub: hub.url });
-    await expectFailure(ownTab, loaded, { code: 'STORAGE_QUOTA', says: 'The model takes 7 MB of storage' });
+    await expectFailure(ownTab, loaded, { code: 'STORAGE_QUOTA', says: 'The model needs 7 MB of storage' });
     const sent = hub.requests.filter(({ kind }) => kind === 'content');
     expect(sent.reduce((sum, { bytesSent }) => sum + bytesSent, 0)).toBeLessThan(100_000);
     expect(await storedFiles(ownTab.page)).toEqual([]);
