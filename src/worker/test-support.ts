@@ -1,3 +1,4 @@
+import type { BatchRecord } from './protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './models/load-model.ts';
 import { ByteTextStream } from './text-generation/text-stream.ts';
@@ -292,4 +293,21 @@ function placesIn(parent: object): { readonly parent: object; readonly key: stri
     { parent, key },
     ...(typeof value === 'object' && value !== null ? placesIn(value) : []),
   ]);
+}
+
+/** A full batch of four. */
+export function createBatch(deployment: string, batchIndex: number): BatchRecord {
+  return {
+    deployment,
+    batchIndex,
+    queueLength: 0,
+    reason: 'full',
+    batchSize: 4,
+    measuredSize: 4,
+    maxBatchSize: 4,
+    waitMs: 1,
+    executionMs: 2,
+    cancelled: 0,
+    outcome: 'ok',
+  };
 }

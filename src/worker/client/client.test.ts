@@ -4,14 +4,21 @@ import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { Serve, type Activity, type ClientUpdate, type GenerationResponse } from './client.ts';
 import type { GenerationChunk } from './generation-response.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
-import type { ServeStats, StepBatch, StepRecord, BatchRecord } from '../protocol/stats.ts';
+import type { ServeStats, StepBatch, StepRecord } from '../protocol/stats.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { ServeStatus, TabRole } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { Link, LinkListener, Outgoing } from './links/link.ts';
-import { createKnobs, createServedModel, createWorkerStatus, overrideId, workerId } from '../test-support.ts';
+import {
+  createBatch,
+  createKnobs,
+  createServedModel,
+  createWorkerStatus,
+  overrideId,
+  workerId,
+} from '../test-support.ts';
 
 type Welcome = Extract<WorkerMessage, { type: 'welcome' }>;
 
@@ -156,22 +163,6 @@ function createStats(steps: readonly StepRecord[]): ServeStats {
   const kvCache = { usedBytes: 0, reservedBytes: 0 };
   const counts = { numRunning: 5, numWaiting: 0, kvCache, tokensPerSecond: 0, totals, finishReasons };
   return { steps, slotStays: [], ...counts, ...latencies };
-}
-
-function createBatch(batchIndex: number): BatchRecord {
-  return {
-    deployment: 'adder',
-    batchIndex,
-    queueLength: 0,
-    reason: 'full',
-    batchSize: 4,
-    measuredSize: 4,
-    maxBatchSize: 4,
-    waitMs: 1,
-    executionMs: 2,
-    cancelled: 0,
-    outcome: 'ok',
-  };
 }
 
 const started = (id: RequestId, queueWaitMs = 2, model = createServedModel()): RequestUpdate => ({
@@ -527,7 +518,7 @@ describe('a deployment other than the text generator', () => {
     const { link, serve } = createServed();
     const published: number[] = [];
     serve.subscribe('batch', ({ batchIndex }) => published.push(batchIndex));
-    for (let index = 0; index < 201; index++) link.say({ type: 'batch', batch: createBatch(index) });
+    for (let index = 0; index < 201; index++) link.say({ type: 'batch', batch: createBatch('adder', index) });
     expect(published).toHaveLength(201);
     expect(serve.batches('adder').map(({ batchIndex }) => batchIndex)).toEqual(published.slice(1));
     expect(serve.batches('house-price')).toEqual([]);
@@ -536,11 +527,15 @@ describe('a deployment other than the text generator', () => {
   it('has the batches that were cut before this tab came, or before a new worker took it in', () => {
     const { link, serve } = createServe();
     link.connect();
-    link.welcome('A', { batches: [createBatch(5), createBatch(6)] });
-    expect(serve.batches('adder')).toEqual([createBatch(5), createBatch(6)]);
-    link.say({ type: 'batch', batch: createBatch(0) }, 'B');
-    link.welcome('B', { batches: [createBatch(0)] });
-    expect(serve.batches('adder')).toEqual([createBatch(5), createBatch(6), createBatch(0)]);
+    link.welcome('A', { batches: [createBatch('adder', 5), createBatch('adder', 6)] });
+    expect(serve.batches('adder')).toEqual([createBatch('adder', 5), createBatch('adder', 6)]);
+    link.say({ type: 'batch', batch: createBatch('adder', 0) }, 'B');
+    link.welcome('B', { batches: [createBatch('adder', 0)] });
+    expect(serve.batches('adder')).toEqual([
+      createBatch('adder', 5),
+      createBatch('adder', 6),
+      createBatch('adder', 0),
+    ]);
   });
 
   it('asks the worker for its metrics', async () => {
@@ -804,7 +799,7 @@ describe('a new worker', () => {
     expect(typesOf(updates)).toEqual(['submitted']);
     link.welcome('B');
     link.update(chunk(id, 'too late'), finished(id, 'too late'));
-    link.say({ type: 'batch', batch: createBatch(9) });
+    link.say({ type: 'batch', batch: createBatch('adder', 9) });
     link.status({ state: 'ready' });
     link.say({ type: 'activity', activity: [activityOf(OTHER, 'x')] });
     expect(typesOf(updates)).toEqual(['submitted', 'resubmitted']);
@@ -1173,7 +1168,7 @@ describe('a worker of another version', () => {
     const { link, serve } = createServed();
     link.meetForeignWorker(newer);
     link.say({ type: 'serving' });
-    link.say({ type: 'batch', batch: createBatch(0) });
+    link.say({ type: 'batch', batch: createBatch('adder', 0) });
     expect(serve.status()).toMatchObject({ state: 'failed', error: { code: 'VERSION_MISMATCH' } });
   });
 

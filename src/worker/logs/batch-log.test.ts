@@ -1,22 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchRecord } from '../protocol/stats.ts';
+import { createBatch } from '../test-support.ts';
 import { BatchLog } from './batch-log.ts';
-
-function createBatch(deployment: string, batchIndex: number): BatchRecord {
-  return {
-    deployment,
-    batchIndex,
-    queueLength: 0,
-    reason: 'full',
-    batchSize: 4,
-    measuredSize: 4,
-    maxBatchSize: 4,
-    waitMs: 1,
-    executionMs: 2,
-    cancelled: 0,
-    outcome: 'ok',
-  };
-}
 
 const indicesOf = (records: readonly BatchRecord[]): number[] => records.map(({ batchIndex }) => batchIndex);
 
