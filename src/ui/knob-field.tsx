@@ -2,8 +2,8 @@ import { useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 
 import { Disclosure } from './disclosure.tsx';
+import { InputField } from './field.tsx';
 import { parseNumber } from './format.ts';
-import { NumberField } from './number-field.tsx';
 import { useAttempt } from './use-attempt.ts';
 
 export interface KnobText<Name extends string> {
@@ -66,8 +66,9 @@ function KnobField({ knob, valueInForce, onApply }: KnobFieldProps) {
   };
 
   return (
-    <NumberField
+    <InputField
       {...knob}
+      inputMode="decimal"
       error={refusal?.message}
       value={draft ?? String(valueInForce ?? '')}
       onChange={(event) => setDraft(event.target.value)}

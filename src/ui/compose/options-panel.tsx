@@ -1,8 +1,6 @@
 import { Button } from '../button.tsx';
-import { CheckField } from '../check-field.tsx';
 import { Disclosure } from '../disclosure.tsx';
-import { InputField } from '../input-field.tsx';
-import { NumberField } from '../number-field.tsx';
+import { CheckField, InputField } from '../field.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { useComposer, useComposerView } from './composer-context.ts';
 import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
@@ -40,25 +38,20 @@ function OptionField({ field }: { readonly field: GenerationField }) {
   const text = useComposerView((view) => view.texts[name] ?? '');
   const error = useComposerView((view) => view.optionErrors[name]);
   const defaults = useServeView((view) => view.status.model?.generationDefaults);
+  const texts = { name, label, hint, error };
   if (option.type === 'boolean') {
     return (
       <CheckField
-        name={name}
-        label={label}
-        hint={hint}
-        error={error}
-        isChecked={text === 'true'}
-        onChange={(isChecked) => composer.changeOption(name, isChecked ? 'true' : '')}
+        {...texts}
+        checked={text === 'true'}
+        onChange={(event) => composer.changeOption(name, event.target.checked ? 'true' : '')}
       />
     );
   }
-  const Field = option.type === 'integer' || option.type === 'number' ? NumberField : InputField;
   return (
-    <Field
-      name={name}
-      label={label}
-      hint={hint}
-      error={error}
+    <InputField
+      {...texts}
+      inputMode={option.type === 'integer' || option.type === 'number' ? 'decimal' : 'text'}
       value={text}
       placeholder={placeholderOf(field, defaults)}
       onChange={(event) => composer.changeOption(name, event.target.value)}

@@ -6,26 +6,26 @@ type HouseFeature = (typeof features)[number];
 /** In the order of the model's columns. */
 export const HOUSE_FEATURES: readonly HouseFeature[] = features;
 
-type HouseTexts = Readonly<Record<string, string>>;
-
-export type HouseErrors = Readonly<Record<string, string>>;
+/** By the name of the field. */
+export type FieldTexts = Readonly<Record<string, string>>;
+export type FieldErrors = Readonly<Record<string, string>>;
 
 /** One number per feature, in order. */
 export type House = readonly number[];
 
 type ParsedHouse =
   | { readonly house: House; readonly errors?: never }
-  | { readonly house?: never; readonly errors: HouseErrors };
+  | { readonly house?: never; readonly errors: FieldErrors };
 
 /** How far a variation may be from its house, as a share of each feature's range; at least one step. */
 const VARIATION = 0.35;
 
-export const DEFAULT_HOUSE_TEXTS: HouseTexts = Object.fromEntries(
+export const DEFAULT_HOUSE_TEXTS: FieldTexts = Object.fromEntries(
   HOUSE_FEATURES.map((feature) => [feature.name, String(feature.default)]),
 );
 
 /** Checks the texts against the ranges that the model was trained on. */
-export function parseHouse(texts: HouseTexts): ParsedHouse {
+export function parseHouse(texts: FieldTexts): ParsedHouse {
   const errors: Record<string, string> = {};
   const house = HOUSE_FEATURES.map((feature) => {
     const text = (texts[feature.name] ?? '').trim();

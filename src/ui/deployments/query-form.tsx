@@ -1,39 +1,75 @@
-import type { FormEvent, ReactNode } from 'react';
+import { useState } from 'react';
+import type { ChangeEvent, FormEvent } from 'react';
 
 import { Button } from '../button.tsx';
+import { InputField, TextAreaField } from '../field.tsx';
 import { Panel } from '../panel.tsx';
-
-interface QueryFormProps {
-  readonly title: string;
-  readonly className?: string;
-  readonly children: ReactNode;
-  readonly onSend: (numQueries: number) => void;
-  /** One button for each of these numbers of queries. */
-  readonly counts: readonly number[];
-  readonly actions?: ReactNode;
-  readonly hint?: string;
-}
+import { useServe } from '../state/serve-context.ts';
+import type { FieldErrors, FieldTexts } from './house-features.ts';
+import { queryKindOf } from './query-kinds.tsx';
 
 /** Sends one query with Enter, and several by a button. */
-export function QueryForm({ title, className, children, onSend, counts, actions, hint }: QueryFormProps) {
+export function QueryForm({ deployment }: { readonly deployment: string }) {
+  const { serve } = useServe();
+  const { title, hint, fields, isJson, isCheckedWhenLeft, buttons, parse } = queryKindOf(deployment);
+  const [texts, setTexts] = useState<FieldTexts>(() =>
+    Object.fromEntries(fields.map(({ name, initialText }) => [name, initialText])),
+  );
+  const [errors, setErrors] = useState<FieldErrors>({});
+
+  const Field = isJson ? TextAreaField : InputField;
+
+  const send = (numQueries: number, spacingMs?: number): void => {
+    const { inputs = [], errors: found = {} } = parse(texts, numQueries);
+    setErrors(found);
+    const handle = serve.getHandle<unknown, unknown>(deployment);
+    for (const [index, input] of inputs.entries()) {
+      // The request's row shows its answer or error.
+      if (spacingMs === undefined) void handle.remote(input);
+      else setTimeout(() => void handle.remote(input), index * spacingMs);
+    }
+  };
+
   const sendOne = (event: FormEvent): void => {
     event.preventDefault();
-    onSend(1);
+    send(1);
   };
+
+  const change = (name: string, text: string): void => {
+    setTexts((previous) => ({ ...previous, [name]: text }));
+    setErrors(({ [name]: _fixed, ...others }) => others);
+  };
+
   return (
-    <Panel title={title} className={className}>
+    <Panel title={title}>
       <form onSubmit={sendOne} noValidate>
-        {children}
+        <div className={fields.length > 1 ? 'field-grid' : undefined}>
+          {fields.map(({ name, label, unit, hint: fieldHint }) => (
+            <Field
+              key={name}
+              name={name}
+              label={label}
+              {...(unit && { unit })}
+              hint={fieldHint}
+              inputMode={isJson ? 'text' : 'decimal'}
+              error={errors[name]}
+              value={texts[name] ?? ''}
+              onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
+                change(name, event.target.value)
+              }
+              onBlur={() => isCheckedWhenLeft && setErrors(parse(texts, 1).errors ?? {})}
+            />
+          ))}
+        </div>
         <div className="actions">
           <Button type="submit" variant="primary">
             Send
           </Button>
-          {counts.map((count) => (
-            <Button key={count} onClick={() => onSend(count)}>
-              Send {count} queries
+          {buttons.map(({ title: buttonTitle, numQueries, spacingMs }) => (
+            <Button key={buttonTitle} onClick={() => send(numQueries, spacingMs)}>
+              {buttonTitle}
             </Button>
           ))}
-          {actions}
         </div>
         {hint !== undefined && <p className="field-hint">{hint}</p>}
       </form>

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 
 import type { BatchingPolicy } from '../../worker/protocol/status.ts';
-import { CheckField } from '../check-field.tsx';
 import { ErrorLine } from '../error-line.tsx';
+import { CheckField } from '../field.tsx';
 import { Knobs } from '../knob-field.tsx';
 import { Panel } from '../panel.tsx';
 import { Segments } from '../segments.tsx';
@@ -64,8 +64,8 @@ function PrefixCachingField() {
       label="Prefix caching"
       hint="A prompt that begins as another one does takes over its keys and values: it starts sooner, and no text changes."
       error={refusal?.message}
-      isChecked={shown}
-      onChange={(isChecked) => void choose(isChecked)}
+      checked={shown}
+      onChange={(event) => void choose(event.target.checked)}
     />
   );
 }
