@@ -13,15 +13,11 @@ import { DocumentActions } from './document-actions.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
-const HistoryDialog = lazy(async () => {
-  const module = await import('../history/history-dialog.tsx');
-  return { default: module.HistoryDialog };
-});
+const HistoryDialog = lazy(async () => ({
+  default: (await import('../history/history-dialog.tsx')).HistoryDialog,
+}));
 
-const LogprobsTable = lazy(async () => {
-  const module = await import('./logprobs-table.tsx');
-  return { default: module.LogprobsTable };
-});
+const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
   const composer = useComposer();

@@ -5,7 +5,6 @@ import { useComposer, useComposerView } from './composer-context.ts';
 import type { Composer } from './composer.ts';
 import { EMPTY_PROMPT } from './composer.ts';
 import './document-editor.css';
-import { segmentsOf } from './document-text.ts';
 
 interface DocumentEditorProps {
   readonly errorId: string | undefined;
@@ -64,7 +63,7 @@ function drawDocument(box: HTMLElement, { store }: Composer): () => void {
   const draw = (): void => {
     const { document: drawn, followed } = store.getState();
     const isAtEnd = box.scrollHeight - box.scrollTop - box.clientHeight < 40;
-    const parts = segmentsOf(drawn).map(({ text, isGenerated }) => {
+    const parts = drawn.segments.map(({ text, isGenerated }) => {
       const part = document.createElement(isGenerated ? 'mark' : 'span');
       part.textContent = text;
       return part;

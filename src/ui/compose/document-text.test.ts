@@ -1,12 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { segmentsOf, withContinuation, withEdit, writtenText } from './document-text.ts';
+import { withContinuation, withEdit, writtenText } from './document-text.ts';
 import type { DocumentText } from './document-text.ts';
 
 /** As the page marks it: what is generated stands in brackets. */
-function marked(document: DocumentText): string {
-  return segmentsOf(document)
+function marked({ segments }: DocumentText): string {
+  return segments
     .map(({ text, isGenerated }) => (isGenerated ? `[${text}]` : text))
     .join('');
 }
@@ -43,7 +43,7 @@ describe('a document', () => {
         let document = writtenText(start);
         for (const [isEdit, value] of changes) {
           document = isEdit ? withEdit(document, value) : withContinuation(document, value);
-          const segments = segmentsOf(document);
+          const { segments } = document;
           expect(segments.map((segment) => segment.text).join('')).toBe(document.text);
           for (const [index, segment] of segments.entries()) {
             expect(segment.text).not.toBe('');

@@ -1,6 +1,5 @@
 import type { ServeView } from '../state/serve-store.ts';
 import type { ComposerView } from './composer.ts';
-import { segmentsOf } from './document-text.ts';
 import { parseGeneration } from './generation-fields.ts';
 
 /** The document with everything known about how it was made, as plain data. */
@@ -8,7 +7,7 @@ export function exportDocument({ document, followed, texts }: ComposerView, { re
   const request = followed && requests.get(followed.id);
   return {
     text: document.text,
-    segments: segmentsOf(document),
+    segments: document.segments,
     // The options of the shown continuation: the form may have others by now.
     options: parseGeneration(followed?.texts ?? texts).options,
     model: status.model?.id,

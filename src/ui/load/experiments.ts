@@ -1,9 +1,10 @@
 import type { Serve } from '../../worker/client/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
+import { createTrace } from './create-trace.ts';
+import type { Mode } from './load-form.ts';
 import type { PolicyHold } from './policy-hold.ts';
-import type { RateSweep } from './rate-sweep.ts';
 import { runLoad, type LoadProgress } from './run-load.ts';
-import type { Trace } from './scenario.ts';
+import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
 import { summarize, type Trial } from './summarize.ts';
 
@@ -24,30 +25,38 @@ interface Plan {
   readonly rate?: number;
 }
 
-export function runOnce(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
-  return runAll(serve, [{ label: 'run', trace, knobs: {} }], options);
-}
-
 const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
-
-export function comparePolicies(serve: Serve, trace: Trace, options: ExperimentOptions): Promise<void> {
-  const plans = POLICIES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
-  return runAll(serve, plans, options);
-}
 
 /** Multiples of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
-export function sweepRates(
-  serve: Serve,
-  { baseRate, traceAt }: RateSweep,
-  options: ExperimentOptions,
-): Promise<void> {
-  const plans = RATE_FACTORS.map((factor) => {
+/** The runs of a test. Without a scenario, the trace is replayed; for a sweep, it must have a rate. */
+export function plansOf(
+  mode: Exclude<Mode, 'suggest'>,
+  scenario: Scenario | undefined,
+  trace: Trace,
+): readonly Plan[] {
+  if (mode === 'run') return [{ label: 'run', trace, knobs: {} }];
+  if (mode === 'compare') return POLICIES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
+  const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
+  return RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
-    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: traceAt(factor), knobs: {} };
+    const scaled = scenario
+      ? createTrace({ ...scenario, arrivals: { type: 'poisson', ratePerSecond: rate } })
+      : { requests: trace.requests.map((request) => ({ ...request, atMs: request.atMs / factor })) };
+    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: scaled, knobs: {} };
   });
-  return runAll(serve, plans, options);
+}
+
+/** The mean rate, for Poisson arrivals around it. A closed loop has the number of its users. */
+function rateOfScenario({ durationSeconds }: Scenario, { requests, closedLoop }: Trace): number {
+  return closedLoop?.numUsers ?? Math.max(0.1, requests.length / durationSeconds);
+}
+
+/** Requests per second; 0 for a closed loop and where all come at once. */
+export function rateOf({ requests, closedLoop }: Trace): number {
+  const lastAtMs = requests.at(-1)?.atMs ?? 0;
+  return closedLoop || lastAtMs === 0 ? 0 : (requests.length * 1000) / lastAtMs;
 }
 
 const BATCH_SIZES: readonly number[] = [1, 2, 4, 8, 16];
@@ -118,7 +127,7 @@ function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly T
   return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
-async function runAll(
+export async function runAll(
   serve: Serve,
   plans: readonly Plan[],
   { signal, hold, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,

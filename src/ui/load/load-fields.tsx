@@ -1,91 +1,60 @@
 import { useStore } from 'zustand';
 
-import { NumberField } from '../number-field.tsx';
+import { InputField } from '../field.tsx';
 import { formatCount } from '../format.ts';
 import { Select } from '../select.tsx';
 import type { Choices } from '../select.tsx';
 import { useServeView } from '../state/serve-context.ts';
-import { defaultUsers, NUMBER_FIELDS, NUMBER_RULES } from './load-form.ts';
-import type { LoadForm, NumberFieldName } from './load-form.ts';
+import { ARRIVALS, defaultUsers, LENGTH_TYPES, ruleOf, shownFields } from './load-form.ts';
+import type { NumberFieldName } from './load-form.ts';
 import type { LoadSession } from './load-session.ts';
 
 interface SessionProps {
   readonly session: LoadSession;
 }
 
-const ARRIVAL_CHOICES = [
-  ['poisson', 'Poisson'],
-  ['closed-loop', 'Closed loop'],
-  ['burst', 'Bursts'],
-  ['ramp', 'Ramp'],
-  ['replay', 'Replay of a trace'],
-] as const satisfies Choices<LoadForm['arrivals']>;
+interface Choice {
+  readonly field: 'arrivals' | 'promptLengths' | 'outputLengths';
+  readonly label: string;
+  readonly choices: Choices<string>;
+}
 
-const LENGTH_CHOICES = [
-  ['uniform', 'uniform'],
-  ['long-tail', 'long-tailed'],
-  ['fixed', 'all alike'],
-] as const satisfies Choices<LoadForm['promptLengths']>;
+/** The groups of fields, and the choice that each begins with. */
+const GROUPS: readonly (readonly [title: string, choice?: Choice])[] = [
+  ['Arrivals', { field: 'arrivals', label: 'Kind', choices: ARRIVALS }],
+  ['Prompt length', { field: 'promptLengths', label: 'Spread', choices: LENGTH_TYPES }],
+  ['Output length', { field: 'outputLengths', label: 'Spread', choices: LENGTH_TYPES }],
+  ['Measure'],
+];
 
 export function LoadFields({ session }: SessionProps) {
   const form = useStore(session.store, (view) => view.form);
-  const ofArrivals = NUMBER_FIELDS.filter((name) => NUMBER_RULES[name].arrivals === form.arrivals);
+  const isReplay = form.arrivals === 'replay';
   return (
     <div className="load-fields">
-      <fieldset className="load-group">
-        <legend>Arrivals</legend>
-        <Select
-          label="Kind"
-          className="load-select"
-          value={form.arrivals}
-          choices={ARRIVAL_CHOICES}
-          onChange={(arrivals) => session.change({ arrivals })}
-        />
-        {ofArrivals.map((name) => (
-          <LoadNumber key={name} session={session} name={name} />
-        ))}
-        {form.arrivals === 'replay' ? (
-          <TraceFile session={session} />
-        ) : (
-          <LoadNumber session={session} name="durationSeconds" />
-        )}
-      </fieldset>
-      {form.arrivals !== 'replay' && (
-        <>
-          <LengthsGroup session={session} title="Prompt length" kind="prompt" />
-          <LengthsGroup session={session} title="Output length" kind="output" />
-        </>
-      )}
-      <fieldset className="load-group">
-        <legend>Measure</legend>
-        <LoadNumber session={session} name="latencyLimitMs" />
-        <LoadNumber session={session} name="seed" />
-      </fieldset>
+      {GROUPS.map(([title, choice]) => {
+        const names = shownFields(form).filter((name) => ruleOf(name).group === title);
+        if (names.length === 0 && choice?.field !== 'arrivals') return null;
+        return (
+          <fieldset key={title} className="load-group">
+            <legend>{title}</legend>
+            {choice && (
+              <Select
+                label={choice.label}
+                className="load-select"
+                value={form[choice.field]}
+                choices={choice.choices}
+                onChange={(chosen) => session.change({ [choice.field]: chosen })}
+              />
+            )}
+            {names.map((name) => (
+              <LoadNumber key={name} session={session} name={name} />
+            ))}
+            {isReplay && choice?.field === 'arrivals' && <TraceFile session={session} />}
+          </fieldset>
+        );
+      })}
     </div>
-  );
-}
-
-interface LengthsGroupProps extends SessionProps {
-  readonly title: string;
-  readonly kind: 'prompt' | 'output';
-}
-
-function LengthsGroup({ session, title, kind }: LengthsGroupProps) {
-  const field = `${kind}Lengths` as const;
-  const type = useStore(session.store, (view) => view.form[field]);
-  return (
-    <fieldset className="load-group">
-      <legend>{title}</legend>
-      <Select
-        label="Spread"
-        className="load-select"
-        value={type}
-        choices={LENGTH_CHOICES}
-        onChange={(chosen) => session.change({ [field]: chosen })}
-      />
-      {type !== 'fixed' && <LoadNumber session={session} name={`${kind}Min`} />}
-      <LoadNumber session={session} name={`${kind}Max`} />
-    </fieldset>
   );
 }
 
@@ -93,13 +62,14 @@ function LoadNumber({ session, name }: SessionProps & { readonly name: NumberFie
   const value = useStore(session.store, (view) => view.form[name]);
   const error = useStore(session.store, (view) => view.errors[name]);
   const maxBatchSize = useServeView(({ status }) => status.policy.maxBatchSize);
-  const { label, unit, hint } = NUMBER_RULES[name];
+  const { label, unit = '', hint } = ruleOf(name);
   return (
-    <NumberField
+    <InputField
       name={name}
       label={label}
       unit={unit}
       hint={hint}
+      inputMode="decimal"
       error={error}
       value={value}
       placeholder={name === 'numUsers' ? String(defaultUsers(maxBatchSize)) : undefined}

@@ -16,7 +16,7 @@ const usersOf = (form: LoadForm, maxBatchSize: number) => parse(form, maxBatchSi
 
 describe('the load form', () => {
   it('is right as it comes, with every kind of arrivals', () => {
-    for (const arrivals of ARRIVALS) {
+    for (const [arrivals] of ARRIVALS) {
       expect(parseLoadForm({ ...DEFAULT_LOAD_FORM, arrivals }).errors).toEqual({});
     }
   });

@@ -4,133 +4,170 @@ import { parseNumber } from '../format.ts';
 import type { Arrivals, Lengths, Scenario } from './scenario.ts';
 import { MAX_REQUESTS } from './scenario.ts';
 
-export const MODES = ['run', 'sweep', 'compare', 'suggest'] as const;
-export type Mode = (typeof MODES)[number];
+/** Each choice with its title. */
+export const MODES = [
+  ['run', 'Run'],
+  ['sweep', 'Sweep'],
+  ['compare', 'Compare'],
+  ['suggest', 'Suggest'],
+] as const;
+export type Mode = (typeof MODES)[number][0];
 
-export const ARRIVALS = ['poisson', 'closed-loop', 'burst', 'ramp', 'replay'] as const;
-type ArrivalsType = (typeof ARRIVALS)[number];
+export const ARRIVALS = [
+  ['poisson', 'Poisson'],
+  ['closed-loop', 'Closed loop'],
+  ['burst', 'Bursts'],
+  ['ramp', 'Ramp'],
+  ['replay', 'Replay of a trace'],
+] as const;
+type ArrivalsType = (typeof ARRIVALS)[number][0];
 
-const LENGTH_TYPES = ['uniform', 'long-tail', 'fixed'] as const;
+export const LENGTH_TYPES = [
+  ['uniform', 'uniform'],
+  ['long-tail', 'long-tailed'],
+  ['fixed', 'all alike'],
+] as const;
 
-const textField = (initial: string) => v.optional(v.pipe(v.string(), v.maxLength(40)), initial);
+interface NumberRule {
+  /** The title of the group that the form shows it in. */
+  readonly group: 'Arrivals' | 'Prompt length' | 'Output length' | 'Measure';
+  readonly label: string;
+  readonly unit?: string;
+  readonly hint: string;
+  readonly min: number;
+  readonly max: number;
+  readonly isInteger?: boolean;
+  /** The arrivals that use the field. Left out: all of them. */
+  readonly arrivals?: readonly ArrivalsType[];
+}
 
-/** The fields that hold a number, as typed, with their defaults. */
+/** The text of a number as typed, with its default. */
+function numberField(initial: string, rule: NumberRule) {
+  return v.optional(v.pipe(v.string(), v.maxLength(40), v.metadata({ ...rule })), initial);
+}
+
+/** A replayed trace has its own requests. */
+const DRAWN: readonly ArrivalsType[] = ['poisson', 'closed-loop', 'burst', 'ramp'];
+
+const rate = { group: 'Arrivals', unit: 'requests/s', min: 0.01, max: 1000 } as const;
+const arriving = { group: 'Arrivals', min: 1, isInteger: true } as const;
+const length = { hint: '', min: 1, max: 1000, isInteger: true, arrivals: DRAWN };
+const promptLength = { ...length, group: 'Prompt length', unit: 'words' } as const;
+const outputLength = { ...length, group: 'Output length', unit: 'tokens' } as const;
+
 const numbersSchema = v.object({
-  rate: textField('8'),
+  rate: numberField('8', {
+    ...rate,
+    label: 'Rate',
+    hint: 'On average. The pauses are exponential.',
+    arrivals: ['poisson'],
+  }),
   // Empty: twice the max batch size in force.
-  numUsers: textField(''),
-  burstSize: textField('8'),
-  everySeconds: textField('2'),
-  fromRate: textField('1'),
-  toRate: textField('16'),
-  durationSeconds: textField('5'),
-  promptMin: textField('3'),
-  promptMax: textField('12'),
-  outputMin: textField('8'),
-  outputMax: textField('64'),
-  seed: textField('1'),
-  latencyLimitMs: textField('2000'),
+  numUsers: numberField('', {
+    ...arriving,
+    label: 'Users',
+    unit: 'users',
+    hint: 'Each sends its next request when its last one ends. Empty: twice the max batch size.',
+    max: 256,
+    arrivals: ['closed-loop'],
+  }),
+  burstSize: numberField('8', {
+    ...arriving,
+    label: 'Burst size',
+    unit: 'requests',
+    hint: 'Requests that arrive together.',
+    max: 500,
+    arrivals: ['burst'],
+  }),
+  everySeconds: numberField('2', {
+    group: 'Arrivals',
+    label: 'Every',
+    unit: 's',
+    hint: 'From one burst to the next.',
+    min: 0.1,
+    max: 600,
+    arrivals: ['burst'],
+  }),
+  fromRate: numberField('1', {
+    ...rate,
+    label: 'From',
+    hint: 'The rate at the start.',
+    min: 0,
+    arrivals: ['ramp'],
+  }),
+  toRate: numberField('16', { ...rate, label: 'To', hint: 'The rate at the end.', arrivals: ['ramp'] }),
+  durationSeconds: numberField('5', {
+    group: 'Arrivals',
+    label: 'Duration',
+    unit: 's',
+    hint: 'New requests arrive for this long.',
+    min: 0.5,
+    max: 600,
+    arrivals: DRAWN,
+  }),
+  promptMin: numberField('3', { ...promptLength, label: 'At least' }),
+  promptMax: numberField('12', { ...promptLength, label: 'At most' }),
+  outputMin: numberField('8', { ...outputLength, label: 'At least' }),
+  outputMax: numberField('64', { ...outputLength, label: 'At most' }),
+  latencyLimitMs: numberField('2000', {
+    group: 'Measure',
+    label: 'Latency limit',
+    unit: 'ms',
+    hint: 'Slower requests don’t count as goodput.',
+    min: 1,
+    max: 3_600_000,
+  }),
+  seed: numberField('1', {
+    group: 'Measure',
+    label: 'Seed',
+    hint: 'The same seed sends the same requests.',
+    min: 0,
+    max: 2 ** 32 - 1,
+    isInteger: true,
+  }),
 });
 
+const lengthTypeSchema = v.optional(v.picklist(LENGTH_TYPES.map(([type]) => type)), 'uniform');
+
 const formSchema = v.object({
-  mode: v.optional(v.picklist(MODES), 'compare'),
+  mode: v.optional(v.picklist(MODES.map(([mode]) => mode)), 'compare'),
   // Batching helps most where requests wait.
-  arrivals: v.optional(v.picklist(ARRIVALS), 'closed-loop'),
-  promptLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
-  outputLengths: v.optional(v.picklist(LENGTH_TYPES), 'uniform'),
+  arrivals: v.optional(v.picklist(ARRIVALS.map(([type]) => type)), 'closed-loop'),
+  promptLengths: lengthTypeSchema,
+  outputLengths: lengthTypeSchema,
   ...numbersSchema.entries,
 });
 
 export type LoadForm = Readonly<v.InferOutput<typeof formSchema>>;
 
-export const NUMBER_FIELDS = v.keyof(numbersSchema).options;
+const NUMBER_FIELDS = v.keyof(numbersSchema).options;
 export type NumberFieldName = (typeof NUMBER_FIELDS)[number];
 
 export type LoadErrors = Readonly<Partial<Record<NumberFieldName, string>>>;
 
 export const DEFAULT_LOAD_FORM: LoadForm = v.parse(formSchema, {});
 
-interface NumberRule {
-  readonly label: string;
-  readonly unit: string;
-  readonly hint: string;
-  readonly min: number;
-  readonly max: number;
-  readonly isInteger: boolean;
-  /** The arrivals that use the field. Left out: all of them. */
-  readonly arrivals?: ArrivalsType;
+export function ruleOf(name: NumberFieldName): NumberRule {
+  return v.getMetadata(numbersSchema.entries[name].wrapped);
 }
 
-const rate = { unit: 'requests/s', min: 0.01, max: 1000, isInteger: false };
-
-export const NUMBER_RULES: Readonly<Record<NumberFieldName, NumberRule>> = {
-  rate: { ...rate, label: 'Rate', hint: 'On average. The pauses are exponential.', arrivals: 'poisson' },
-  numUsers: {
-    label: 'Users',
-    unit: 'users',
-    hint: 'Each sends its next request when its last one ends. Empty: twice the max batch size.',
-    min: 1,
-    max: 256,
-    isInteger: true,
-    arrivals: 'closed-loop',
-  },
-  burstSize: {
-    label: 'Burst size',
-    unit: 'requests',
-    hint: 'Requests that arrive together.',
-    min: 1,
-    max: 500,
-    isInteger: true,
-    arrivals: 'burst',
-  },
-  everySeconds: {
-    label: 'Every',
-    unit: 's',
-    hint: 'From one burst to the next.',
-    min: 0.1,
-    max: 600,
-    isInteger: false,
-    arrivals: 'burst',
-  },
-  fromRate: { ...rate, label: 'From', hint: 'The rate at the start.', min: 0, arrivals: 'ramp' },
-  toRate: { ...rate, label: 'To', hint: 'The rate at the end.', arrivals: 'ramp' },
-  durationSeconds: {
-    label: 'Duration',
-    unit: 's',
-    hint: 'New requests arrive for this long.',
-    min: 0.5,
-    max: 600,
-    isInteger: false,
-  },
-  promptMin: { label: 'At least', unit: 'words', hint: '', min: 1, max: 1000, isInteger: true },
-  promptMax: { label: 'At most', unit: 'words', hint: '', min: 1, max: 1000, isInteger: true },
-  outputMin: { label: 'At least', unit: 'tokens', hint: '', min: 1, max: 1000, isInteger: true },
-  outputMax: { label: 'At most', unit: 'tokens', hint: '', min: 1, max: 1000, isInteger: true },
-  seed: {
-    label: 'Seed',
-    unit: '',
-    hint: 'The same seed sends the same requests.',
-    min: 0,
-    max: 2 ** 32 - 1,
-    isInteger: true,
-  },
-  latencyLimitMs: {
-    label: 'Latency limit',
-    unit: 'ms',
-    hint: 'Slower requests don’t count as goodput.',
-    min: 1,
-    max: 3_600_000,
-    isInteger: false,
-  },
-};
+/** The fields that the form shows, in its order. A fixed length is one field. */
+export function shownFields({ arrivals, promptLengths, outputLengths }: LoadForm) {
+  return NUMBER_FIELDS.filter((name) => {
+    if (name === 'promptMin' && promptLengths === 'fixed') return false;
+    if (name === 'outputMin' && outputLengths === 'fixed') return false;
+    return ruleOf(name).arrivals?.includes(arrivals) ?? true;
+  });
+}
 
 /** Checks the fields that the form shows. Without a number of users, a closed loop has twice the max batch size. */
 export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
-  const form = withUsers(typed, maxBatchSize);
+  const numUsers = typed.numUsers.trim() || String(defaultUsers(maxBatchSize));
+  const form = { ...typed, numUsers };
+  const shown = new Set(shownFields(form));
   const errors: { -readonly [Field in NumberFieldName]?: string } = {};
-  for (const name of NUMBER_FIELDS) {
-    if (!hasMeaning(name, form)) continue;
-    const { min, max, isInteger } = NUMBER_RULES[name];
+  for (const name of shown) {
+    const { min, max, isInteger = false } = ruleOf(name);
     const text = form[name].trim();
     const value = parseNumber(text);
     const isRight = value >= min && value <= max && (!isInteger || Number.isInteger(value));
@@ -138,21 +175,16 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
     if (!isRight) errors[name] = `Expected ${name} to be ${expected}, got “${text}”.`;
   }
   const numbers = (name: NumberFieldName): number => Number(form[name]);
-  for (const [min, max] of [
-    ['promptMin', 'promptMax'],
-    ['outputMin', 'outputMax'],
-  ] as const) {
-    if (hasMeaning(min, form) && numbers(min) > numbers(max))
+  const lengths = (type: Lengths['type'], min: NumberFieldName, max: NumberFieldName): Lengths => {
+    if (shown.has(min) && numbers(min) > numbers(max))
       errors[max] ??= `Expected ${max} to be at least ${min}, got “${form[max]}”.`;
-  }
-  const lengths = (type: Lengths['type'], min: NumberFieldName, max: NumberFieldName): Lengths => ({
-    type,
-    min: numbers(type === 'fixed' ? max : min),
-    max: numbers(max),
-  });
-  const arrivals = arrivalsOf(form, numbers);
+    return { type, min: numbers(type === 'fixed' ? max : min), max: numbers(max) };
+  };
+  const promptWords = lengths(form.promptLengths, 'promptMin', 'promptMax');
+  const outputTokens = lengths(form.outputLengths, 'outputMin', 'outputMax');
   const durationSeconds = numbers('durationSeconds');
-  const numExpected = hasMeaning('durationSeconds', form) ? meanRateOf(arrivals) * durationSeconds : 0;
+  const [arrivals, meanRate] = arrivalsOf(form, numbers);
+  const numExpected = shown.has('durationSeconds') ? meanRate * durationSeconds : 0;
   if (numExpected > MAX_REQUESTS && Object.keys(errors).length === 0) {
     errors.durationSeconds = `Expected at most ${MAX_REQUESTS} requests, got about ${Math.round(numExpected)}: shorten it or lower the rate.`;
   }
@@ -164,68 +196,39 @@ export function parseLoadForm(typed: LoadForm, maxBatchSize: number) {
       arrivals,
       durationSeconds,
       seed: numbers('seed'),
-      promptWords: lengths(form.promptLengths, 'promptMin', 'promptMax'),
-      outputTokens: lengths(form.outputLengths, 'outputMin', 'outputMax'),
+      promptWords,
+      outputTokens,
     } satisfies Scenario,
   };
 }
 
 /** Twice the batch size: one batch runs while the next one waits. */
 export function defaultUsers(maxBatchSize: number): number {
-  return Math.min(2 * maxBatchSize, NUMBER_RULES.numUsers.max);
+  return Math.min(2 * maxBatchSize, ruleOf('numUsers').max);
 }
 
-function withUsers(form: LoadForm, maxBatchSize: number): LoadForm {
-  return form.numUsers.trim() === '' ? { ...form, numUsers: String(defaultUsers(maxBatchSize)) } : form;
-}
-
-/** Unused by a replayed trace, which has its own requests. */
-const DRAWING_FIELDS: ReadonlySet<NumberFieldName> = new Set([
-  'durationSeconds',
-  'promptMin',
-  'promptMax',
-  'outputMin',
-  'outputMax',
-]);
-
-function hasMeaning(name: NumberFieldName, form: LoadForm): boolean {
-  const { arrivals } = NUMBER_RULES[name];
-  if (arrivals !== undefined) return arrivals === form.arrivals;
-  if (form.arrivals === 'replay' && DRAWING_FIELDS.has(name)) return false;
-  // A fixed length is one field.
-  if (name === 'promptMin') return form.promptLengths !== 'fixed';
-  return name !== 'outputMin' || form.outputLengths !== 'fixed';
-}
-
-function arrivalsOf(form: LoadForm, numbers: (name: NumberFieldName) => number): Arrivals {
+/** The arrivals, and their requests per second on average: 0 for a closed loop, which waits for its own ends. */
+function arrivalsOf(
+  form: LoadForm,
+  numbers: (name: NumberFieldName) => number,
+): readonly [Arrivals, meanRate: number] {
   switch (form.arrivals) {
     case 'closed-loop':
-      return { type: 'closed-loop', numUsers: numbers('numUsers') };
-    case 'burst':
-      return { type: 'burst', burstSize: numbers('burstSize'), everySeconds: numbers('everySeconds') };
-    case 'ramp':
-      return { type: 'ramp', fromPerSecond: numbers('fromRate'), toPerSecond: numbers('toRate') };
+      return [{ type: 'closed-loop', numUsers: numbers('numUsers') }, 0];
+    case 'burst': {
+      const [burstSize, everySeconds] = [numbers('burstSize'), numbers('everySeconds')];
+      return [{ type: 'burst', burstSize, everySeconds }, burstSize / everySeconds];
+    }
+    case 'ramp': {
+      const [fromPerSecond, toPerSecond] = [numbers('fromRate'), numbers('toRate')];
+      return [{ type: 'ramp', fromPerSecond, toPerSecond }, (fromPerSecond + toPerSecond) / 2];
+    }
     // A replayed trace brings its own arrivals; a sweep or a search from it starts at the rate.
     case 'replay':
     case 'poisson':
-      return { type: 'poisson', ratePerSecond: numbers('rate') };
+      return [{ type: 'poisson', ratePerSecond: numbers('rate') }, numbers('rate')];
     default:
       return form.arrivals satisfies never;
-  }
-}
-
-function meanRateOf(arrivals: Arrivals): number {
-  switch (arrivals.type) {
-    case 'closed-loop':
-      return 0;
-    case 'poisson':
-      return arrivals.ratePerSecond;
-    case 'burst':
-      return arrivals.burstSize / arrivals.everySeconds;
-    case 'ramp':
-      return (arrivals.fromPerSecond + arrivals.toPerSecond) / 2;
-    default:
-      return arrivals satisfies never;
   }
 }
 

@@ -8,24 +8,16 @@ import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { Panel } from '../panel.tsx';
 import { Segments } from '../segments.tsx';
-import type { Choices } from '../select.tsx';
 import { readPermalink, withPermalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { LoadFields } from './load-fields.tsx';
-import { readLoadForm, writeLoadForm } from './load-form.ts';
+import { MODES, readLoadForm, writeLoadForm } from './load-form.ts';
 import type { Mode } from './load-form.ts';
 import './load-panel.css';
 import { LoadResultsView } from './load-results.tsx';
 import { LoadSession } from './load-session.ts';
 import type { LoadView } from './load-session.ts';
-
-const MODE_CHOICES = [
-  ['run', 'Run'],
-  ['sweep', 'Sweep'],
-  ['compare', 'Compare'],
-  ['suggest', 'Suggest'],
-] as const satisfies Choices<Mode>;
 
 const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
   run: 'Sends the requests under the current policy and measures them.',
@@ -56,7 +48,7 @@ export function LoadPanel() {
           legend="What to do"
           name="mode"
           value={form.mode}
-          choices={MODE_CHOICES}
+          choices={MODES}
           onChange={(mode) => session.change({ mode })}
         >
           <p className="policy-explanation note">{MODE_EXPLANATIONS[form.mode]}</p>

@@ -101,17 +101,13 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
     <tr data-run={label}>
       <th scope="row">{label}</th>
       {mode === 'suggest' && <td>{formatCount(rounds.length)}</td>}
-      <td
-        className="load-bar-cell"
-        style={{ backgroundSize: `${share * 100}% 100%` }}
-        data-value={summary.tokensPerSecond}
-      >
+      <td className="load-bar-cell" style={{ backgroundSize: `${share * 100}% 100%` }}>
         {formatNumber(summary.tokensPerSecond)}
       </td>
       {mode === 'compare' && <td>{formatRatio(summary.tokensPerSecond, first?.summary.tokensPerSecond)}</td>}
       <td>{formatNumber(summary.requestsPerSecond)}</td>
       <td>{formatNumber(summary.goodputPerSecond)}</td>
-      <td data-tokens={summary.numOutputTokens} data-finished={summary.numFinished}>
+      <td>
         <Lines texts={describeFinished(summary)} />
       </td>
       <td className="muted">

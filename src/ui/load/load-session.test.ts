@@ -21,7 +21,7 @@ async function replay(mode: 'sweep' | 'compare', trace: Trace) {
 }
 
 describe('the results of a load test', () => {
-  it('are whole once all of it has run', async () => {
+  it('have a suggestion once all of it has run', async () => {
     const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'suggest' });
     // A clock that stands still: no round is longer than another.
     vi.spyOn(performance, 'now').mockReturnValue(0);
@@ -29,10 +29,9 @@ describe('the results of a load test', () => {
     const { results } = session.store.getState();
     expect(results?.trials.at(-1)?.round).toBe(5);
     expect(results?.suggestion?.sizes.candidates).toHaveLength(5);
-    expect(results?.isWhole).toBe(true);
   });
 
-  it('are not whole where it was stopped, though no request was', async () => {
+  it('have none where it was stopped, though no request was', async () => {
     const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'suggest' });
     session.store.subscribe(({ results }) => {
       if (results?.trials.length === 5) session.stop();
@@ -40,7 +39,6 @@ describe('the results of a load test', () => {
     await session.start();
     const { results } = session.store.getState();
     expect(results?.trials.map(({ summary }) => summary.numCancelled)).toEqual([0, 0, 0, 0, 0]);
-    expect(results?.isWhole).toBe(false);
     expect(results).not.toHaveProperty('suggestion');
   });
 });

@@ -6,11 +6,10 @@ import type { ServeStatus } from '../../worker/protocol/status.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
-import { comparePolicies, runOnce, sweepKnobs, sweepRates, type ExperimentOptions } from './experiments.ts';
+import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';
 import { parseLoadForm, type LoadErrors, type LoadForm, type Mode } from './load-form.ts';
 import { PolicyHold } from './policy-hold.ts';
-import { rateOf, sweepReplay, sweepScenario } from './rate-sweep.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
@@ -28,8 +27,6 @@ export interface LoadResults {
   readonly scenario: Scenario | undefined;
   readonly latencyLimitMs: number;
   readonly trials: readonly Trial[];
-  /** Neither stopped nor failed. */
-  readonly isWhole: boolean;
   /** The result of a completed search, where any request finished. */
   readonly suggestion?: Suggestion;
 }
@@ -115,18 +112,24 @@ export class LoadSession {
     const trace = replayed ?? createTrace(parsed.scenario);
     const abort = new AbortController();
     this.#abort = abort;
-    const hold = new PolicyHold(this.#serve);
-    const results = { mode, scenario, latencyLimitMs, trials: [], isWhole: false };
+    const serve = this.#serve;
+    const hold = new PolicyHold(serve);
+    const results = { mode, scenario, latencyLimitMs, trials: [] };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
-      const suggestion = await this.#runExperiment(mode, scenario, trace, {
+      const options: ExperimentOptions = {
         signal: abort.signal,
         hold,
         latencyLimitMs,
         onProgress: (label, progress) => this.#showProgress(label, progress),
-        onTrial: (trial) => this.#add(trial),
-      });
-      this.#changeResults(() => ({ isWhole: !abort.signal.aborted, ...(suggestion && { suggestion }) }));
+        onTrial: (trial) => this.#changeResults(({ trials }) => ({ trials: [...trials, trial] })),
+      };
+      if (mode === 'suggest') {
+        const suggestion = await sweepKnobs(serve, trace, options);
+        this.#changeResults(() => suggestion && { suggestion });
+      } else {
+        await runAll(serve, plansOf(mode, scenario, trace), options);
+      }
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
@@ -139,20 +142,6 @@ export class LoadSession {
     return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
   }
 
-  async #runExperiment(
-    mode: Mode,
-    scenario: Scenario | undefined,
-    trace: Trace,
-    options: ExperimentOptions,
-  ): Promise<Suggestion | undefined> {
-    const serve = this.#serve;
-    if (mode === 'suggest') return sweepKnobs(serve, trace, options);
-    if (mode === 'run') await runOnce(serve, trace, options);
-    else if (mode === 'compare') await comparePolicies(serve, trace, options);
-    else await sweepRates(serve, scenario ? sweepScenario(scenario, trace) : sweepReplay(trace), options);
-    return undefined;
-  }
-
   #showProgress(label: string, progress: LoadProgress): void {
     const nowMs = performance.now();
     if (nowMs - this.#shownAtMs < PROGRESS_INTERVAL_MS) return;
@@ -160,11 +149,7 @@ export class LoadSession {
     this.store.setState({ progress: { ...progress, label } });
   }
 
-  #add(trial: Trial): void {
-    this.#changeResults(({ trials }) => ({ trials: [...trials, trial] }));
-  }
-
-  #changeResults(change: (results: LoadResults) => Partial<LoadResults>): void {
+  #changeResults(change: (results: LoadResults) => Partial<LoadResults> | undefined): void {
     this.store.setState(({ results }) => ({ results: results && { ...results, ...change(results) } }));
   }
 }

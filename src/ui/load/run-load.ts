@@ -7,7 +7,9 @@ import {
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
-export type Outcome = { readonly sentMs: number } & (
+export type Outcome = { readonly sentMs: number } & Ending;
+
+type Ending =
   | {
       readonly status: 'finished';
       readonly finishReason: FinishReason;
@@ -20,8 +22,7 @@ export type Outcome = { readonly sentMs: number } & (
   | { readonly status: 'rejected' }
   | { readonly status: 'failed'; readonly code: string }
   /** The run was stopped. */
-  | { readonly status: 'cancelled' }
-);
+  | { readonly status: 'cancelled' };
 
 export interface LoadRun {
   readonly outcomes: readonly Outcome[];
@@ -46,122 +47,88 @@ interface LoadOptions {
 }
 
 /** Sends a trace to the text generator and waits for all requests. A failed request rejects nothing; its outcome says so. */
-export function runLoad(serve: Serve, trace: Trace, options: LoadOptions): Promise<LoadRun> {
-  return new Run(serve, trace, options).toEnd();
-}
+export async function runLoad(
+  serve: Serve,
+  { requests, closedLoop }: Trace,
+  { signal, onProgress }: LoadOptions,
+): Promise<LoadRun> {
+  const startedAtMs = performance.now();
+  const elapsedMs = (): number => performance.now() - startedAtMs;
+  const outcomes: Promise<Outcome>[] = [];
+  const counts = { numFinished: 0, numRejected: 0, numOutputTokens: 0 };
+  const numToSend = closedLoop ? undefined : requests.length;
 
-class Run {
-  readonly #serve: Serve;
-  readonly #trace: Trace;
-  readonly #options: LoadOptions;
-  readonly #startedAtMs = performance.now();
-  readonly #outcomes: Promise<Outcome>[] = [];
-  #numFinished = 0;
-  #numRejected = 0;
-  #numOutputTokens = 0;
+  const report = (): void =>
+    onProgress({ elapsedMs: elapsedMs(), numSent: outcomes.length, ...counts, numToSend });
 
-  constructor(serve: Serve, trace: Trace, options: LoadOptions) {
-    this.#serve = serve;
-    this.#trace = trace;
-    this.#options = options;
-  }
-
-  async toEnd(): Promise<LoadRun> {
-    const { requests, closedLoop } = this.#trace;
-    if (closedLoop) await this.#runClosedLoop(closedLoop.numUsers, closedLoop.durationSeconds * 1000);
-    else for (const request of requests) if (await this.#isDue(request.atMs)) void this.#send(request);
-    const outcomes = await Promise.all(this.#outcomes);
-    return { outcomes, durationMs: this.#elapsedMs };
-  }
-
-  get #elapsedMs(): number {
-    return performance.now() - this.#startedAtMs;
-  }
-
-  async #runClosedLoop(numUsers: number, durationMs: number): Promise<void> {
-    const { requests } = this.#trace;
-    let next = 0;
-    const use = async (): Promise<void> => {
-      while (this.#elapsedMs < durationMs && !this.#options.signal.aborted) {
-        const request = requests[next % requests.length];
-        next += 1;
-        if (!request) return;
-        const { status } = await this.#send(request);
-        // A full queue refuses at once: asking again without a pause would slow down the waiting requests.
-        if (status !== 'finished') await pause(50, this.#options.signal);
-      }
-    };
-    await Promise.all(Array.from({ length: numUsers }, use));
-  }
-
-  /** Waits for the time of a request. False: the run was stopped. */
-  async #isDue(atMs: number): Promise<boolean> {
-    const { signal } = this.#options;
-    const delayMs = atMs - this.#elapsedMs;
-    if (delayMs > 0) await pause(delayMs, signal);
-    return !signal.aborted;
-  }
-
-  #send({ prompt, maxNewTokens, seed }: TraceRequest): Promise<Outcome> {
-    const outcome = this.#outcomeOf(prompt, { maxNewTokens, seed }, this.#elapsedMs);
-    this.#outcomes.push(outcome);
-    this.#reportProgress();
+  const awaitEnd = async (request: TraceRequest, sentMs: number): Promise<Outcome> => {
+    const outcome = { sentMs, ...(await generate(serve, request, signal)) };
+    if (outcome.status === 'rejected') counts.numRejected += 1;
+    if (outcome.status === 'finished') {
+      counts.numFinished += 1;
+      counts.numOutputTokens += outcome.numOutputTokens;
+    }
+    report();
     return outcome;
-  }
+  };
 
-  async #outcomeOf(
-    prompt: string,
-    options: { maxNewTokens: number; seed: number },
-    sentMs: number,
-  ): Promise<Outcome> {
-    try {
-      const { signal } = this.#options;
-      const result = await this.#serve
-        .getHandle(TEXT_GENERATOR)
-        .remote(prompt, { ...options, signal })
-        .result();
-      const { tokenIds, finishReason, usage, timings } = result;
-      const { numPromptTokens } = usage;
-      this.#numFinished += 1;
-      this.#numOutputTokens += tokenIds.length;
-      this.#reportProgress();
-      const numOutputTokens = tokenIds.length;
-      return { status: 'finished', sentMs, finishReason, numPromptTokens, numOutputTokens, timings };
-    } catch (caught) {
-      const { code } = toWireError(caught);
-      if (code === 'REQUEST_CANCELLED') return { status: 'cancelled', sentMs };
-      if (code !== 'BACK_PRESSURE') return { status: 'failed', sentMs, code };
-      this.#numRejected += 1;
-      this.#reportProgress();
-      return { status: 'rejected', sentMs };
+  const send = (request: TraceRequest): Promise<Outcome> => {
+    const outcome = awaitEnd(request, elapsedMs());
+    outcomes.push(outcome);
+    report();
+    return outcome;
+  };
+
+  let next = 0;
+  const sendInTurn = async (durationMs: number): Promise<void> => {
+    while (elapsedMs() < durationMs && !signal.aborted) {
+      const request = requests[next % requests.length];
+      next += 1;
+      if (!request) return;
+      const { status } = await send(request);
+      // A full queue refuses at once: asking again without a pause would slow down the waiting requests.
+      if (status !== 'finished') await pause(50, signal);
+    }
+  };
+
+  if (closedLoop) {
+    const { numUsers, durationSeconds } = closedLoop;
+    await Promise.all(Array.from({ length: numUsers }, () => sendInTurn(durationSeconds * 1000)));
+  } else {
+    for (const request of requests) {
+      await pause(request.atMs - elapsedMs(), signal);
+      if (signal.aborted) break;
+      void send(request);
     }
   }
+  return { outcomes: await Promise.all(outcomes), durationMs: elapsedMs() };
+}
 
-  #reportProgress(): void {
-    this.#options.onProgress({
-      elapsedMs: this.#elapsedMs,
-      numSent: this.#outcomes.length,
-      numFinished: this.#numFinished,
-      numRejected: this.#numRejected,
-      numOutputTokens: this.#numOutputTokens,
-      numToSend: this.#trace.closedLoop ? undefined : this.#trace.requests.length,
-    });
+async function generate(
+  serve: Serve,
+  { prompt, maxNewTokens, seed }: TraceRequest,
+  signal: AbortSignal,
+): Promise<Ending> {
+  try {
+    const response = serve.getHandle(TEXT_GENERATOR).remote(prompt, { maxNewTokens, seed, signal });
+    const { tokenIds, finishReason, usage, timings } = await response.result();
+    const { numPromptTokens } = usage;
+    return { status: 'finished', finishReason, numPromptTokens, numOutputTokens: tokenIds.length, timings };
+  } catch (caught) {
+    const { code } = toWireError(caught);
+    if (code === 'REQUEST_CANCELLED') return { status: 'cancelled' };
+    return code === 'BACK_PRESSURE' ? { status: 'rejected' } : { status: 'failed', code };
   }
 }
 
 /** Resolves after the delay, or when the run is stopped. */
-function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-      return;
-    }
-    const timer = setTimeout(end, delayMs);
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    signal.addEventListener('abort', end);
-  });
+async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (delayMs <= 0 || signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, delayMs);
+  const stop = (): void => resolve();
+  signal.addEventListener('abort', stop);
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener('abort', stop);
 }

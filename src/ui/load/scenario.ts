@@ -1,3 +1,5 @@
+import * as v from 'valibot';
+
 /** When requests arrive. Rates are requests per second. */
 export type Arrivals =
   /** Each user sends its next request when the last one ends. */
@@ -27,19 +29,25 @@ export interface Scenario {
   readonly seed: number;
 }
 
-export interface TraceRequest {
-  /** From the start of the run; 0 in a closed loop, where the end of a user's last request says when. */
-  readonly atMs: number;
-  readonly prompt: string;
-  readonly maxNewTokens: number;
-  readonly seed: number;
-}
-
-export interface Trace {
-  readonly requests: readonly TraceRequest[];
-  /** In a closed loop: users who take the requests in turn, from the first again after the last, until time is up. */
-  readonly closedLoop?: { readonly numUsers: number; readonly durationSeconds: number };
-}
-
 /** The most requests of a trace, so that a browser can keep and show them. */
 export const MAX_REQUESTS = 5000;
+
+const number = v.pipe(v.number(), v.finite(), v.minValue(0));
+const positiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
+
+const requestSchema = v.object({
+  /** From the start of the run; 0 in a closed loop, where the end of a user's last request says when. */
+  atMs: number,
+  prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
+  maxNewTokens: positiveInteger,
+  seed: v.pipe(number, v.integer(), v.maxValue(2 ** 32 - 1)),
+});
+
+export const traceSchema = v.object({
+  requests: v.pipe(v.array(requestSchema), v.minLength(1), v.maxLength(MAX_REQUESTS), v.readonly()),
+  /** In a closed loop: users who take the requests in turn, from the first again after the last, until time is up. */
+  closedLoop: v.exactOptional(v.object({ numUsers: positiveInteger, durationSeconds: number })),
+});
+
+export type TraceRequest = Readonly<v.InferOutput<typeof requestSchema>>;
+export type Trace = Readonly<v.InferOutput<typeof traceSchema>>;

@@ -1,26 +1,6 @@
 import * as v from 'valibot';
 
-import { MAX_REQUESTS } from './scenario.ts';
-import type { Trace } from './scenario.ts';
-
-const number = v.pipe(v.number(), v.finite(), v.minValue(0));
-const positiveInteger = v.pipe(v.number(), v.integer(), v.minValue(1));
-
-const traceSchema: v.GenericSchema<unknown, Trace> = v.object({
-  requests: v.pipe(
-    v.array(
-      v.object({
-        atMs: number,
-        prompt: v.pipe(v.string(), v.minLength(1), v.maxLength(100_000)),
-        maxNewTokens: positiveInteger,
-        seed: v.pipe(number, v.integer(), v.maxValue(2 ** 32 - 1)),
-      }),
-    ),
-    v.minLength(1),
-    v.maxLength(MAX_REQUESTS),
-  ),
-  closedLoop: v.exactOptional(v.object({ numUsers: positiveInteger, durationSeconds: number })),
-});
+import { traceSchema, type Trace } from './scenario.ts';
 
 /** An export of this page, or a bare trace. */
 const fileSchema = v.union([
