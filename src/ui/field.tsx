@@ -8,7 +8,13 @@ type FieldProps<Tag extends 'input' | 'textarea'> = Omit<ComponentProps<Tag>, 'i
 };
 
 /** A text input, also for a number: the number type hides wrong input and can’t hold Infinity. */
-export function InputField({ label, unit, hint, error, ...input }: FieldProps<'input'> & { readonly unit?: string }) {
+export function InputField({
+  label,
+  unit,
+  hint,
+  error,
+  ...input
+}: FieldProps<'input'> & { readonly unit?: string }) {
   const { attributes, notes } = useNotes(hint, error);
   return (
     <div className="field">

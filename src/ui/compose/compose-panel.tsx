@@ -79,7 +79,7 @@ function Samples() {
   const composer = useComposer();
   const canSend = useServeView(({ status }) => canGenerate(status.state));
   return (
-    <div className="samples">
+    <div className="samples ruled-off">
       <h3>Examples</h3>
       <ul className="chips">
         {SAMPLE_PROMPTS.map((prompt) => (

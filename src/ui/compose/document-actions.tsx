@@ -35,7 +35,7 @@ export function DocumentActions({ onHistory }: DocumentActionsProps) {
   };
 
   return (
-    <div className="document-actions">
+    <div className="actions document-actions">
       <Button
         variant="quiet"
         onClick={() => void copy(composer.store.getState().document.text, 'The text is copied.')}

@@ -33,7 +33,7 @@ export function DocumentEditor({ errorId }: DocumentEditorProps) {
 
   return (
     <>
-      <div className="document" ref={boxRef} data-active={isActive} data-testid="document">
+      <div className="document field-box" ref={boxRef} data-active={isActive} data-testid="document">
         <div className="document-marks" aria-hidden="true" />
         <textarea
           name="prompt"

@@ -6,9 +6,7 @@ import type { DocumentText } from './document-text.ts';
 
 /** As the page marks it: what is generated stands in brackets. */
 function marked({ segments }: DocumentText): string {
-  return segments
-    .map(({ text, isGenerated }) => (isGenerated ? `[${text}]` : text))
-    .join('');
+  return segments.map(({ text, isGenerated }) => (isGenerated ? `[${text}]` : text)).join('');
 }
 
 const STORY = withContinuation(writtenText('Once upon'), ' a time');

@@ -37,7 +37,8 @@ function documentOf(parts: readonly Segment[]): DocumentText {
   for (const part of parts) {
     const last = segments.at(-1);
     if (part.text === '') continue;
-    if (last?.isGenerated === part.isGenerated) segments.splice(-1, 1, { ...part, text: last.text + part.text });
+    if (last?.isGenerated === part.isGenerated)
+      segments.splice(-1, 1, { ...part, text: last.text + part.text });
     else segments.push(part);
   }
   return { text: segments.map(({ text }) => text).join(''), segments };

@@ -2,27 +2,26 @@ import { useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 
-/** Tabserve's own deployments in the order of their tabs; the user's follow by name. */
-const OWN_DEPLOYMENTS: readonly string[] = [TEXT_GENERATOR, 'adder', 'house-price'];
-
-const TITLES: Readonly<Record<string, string>> = {
-  [TEXT_GENERATOR]: 'Text generator',
-  adder: 'Adder',
-  'house-price': 'House price',
-};
+/** Tabserve's own deployments in the order of their tabs, with their titles; the user's follow by name. */
+const OWN_DEPLOYMENTS: ReadonlyMap<string, string> = new Map([
+  [TEXT_GENERATOR, 'Text generator'],
+  ['adder', 'Adder'],
+  ['house-price', 'House price'],
+]);
 
 const PARAMETER = 'deployment';
 
 export function titleOf(deployment: string): string {
-  return TITLES[deployment] ?? deployment;
+  return OWN_DEPLOYMENTS.get(deployment) ?? deployment;
 }
 
 /** The tabs: the deployments that the worker serves, or the default ones until it has sent them. */
 export function listDeployments(served: readonly string[]): readonly string[] {
-  if (served.length === 0) return OWN_DEPLOYMENTS;
+  const own = [...OWN_DEPLOYMENTS.keys()];
+  if (served.length === 0) return own;
   const names = new Set([TEXT_GENERATOR, ...served]);
-  const own = OWN_DEPLOYMENTS.filter((name) => names.delete(name));
-  return [...own, ...[...names].toSorted()];
+  const ownServed = own.filter((name) => names.delete(name));
+  return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {

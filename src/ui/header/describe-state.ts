@@ -60,10 +60,10 @@ export function describeDetail({ state, progress, role, backend, recovery }: Ser
   switch (state) {
     case 'loading':
     case 'warming-up':
-      if (recovery) return `${describeFault(recovery)}: ${describeRest(recovery)} go on in a new worker`;
+      if (recovery) return describeRecovery(recovery, false);
       return progress ? describeProgress(progress) : 'starting the worker';
     case 'ready':
-      if (recovery) return `recovered: ${describeFault(recovery)}, and ${describeLoss(recovery)}`;
+      if (recovery) return describeRecovery(recovery, true);
       if (backend?.name === 'upstream') return 'prompts are answered by the upstream';
       return role === 'leader' ? 'prompts are answered in this tab' : 'prompts are answered by another tab';
     case 'failed':
@@ -75,16 +75,12 @@ export function describeDetail({ state, progress, role, backend, recovery }: Ser
   }
 }
 
-function describeFault({ kind, attempt }: Recovery): string {
-  return attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
-}
-
-function describeRest({ isCondemning }: Recovery): string {
-  return isCondemning ? 'all requests but the one that has caused it' : 'all requests';
-}
-
-function describeLoss({ isCondemning }: Recovery): string {
-  return isCondemning ? 'the request that has caused it fails' : 'no request was lost';
+function describeRecovery({ kind, attempt, isCondemning }: Recovery, isOver: boolean): string {
+  const fault = attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
+  if (isOver) {
+    return `recovered: ${fault}, and ${isCondemning ? 'the request that has caused it fails' : 'no request was lost'}`;
+  }
+  return `${fault}: all requests ${isCondemning ? 'but the one that has caused it ' : ''}go on in a new worker`;
 }
 
 export function isLoading(state: ServeState): boolean {

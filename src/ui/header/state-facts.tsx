@@ -28,7 +28,7 @@ export function StateFacts() {
           {backend ? describeBackend(backend) : NO_VALUE}
         </Fact>
         <Fact
-          name={backend ? PLACE_NAMES[backend.name] : 'Adapter'}
+          name={backend ? BACKENDS[backend.name].place : 'Adapter'}
           detail={backend && <AdapterKind backend={backend} />}
         >
           {backend?.adapter ?? NO_VALUE}
@@ -39,9 +39,9 @@ export function StateFacts() {
   );
 }
 
-/** Its height is reserved, so that nothing moves when the load ends. */
+/** Lies over the header's edge, so that nothing moves when the load ends. */
 function LoadBar({ status: { state, progress } }: { readonly status: ServeStatus }) {
-  if (!isLoading(state)) return <div className="load-bar" />;
+  if (!isLoading(state)) return null;
   const hasTotal = progress !== undefined && progress.total > 0;
   return (
     <progress
@@ -68,26 +68,24 @@ function Fact({ name, detail, children }: FactProps) {
   );
 }
 
-const PLACE_NAMES: Readonly<Record<BackendInfo['name'], string>> = {
-  webgpu: 'Adapter',
-  wasm: 'Processor',
-  upstream: 'Server',
-};
+const BACKENDS = {
+  webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'hardware adapter' },
+  wasm: { title: 'WASM', place: 'Processor', kind: 'runs on the CPU' },
+  upstream: { title: 'Upstream', place: 'Server', kind: 'batches as it is set up to' },
+} as const satisfies Record<BackendInfo['name'], object>;
 
-function AdapterKind({ backend }: { readonly backend: BackendInfo }) {
-  if (backend.name === 'wasm') return 'runs on the CPU';
-  if (backend.name === 'upstream') return 'batches as it is set up to';
-  if (!backend.isSoftwareAdapter) return 'hardware adapter';
+function AdapterKind({ backend: { name, isSoftwareAdapter } }: { readonly backend: BackendInfo }) {
+  if (!isSoftwareAdapter) return BACKENDS[name].kind;
   return <strong className="software-adapter">software adapter: WebGPU on the CPU, slow</strong>;
 }
 
 function describeModel({ numParameters, contextLength }: ModelInfo): string {
   // An upstream may send neither.
   const facts = [
-    numParameters > 0 ? formatParameters(numParameters) : [],
-    contextLength > 0 ? `context of ${formatCount(contextLength)} tokens` : [],
-  ].flat();
-  return facts.join(', ');
+    numParameters > 0 && formatParameters(numParameters),
+    contextLength > 0 && `context of ${formatCount(contextLength)} tokens`,
+  ];
+  return facts.filter(Boolean).join(', ');
 }
 
 function describeChoice({ name, fallbackReason }: BackendInfo): string {
@@ -96,6 +94,6 @@ function describeChoice({ name, fallbackReason }: BackendInfo): string {
 }
 
 function describeBackend({ name, precision }: BackendInfo): string {
-  if (name === 'upstream') return 'Upstream';
-  return `${name === 'webgpu' ? 'WebGPU' : 'WASM'} · ${precision}`;
+  const { title } = BACKENDS[name];
+  return name === 'upstream' ? title : `${title} · ${precision}`;
 }

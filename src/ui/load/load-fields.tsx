@@ -41,7 +41,7 @@ export function LoadFields({ session }: SessionProps) {
             {choice && (
               <Select
                 label={choice.label}
-                className="load-select"
+                className="stacked"
                 value={form[choice.field]}
                 choices={choice.choices}
                 onChange={(chosen) => session.change({ [choice.field]: chosen })}
@@ -82,7 +82,7 @@ function LoadNumber({ session, name }: SessionProps & { readonly name: NumberFie
 function TraceFile({ session }: SessionProps) {
   const loaded = useStore(session.store, (view) => view.loadedTrace);
   return (
-    <label className="load-select">
+    <label className="stacked">
       Trace
       <input
         type="file"

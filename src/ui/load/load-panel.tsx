@@ -90,7 +90,7 @@ function LinkButton({ session }: { readonly session: LoadSession }) {
   return (
     <>
       <Button onClick={() => void copy()}>Copy link to scenario</Button>
-      <output className="load-message note">{message}</output>
+      <output className="note">{message}</output>
     </>
   );
 }

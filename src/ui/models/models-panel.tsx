@@ -73,7 +73,7 @@ export function ModelsPanel() {
   return (
     <Panel title="Model" className="models">
       <form onSubmit={submit}>
-        <label>
+        <label className="stacked">
           Id on the hub
           <input
             type="text"
@@ -90,10 +90,16 @@ export function ModelsPanel() {
           ))}
         </datalist>
         <div className="model-choices">
-          <Select label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
-          <Select label="Running requests" value={whenBusy} choices={WHEN_BUSY} onChange={setWhenBusy} />
+          <Select className="stacked" label="Precision" value={dtype} choices={DTYPES} onChange={setDtype} />
+          <Select
+            className="stacked"
+            label="Running requests"
+            value={whenBusy}
+            choices={WHEN_BUSY}
+            onChange={setWhenBusy}
+          />
         </div>
-        <div className="model-actions">
+        <div className="actions">
           <Button type="submit" variant="primary">
             Load
           </Button>
@@ -137,7 +143,7 @@ function LoadProgress({ load }: { readonly load: ModelLoad }) {
         <strong>{id}</strong> {describeLoad(load)}
       </p>
       <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
-      <div className="model-actions">
+      <div className="actions">
         <Button
           disabled={UNPAUSABLE.has(phase)}
           onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}

@@ -28,7 +28,7 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
       {/* The panel already shows why a load failed. */}
       {refusal && refusal.code !== shownCode && <ErrorLine error={refusal} />}
       {models.length > 0 && (
-        <ul className="stored-models" aria-label="Models on this device">
+        <ul className="stored-models ruled-off" aria-label="Models on this device">
           {models.map((model) => (
             <li key={model.key}>
               <span className="stored-name">

@@ -1,14 +1,17 @@
-/** `system` follows the scheme of the operating system. */
-export type Theme = 'system' | 'light' | 'dark';
-
-export const THEMES: readonly Theme[] = ['system', 'light', 'dark'];
+/** Each theme with its title. `system` follows the scheme of the operating system. */
+export const THEMES = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+] as const;
+type Theme = (typeof THEMES)[number][0];
 
 const KEY = 'tabserve-theme';
 
 /** The stored choice; index.html applies it before the first paint. */
 export function readTheme(): Theme {
-  const theme = document.documentElement.dataset['theme'];
-  return THEMES.find((known) => known === theme) ?? 'system';
+  const { theme } = document.documentElement.dataset;
+  return theme === 'light' || theme === 'dark' ? theme : 'system';
 }
 
 export function applyTheme(theme: Theme): void {
