@@ -1,7 +1,7 @@
 import type { BackendChoice } from '../worker/protocol/ladder.ts';
 import type { WireError } from '../worker/protocol/wire.ts';
 
-const CHOICES: readonly string[] = ['auto', 'webgpu', 'wasm'] satisfies BackendChoice[];
+const CHOICES: readonly BackendChoice[] = ['auto', 'webgpu', 'wasm'];
 
 const PARAMETER = 'backend';
 
@@ -11,7 +11,8 @@ type ParsedBackend =
 
 export function parseBackendChoice(search: string): ParsedBackend {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
-  if (isBackendChoice(text)) return { backend: text };
+  const backend = CHOICES.find((choice) => choice === text);
+  if (backend) return { backend };
   const message = `Expected \`backend\` in the address to be ${CHOICES.join(', ')}, got \`${text}\`.`;
   return { error: { code: 'INVALID_OPTION', message } };
 }
@@ -20,8 +21,4 @@ export function withBackend(href: string, backend: BackendChoice): string {
   const url = new URL(href);
   url.searchParams.set(PARAMETER, backend);
   return url.href;
-}
-
-function isBackendChoice(text: string): text is BackendChoice {
-  return CHOICES.includes(text);
 }

@@ -9,8 +9,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
-import type { Composer } from './compose/composer.ts';
-import { createComposer } from './compose/create-composer.ts';
+import { Composer } from './compose/composer.ts';
 import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -63,7 +62,7 @@ async function start(root: Root): Promise<void> {
     const serve = await connect({ backend });
     window.tabserve = serve;
     const store = connectStore(serve, pageFrames);
-    const composer = createComposer(serve, store, location.hash);
+    const composer = new Composer(serve, store, readPermalink(location.hash));
     followAddress(composer);
     root.render(
       <StrictMode>

@@ -30,7 +30,7 @@ function createComposer(prompt: string, temperature = '') {
     cancel: () => {},
   } as unknown as Serve;
   const texts = { ...EMPTY_GENERATION_TEXTS, temperature };
-  const composer = new Composer(serve, store, { prompt, texts }, () => {});
+  const composer = new Composer(serve, store, { prompt, texts });
   const errorCode = (): string | undefined => composer.store.getState().error?.code;
   return { composer, store, tell, errorCode };
 }

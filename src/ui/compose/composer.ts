@@ -6,6 +6,7 @@ import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 import type { OptionName } from '../../worker/protocol/generation-options.ts';
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
+import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
@@ -17,6 +18,7 @@ import {
   type GenerationErrors,
   type GenerationTexts,
 } from './generation-fields.ts';
+import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
 /** The request whose continuation is at the end of the document. */
 export interface FollowedRequest {
@@ -40,11 +42,6 @@ export interface ComposerView {
   readonly followed: FollowedRequest | undefined;
 }
 
-export interface Draft {
-  readonly prompt: string;
-  readonly texts: GenerationTexts;
-}
-
 export const EMPTY_PROMPT: WireError = {
   code: 'EMPTY_PROMPT',
   message: 'The prompt is empty: write the beginning of a text for the model to continue.',
@@ -55,23 +52,16 @@ export class Composer {
   readonly store: StoreApi<ComposerView>;
   readonly #serve: Serve;
   readonly #serveStore: ServeStore;
-  readonly #onFinished: (request: RequestView, texts: GenerationTexts) => void;
   /** The unfinished requests sent from here, with their options. */
   readonly #sent = new Map<RequestId, GenerationTexts>();
 
-  /** @param onFinished Called for every request sent from here that finishes. */
-  constructor(
-    serve: Serve,
-    serveStore: ServeStore,
-    draft: Draft,
-    onFinished: (request: RequestView, texts: GenerationTexts) => void,
-  ) {
+  /** Starts with the prompt and options of the address. */
+  constructor(serve: Serve, serveStore: ServeStore, { prompt = SAMPLE_PROMPTS[0] ?? '', texts }: Permalink) {
     this.#serve = serve;
     this.#serveStore = serveStore;
-    this.#onFinished = onFinished;
     this.store = createStore<ComposerView>(() => ({
-      document: writtenText(draft.prompt),
-      texts: draft.texts,
+      document: writtenText(prompt),
+      texts,
       optionErrors: {},
       error: undefined,
       followed: undefined,
@@ -185,7 +175,10 @@ export class Composer {
       const request = requests.get(id);
       if (!request || isActive(request.status)) continue;
       this.#sent.delete(id);
-      if (request.status === 'finished') this.#onFinished(request, texts);
+      if (request.status !== 'finished') continue;
+      const model = this.#serveStore.getState().status.model?.id ?? '';
+      // The history's code fails to load after the server gets a new version. The page still generates.
+      void remember(request, texts, model).catch(() => {});
     }
     const { followed } = this.store.getState();
     const request = followed && requests.get(followed.id);
@@ -203,6 +196,15 @@ export class Composer {
       ...(request.error && { error: request.error }),
     });
   }
+}
+
+/** Loads the history with the first result, not at the page's start. */
+async function remember(request: RequestView, texts: GenerationTexts, model: string): Promise<void> {
+  const { addToHistory } = await import('../history/history-store.ts');
+  const finishedAt = new Date().toISOString();
+  const { id, prompt, generatedTexts, finishReason, seed, numOutputTokens } = request;
+  const result = { prompt, generatedTexts, finishReason, seed, numOutputTokens };
+  await addToHistory({ key: `${finishedAt} ${id}`, finishedAt, model, texts, ...result });
 }
 
 /** Other options may fix any error except an empty prompt. */

@@ -28,7 +28,7 @@ export function DocumentActions({ onHistory }: DocumentActionsProps) {
   const copyLink = (): void => {
     const { document, followed, texts } = composer.store.getState();
     const prompt = (followed?.base ?? document).text;
-    const link = withPermalink(location.href, { prompt, texts, load: undefined });
+    const link = withPermalink(location.href, { prompt, texts });
     // The address gets the link too, so a reload restores the text.
     history.replaceState(null, '', link);
     void copy(link, 'The link is copied: it brings back prompt and options.');

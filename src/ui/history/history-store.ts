@@ -14,9 +14,9 @@ export interface HistoryEntry {
   readonly prompt: string;
   readonly texts: GenerationTexts;
   readonly generatedTexts: readonly string[];
-  readonly finishReason?: FinishReason;
+  readonly finishReason?: FinishReason | undefined;
   /** The seed that was used, also where none was typed. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   readonly numOutputTokens: number;
 }
 

@@ -39,13 +39,9 @@ function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random)
     case 'closed-loop':
       return Array.from({ length: NUM_CLOSED_LOOP_REQUESTS }, () => 0);
     case 'poisson':
-      return poissonMs(() => arrivals.ratePerSecond, arrivals.ratePerSecond, durationSeconds, random);
-    case 'ramp': {
-      const { fromPerSecond, toPerSecond } = arrivals;
-      const rateAt = (seconds: number): number =>
-        fromPerSecond + ((toPerSecond - fromPerSecond) * seconds) / durationSeconds;
-      return poissonMs(rateAt, Math.max(fromPerSecond, toPerSecond), durationSeconds, random);
-    }
+      return poissonMs(arrivals.ratePerSecond, arrivals.ratePerSecond, durationSeconds, random);
+    case 'ramp':
+      return poissonMs(arrivals.fromPerSecond, arrivals.toPerSecond, durationSeconds, random);
     case 'burst': {
       const numBursts = Math.ceil(durationSeconds / arrivals.everySeconds);
       const bursts = Array.from({ length: Math.min(numBursts, MAX_REQUESTS) }, (_, burst) =>
@@ -58,19 +54,24 @@ function arrivalsMs(arrivals: Arrivals, durationSeconds: number, random: Random)
   }
 }
 
-/** Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the probability rate / highest rate. */
+/**
+ * The rate goes from one to the other in a line. Thinning (Lewis and Shedler 1979): arrivals at the highest rate, each kept with the
+ * probability rate / highest rate.
+ */
 function poissonMs(
-  rateAt: (seconds: number) => number,
-  maxPerSecond: number,
+  fromPerSecond: number,
+  toPerSecond: number,
   durationSeconds: number,
   random: Random,
 ): readonly number[] {
+  const maxPerSecond = Math.max(fromPerSecond, toPerSecond);
   const times: number[] = [];
   let seconds = 0;
   while (times.length < MAX_REQUESTS) {
     seconds -= Math.log(1 - random()) / maxPerSecond;
     if (seconds >= durationSeconds) break;
-    if (random() * maxPerSecond < rateAt(seconds)) times.push(seconds * 1000);
+    const rate = fromPerSecond + ((toPerSecond - fromPerSecond) * seconds) / durationSeconds;
+    if (random() * maxPerSecond < rate) times.push(seconds * 1000);
   }
   return times;
 }

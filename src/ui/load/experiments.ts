@@ -104,7 +104,7 @@ async function repeat(
   let ranking: Ranking | undefined;
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const next = plans.filter(({ label }) => contenders.has(label));
-    // Every other round runs backward, so that a machine that slows down favors no plan.
+    // Every other round runs backward, so that a machine that slows down favors no plan. The first one sets the order.
     await runAll(serve, round % 2 === 1 ? next : next.toReversed(), {
       ...options,
       onProgress: (label, progress) =>
@@ -116,15 +116,11 @@ async function repeat(
     });
     if (options.signal.aborted) return undefined;
     if (round < MIN_ROUNDS) continue;
-    ranking = rank(inOrderOf(plans, trials), options.latencyLimitMs);
+    ranking = rank(trials, options.latencyLimitMs);
     if (!ranking || ranking.contenders.length === 1) return ranking;
     contenders = new Set(ranking.contenders.map(({ label }) => label));
   }
   return ranking;
-}
-
-function inOrderOf(plans: readonly Plan[], trials: readonly Trial[]): readonly Trial[] {
-  return plans.flatMap(({ label }) => trials.filter((trial) => trial.label === label));
 }
 
 export async function runAll(

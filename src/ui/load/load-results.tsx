@@ -33,7 +33,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
     <div className="load-results">
       <h3>Results</h3>
       <ScrollBox label="Table of results" className="load-scroll">
-        <table data-testid="load-results" aria-label="Results">
+        <table className="scroll-table" data-testid="load-results" aria-label="Results">
           <thead>
             <tr>
               <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>

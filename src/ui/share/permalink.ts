@@ -1,11 +1,11 @@
 import { GENERATION_FIELD_NAMES } from '../compose/generation-fields.ts';
 import type { GenerationTexts } from '../compose/generation-fields.ts';
 
-interface Permalink {
-  readonly prompt: string | undefined;
+export interface Permalink {
+  readonly prompt?: string | undefined;
   readonly texts: GenerationTexts;
   /** A load scenario as JSON; the load panel checks it. */
-  readonly load: string | undefined;
+  readonly load?: string | undefined;
 }
 
 const PROMPT = 'prompt';
