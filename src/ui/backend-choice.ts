@@ -1,7 +1,6 @@
+import { backendChoice } from '../worker/protocol/ladder.ts';
 import type { BackendChoice } from '../worker/protocol/ladder.ts';
 import type { WireError } from '../worker/protocol/wire.ts';
-
-const CHOICES: readonly BackendChoice[] = ['auto', 'webgpu', 'wasm'];
 
 const PARAMETER = 'backend';
 
@@ -11,9 +10,9 @@ type ParsedBackend =
 
 export function parseBackendChoice(search: string): ParsedBackend {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
-  const backend = CHOICES.find((choice) => choice === text);
+  const backend = backendChoice.options.find((choice) => choice === text);
   if (backend) return { backend };
-  const message = `Expected \`backend\` in the address to be ${CHOICES.join(', ')}, got \`${text}\`.`;
+  const message = `Expected \`backend\` in the address to be ${backendChoice.options.join(', ')}, got \`${text}\`.`;
   return { error: { code: 'INVALID_OPTION', message } };
 }
 

@@ -10,17 +10,12 @@ interface PanelProps {
 
 export function Panel({ title, className = '', head, children }: PanelProps) {
   const id = useId();
-  const heading = <h2 id={id}>{title}</h2>;
   return (
     <section className={`panel ${className}`} aria-labelledby={id}>
-      {head === undefined ? (
-        heading
-      ) : (
-        <div className="panel-head">
-          {heading}
-          {head}
-        </div>
-      )}
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {head}
+      </div>
       {children}
     </section>
   );

@@ -1,8 +1,8 @@
-import { lazy, Suspense, useId, useState } from 'react';
-import type { FormEvent } from 'react';
+import { lazy, Suspense, useId } from 'react';
 
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
+import { Form } from '../form.tsx';
 import { formatCount } from '../format.ts';
 import { Panel } from '../panel.tsx';
 import { canGenerate } from '../state/can-generate.ts';
@@ -13,10 +13,6 @@ import { DocumentActions } from './document-actions.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
-const HistoryDialog = lazy(async () => ({
-  default: (await import('../history/history-dialog.tsx')).HistoryDialog,
-}));
-
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
 
 export function ComposePanel() {
@@ -25,17 +21,11 @@ export function ComposePanel() {
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const canUndo = useComposerView(({ followed }) => followed !== undefined);
   const canSend = useServeView(({ status }) => canGenerate(status.state));
-  const [isHistoryOpen, setIsHistoryOpen] = useState(false);
   const errorId = useId();
-
-  const send = (event: FormEvent): void => {
-    event.preventDefault();
-    composer.send();
-  };
 
   return (
     <Panel title="Playground" className="compose">
-      <form onSubmit={send} noValidate>
+      <Form onSubmit={() => composer.send()}>
         <DocumentEditor errorId={error && errorId} />
         <div id={errorId} role="alert">
           {error && <ErrorLine error={error} />}
@@ -59,18 +49,10 @@ export function ComposePanel() {
         <output className="not-serving muted">
           {canSend ? '' : 'No model is running, so nothing can be sent.'}
         </output>
-        <DocumentActions onHistory={() => setIsHistoryOpen(true)} />
         <FinishedMessage />
-      </form>
+      </Form>
+      <DocumentActions />
       <Samples />
-      {isHistoryOpen && (
-        <Suspense>
-          <HistoryDialog
-            onRestore={(prompt, texts) => composer.restore(prompt, texts)}
-            onClose={() => setIsHistoryOpen(false)}
-          />
-        </Suspense>
-      )}
     </Panel>
   );
 }

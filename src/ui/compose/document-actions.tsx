@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 
 import { Button } from '../button.tsx';
 import { withPermalink } from '../share/permalink.ts';
@@ -7,14 +7,15 @@ import { useServe } from '../state/serve-context.ts';
 import { useComposer } from './composer-context.ts';
 import { exportDocument } from './export-document.ts';
 
-interface DocumentActionsProps {
-  readonly onHistory: () => void;
-}
+const HistoryDialog = lazy(async () => ({
+  default: (await import('../history/history-dialog.tsx')).HistoryDialog,
+}));
 
-export function DocumentActions({ onHistory }: DocumentActionsProps) {
+export function DocumentActions() {
   const composer = useComposer();
   const { store } = useServe();
   const [message, setMessage] = useState('');
+  const [isHistoryOpen, setIsHistoryOpen] = useState(false);
 
   const copy = async (text: string, said: string): Promise<void> => {
     try {
@@ -53,10 +54,15 @@ export function DocumentActions({ onHistory }: DocumentActionsProps) {
       >
         Export JSON
       </Button>
-      <Button variant="quiet" onClick={onHistory}>
+      <Button variant="quiet" onClick={() => setIsHistoryOpen(true)}>
         History
       </Button>
       <output className="note">{message}</output>
+      {isHistoryOpen && (
+        <Suspense>
+          <HistoryDialog onClose={() => setIsHistoryOpen(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

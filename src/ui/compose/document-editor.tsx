@@ -6,12 +6,8 @@ import type { Composer } from './composer.ts';
 import { EMPTY_PROMPT } from './composer.ts';
 import './document-editor.css';
 
-interface DocumentEditorProps {
-  readonly errorId: string | undefined;
-}
-
 /** Prompt and continuation as one editable text. */
-export function DocumentEditor({ errorId }: DocumentEditorProps) {
+export function DocumentEditor({ errorId }: { readonly errorId: string | undefined }) {
   const composer = useComposer();
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const isInvalid = useComposerView(({ error }) => error === EMPTY_PROMPT);

@@ -6,16 +6,12 @@ import { useServe } from '../state/serve-context.ts';
 import { TableHead } from '../table-head.tsx';
 import './logprobs-table.css';
 
-interface LogprobsTableProps {
-  readonly logprobs: readonly TokenLogprobs[];
-}
-
 type TokenTexts = ReadonlyMap<number, string>;
 
 const NO_TEXTS: TokenTexts = new Map();
 
 /** How likely each token of a continuation was, beside its alternatives. */
-export function LogprobsTable({ logprobs }: LogprobsTableProps) {
+export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenLogprobs[] }) {
   const { serve } = useServe();
   const [texts, setTexts] = useState(NO_TEXTS);
 

@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import type { ChangeEvent, FormEvent } from 'react';
+import type { ChangeEvent } from 'react';
 
 import { Button } from '../button.tsx';
 import { InputField, TextAreaField } from '../field.tsx';
+import { Form } from '../form.tsx';
 import { Panel } from '../panel.tsx';
 import { useServe } from '../state/serve-context.ts';
 import type { FieldErrors, FieldTexts } from './house-features.ts';
@@ -30,11 +31,6 @@ export function QueryForm({ deployment }: { readonly deployment: string }) {
     }
   };
 
-  const sendOne = (event: FormEvent): void => {
-    event.preventDefault();
-    send(1);
-  };
-
   const change = (name: string, text: string): void => {
     setTexts((previous) => ({ ...previous, [name]: text }));
     setErrors(({ [name]: _fixed, ...others }) => others);
@@ -42,7 +38,7 @@ export function QueryForm({ deployment }: { readonly deployment: string }) {
 
   return (
     <Panel title={title}>
-      <form onSubmit={sendOne} noValidate>
+      <Form onSubmit={() => send(1)}>
         <div className={fields.length > 1 ? 'field-grid' : undefined}>
           {fields.map(({ name, label, unit, hint: fieldHint }) => (
             <Field
@@ -72,7 +68,7 @@ export function QueryForm({ deployment }: { readonly deployment: string }) {
           ))}
         </div>
         {hint !== undefined && <p className="field-hint">{hint}</p>}
-      </form>
+      </Form>
     </Panel>
   );
 }

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
-import type { GenerationTexts } from '../compose/generation-fields.ts';
+import { useComposer } from '../compose/composer-context.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount } from '../format.ts';
 import { saveJson } from '../share/save-file.ts';
@@ -10,15 +10,11 @@ import './history-dialog.css';
 import { clearHistory, historyFailure, readHistory, removeFromHistory } from './history-store.ts';
 import type { HistoryEntry } from './history-store.ts';
 
-interface HistoryDialogProps {
-  readonly onRestore: (prompt: string, texts: GenerationTexts) => void;
-  readonly onClose: () => void;
-}
-
 const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 /** The texts generated in this browser, in all tabs and visits. They stay on this machine. */
-export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
+export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
+  const composer = useComposer();
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [entries, setEntries] = useState<readonly HistoryEntry[]>();
   const { refusal, attempt } = useAttempt();
@@ -35,7 +31,7 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
   }, [attempt, list]);
 
   const restore = ({ prompt, texts }: HistoryEntry): void => {
-    onRestore(prompt, texts);
+    composer.restore(prompt, texts);
     dialogRef.current?.close();
   };
 
@@ -51,14 +47,33 @@ export function HistoryDialog({ onRestore, onClose }: HistoryDialogProps) {
       {refusal && <ErrorLine error={refusal} />}
       {entries?.length === 0 && <p className="history-empty">Nothing yet: send a prompt.</p>}
       <ul className="history-list" aria-labelledby="history-title">
-        {entries?.map((entry) => (
-          <HistoryRow
-            key={entry.key}
-            entry={entry}
-            onRestore={() => restore(entry)}
-            onRemove={() => change(() => removeFromHistory(entry.key))}
-          />
-        ))}
+        {entries?.map((entry) => {
+          const when = TIME.format(new Date(entry.finishedAt));
+          return (
+            <li key={entry.key} className="history-entry">
+              <p className="field-hint">
+                <time dateTime={entry.finishedAt}>{when}</time>, {entry.model},{' '}
+                {formatCount(entry.numOutputTokens)} tokens
+              </p>
+              <p className="history-text">
+                {entry.prompt}
+                <mark>{entry.generatedTexts[0]}</mark>
+              </p>
+              <div className="actions">
+                <Button variant="quiet" onClick={() => restore(entry)}>
+                  Use prompt and options
+                </Button>
+                <Button
+                  variant="quiet"
+                  aria-label={`Remove the entry of ${when}`}
+                  onClick={() => change(() => removeFromHistory(entry.key))}
+                >
+                  Remove
+                </Button>
+              </div>
+            </li>
+          );
+        })}
       </ul>
       <div className="actions">
         <Button disabled={!entries?.length} onClick={() => saveJson('tabserve-history.json', entries)}>
@@ -80,35 +95,5 @@ function StorageNote() {
     <p className="field-hint">
       The last 200 texts that were generated in this browser. They stay on this machine.
     </p>
-  );
-}
-
-interface HistoryRowProps {
-  readonly entry: HistoryEntry;
-  readonly onRestore: () => void;
-  readonly onRemove: () => void;
-}
-
-function HistoryRow({ entry, onRestore, onRemove }: HistoryRowProps) {
-  const { finishedAt, model, prompt, generatedTexts, numOutputTokens } = entry;
-  const when = TIME.format(new Date(finishedAt));
-  return (
-    <li className="history-entry">
-      <p className="field-hint">
-        <time dateTime={finishedAt}>{when}</time>, {model}, {formatCount(numOutputTokens)} tokens
-      </p>
-      <p className="history-text">
-        {prompt}
-        <mark>{generatedTexts[0]}</mark>
-      </p>
-      <div className="history-actions">
-        <Button variant="quiet" onClick={onRestore}>
-          Use prompt and options
-        </Button>
-        <Button variant="quiet" aria-label={`Remove the entry of ${when}`} onClick={onRemove}>
-          Remove
-        </Button>
-      </div>
-    </li>
   );
 }

@@ -1,5 +1,6 @@
 import type { Serve } from '../../worker/client/client.ts';
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
 import type { PolicyHold } from './policy-hold.ts';
@@ -25,8 +26,6 @@ interface Plan {
   readonly rate?: number;
 }
 
-const POLICIES: readonly PolicyName[] = ['off', 'static', 'continuous'];
-
 /** Multiples of the load's own rate. */
 const RATE_FACTORS: readonly number[] = [0.25, 0.5, 1, 1.5, 2, 3];
 
@@ -37,7 +36,7 @@ export function plansOf(
   trace: Trace,
 ): readonly Plan[] {
   if (mode === 'run') return [{ label: 'run', trace, knobs: {} }];
-  if (mode === 'compare') return POLICIES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
+  if (mode === 'compare') return POLICY_NAMES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
   const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
   return RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import type { FormEvent } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../button.tsx';
 import { useComposer } from '../compose/composer-context.ts';
 import { ErrorLine } from '../error-line.tsx';
+import { Form } from '../form.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { Panel } from '../panel.tsx';
 import { Segments } from '../segments.tsx';
@@ -36,14 +36,9 @@ export function LoadPanel() {
   const isRunning = useStore(session.store, (view) => view.isRunning);
   const canSend = useServeView(({ status }) => canGenerate(status.state));
 
-  const start = (event: FormEvent): void => {
-    event.preventDefault();
-    void session.start();
-  };
-
   return (
     <Panel title="Load test" className="load">
-      <form onSubmit={start} noValidate>
+      <Form onSubmit={() => void session.start()}>
         <Segments
           legend="What to do"
           name="mode"
@@ -64,7 +59,7 @@ export function LoadPanel() {
           </Button>
           <LinkButton session={session} />
         </div>
-      </form>
+      </Form>
       <Progress session={session} />
       {results && <LoadResultsView results={results} isRunning={isRunning} />}
     </Panel>

@@ -1,11 +1,12 @@
 import { useId, useState } from 'react';
-import type { ChangeEvent, FormEvent } from 'react';
+import type { ChangeEvent } from 'react';
 
 import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
 import type { DtypeChoice, ModelLoad, StoredModel, WhenBusy } from '../../worker/protocol/models.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
+import { Form } from '../form.tsx';
 import { Panel } from '../panel.tsx';
 import { Select } from '../select.tsx';
 import type { Choices } from '../select.tsx';
@@ -57,10 +58,6 @@ export function ModelsPanel() {
       setRefusal(refusalOf(error, serve.status().loadFailure));
     }
   };
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    void start(id.trim());
-  };
   const pickFolder = ({ target }: ChangeEvent<HTMLInputElement>): void => {
     const files = [...(target.files ?? [])];
     // Lets the same folder be picked again.
@@ -72,7 +69,7 @@ export function ModelsPanel() {
 
   return (
     <Panel title="Model" className="models">
-      <form onSubmit={submit}>
+      <Form onSubmit={() => void start(id.trim())}>
         <label className="stacked">
           Id on the hub
           <input
@@ -108,7 +105,7 @@ export function ModelsPanel() {
           </label>
           <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
         </div>
-      </form>
+      </Form>
       {load && <LoadProgress load={load} />}
       {failure && (
         <div role="alert">
