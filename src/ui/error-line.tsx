@@ -1,13 +1,8 @@
 import type { WireError } from '../worker/protocol/wire.ts';
 
-interface ErrorLineProps {
-  readonly error: WireError;
-  readonly id?: string;
-}
-
-export function ErrorLine({ error, id }: ErrorLineProps) {
+export function ErrorLine({ error }: { readonly error: WireError }) {
   return (
-    <p className="error-line" id={id}>
+    <p className="error-line">
       <code>{error.code}</code> {error.message}
     </p>
   );

@@ -6,6 +6,7 @@ import { formatMs, formatNumber } from '../format.ts';
 import { observeSize } from '../observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
+import type { ChartColor } from '../watch/chart-spec.ts';
 import type { TrialsProps } from './compare-chart.tsx';
 import type { Trial } from './summarize.ts';
 
@@ -41,6 +42,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: TrialsProps) {
 }
 
 function optionsOf(width: number): uPlot.Options {
+  const points = { show: true, size: 8, fill: color('--series-e2e') };
   return {
     width,
     height: HEIGHT,
@@ -56,28 +58,15 @@ function optionsOf(width: number): uPlot.Options {
     ],
     series: [
       { label: 'tokens/s', value: (_chart, value: number | null) => formatNumber(value) },
-      line('end to end p95', []),
-      line('p50', [5, 4]),
-      {
-        label: 'limit',
-        stroke: color('--bad'),
-        width: 1,
-        points: { show: false },
-        value: (_chart, value: number | null) => formatMs(value),
-      },
+      line('end to end p95', '--series-e2e', { width: 1.5, points }),
+      line('p50', '--series-e2e', { width: 1.5, points, dash: [5, 4] }),
+      line('limit', '--bad', { width: 1, points: { show: false } }),
     ],
   };
 }
 
-function line(label: string, dash: number[]): uPlot.Series {
-  return {
-    label,
-    stroke: color('--series-e2e'),
-    width: 1.5,
-    dash,
-    points: { show: true, size: 8, fill: color('--series-e2e') },
-    value: (_chart, value: number | null) => formatMs(value),
-  };
+function line(label: string, name: ChartColor, style: uPlot.Series): uPlot.Series {
+  return { label, stroke: color(name), value: (_chart, value: number | null) => formatMs(value), ...style };
 }
 
 function dataOf(trials: readonly Pick<Trial, 'summary'>[], latencyLimitMs: number): uPlot.AlignedData {

@@ -46,7 +46,7 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
               <th scope="col">
                 <span className="visually-hidden">Percentile</span>
               </th>
-              {LATENCIES.map(({ title }) => (
+              {LATENCIES.map(([title]) => (
                 <th key={title} scope="col">
                   {title}
                 </th>
@@ -76,15 +76,12 @@ export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
   );
 }
 
-const LATENCIES: readonly {
-  readonly title: string;
-  readonly select: (summary: LoadSummary) => Percentiles | undefined;
-}[] = [
-  { title: 'TTFT', select: ({ ttftMs }) => ttftMs },
-  { title: 'TPOT', select: ({ tpotMs }) => tpotMs },
-  { title: 'Queue wait', select: ({ queueWaitMs }) => queueWaitMs },
-  { title: 'End to end', select: ({ e2eMs }) => e2eMs },
-];
+const LATENCIES = [
+  ['TTFT', 'ttftMs'],
+  ['TPOT', 'tpotMs'],
+  ['Queue wait', 'queueWaitMs'],
+  ['End to end', 'e2eMs'],
+] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
 
 interface ResultRowProps {
   readonly row: Candidate;
@@ -113,9 +110,9 @@ function ResultRow({ row, rows, mode }: ResultRowProps) {
       <td className="muted">
         <Lines texts={['p50', 'p95', 'p99']} />
       </td>
-      {LATENCIES.map(({ title, select }) => (
+      {LATENCIES.map(([title, figure]) => (
         <td key={title}>
-          <Lines texts={formatPercentiles(select(summary))} />
+          <Lines texts={formatPercentiles(summary[figure])} />
         </td>
       ))}
     </tr>

@@ -16,11 +16,6 @@ import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 import { parseTraceFile } from './trace-file.ts';
 
-interface LoadedTrace {
-  readonly name: string;
-  readonly trace: Trace;
-}
-
 export interface LoadResults {
   readonly mode: Mode;
   /** Undefined for a replay. */
@@ -34,7 +29,7 @@ export interface LoadResults {
 export interface LoadView {
   readonly form: LoadForm;
   readonly errors: LoadErrors;
-  readonly loadedTrace: LoadedTrace | undefined;
+  readonly loadedTrace: { readonly name: string; readonly trace: Trace } | undefined;
   readonly isRunning: boolean;
   readonly progress: (LoadProgress & { readonly label: string }) | undefined;
   readonly results: LoadResults | undefined;
