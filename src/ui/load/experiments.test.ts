@@ -1,7 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 
 import { sweepKnobs } from './experiments.ts';
-import { PolicyHold } from './policy-hold.ts';
 import { createFakeServe } from './test-support.ts';
 import type { Trial } from './summarize.ts';
 
@@ -20,10 +19,10 @@ describe('the search for knobs', () => {
     ['continuous', 'continuous'],
   ] as const)('under %s tries them under %s, and leaves the policy as it was', async (before, during) => {
     const { serve, configured } = createFakeServe(before);
-    const hold = new PolicyHold(serve);
+    const override = await serve.overridePolicy();
     const trials: Trial[] = [];
-    await sweepKnobs(serve, trace, { ...options, hold, onTrial: (trial) => trials.push(trial) });
-    await hold.release();
+    await sweepKnobs(serve, trace, { ...options, override, onTrial: (trial) => trials.push(trial) });
+    await override.release();
     expect(new Set(trials.map(({ policy }) => policy.policy))).toEqual(new Set([during]));
     expect(configured.at(-1)?.policy).toBe(before);
   });
@@ -35,7 +34,7 @@ describe('the search for knobs', () => {
     vi.spyOn(performance, 'now').mockReturnValue(0);
     const suggestion = await sweepKnobs(serve, trace, {
       ...options,
-      hold: new PolicyHold(serve),
+      override: await serve.overridePolicy(),
       onTrial: ({ policy, round }) => runs.push(`${round}: ${policy.maxBatchSize}`),
     });
     const there = [1, 2, 4, 8, 16];
@@ -54,7 +53,7 @@ describe('the search for knobs', () => {
       e2eMs: 1000 / maxBatchSize + 10 * batchWaitTimeoutMs,
     }));
     vi.spyOn(performance, 'now').mockReturnValue(0);
-    const suggestion = await sweepKnobs(serve, trace, { ...options, hold: new PolicyHold(serve) });
+    const suggestion = await sweepKnobs(serve, trace, { ...options, override: await serve.overridePolicy() });
     expect(suggestion?.sizes.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
     expect(suggestion?.sizes.best.rounds).toHaveLength(3);
     expect(suggestion?.waits?.contenders.map(({ label }) => label)).toEqual(['16 / 0 ms']);
@@ -67,7 +66,7 @@ describe('the search for knobs', () => {
     expect(
       await sweepKnobs(serve, trace, {
         ...options,
-        hold: new PolicyHold(serve),
+        override: await serve.overridePolicy(),
         signal: abort.signal,
         onTrial,
       }),

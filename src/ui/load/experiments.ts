@@ -1,9 +1,8 @@
-import type { Serve } from '../../worker/client/client.ts';
+import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
-import type { PolicyHold } from './policy-hold.ts';
 import { runLoad, type LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
@@ -11,8 +10,8 @@ import { summarize, type Trial } from './summarize.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
-  /** Sets the policy of the runs. The caller releases it. */
-  readonly hold: PolicyHold;
+  /** Sets the policy of runs that name knobs. The caller releases it. */
+  readonly override: PolicyOverride | undefined;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
   readonly onProgress: (label: string, progress: LoadProgress) => void;
@@ -22,7 +21,8 @@ export interface ExperimentOptions {
 interface Plan {
   readonly label: string;
   readonly trace: Trace;
-  readonly knobs: Partial<BatchingPolicy>;
+  /** Left out: the policy stays. */
+  readonly knobs?: Partial<BatchingPolicy>;
   readonly rate?: number;
 }
 
@@ -35,7 +35,7 @@ export function plansOf(
   scenario: Scenario | undefined,
   trace: Trace,
 ): readonly Plan[] {
-  if (mode === 'run') return [{ label: 'run', trace, knobs: {} }];
+  if (mode === 'run') return [{ label: 'run', trace }];
   if (mode === 'compare') return POLICY_NAMES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
   const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
   return RATE_FACTORS.map((factor) => {
@@ -43,7 +43,7 @@ export function plansOf(
     const scaled = scenario
       ? createTrace({ ...scenario, arrivals: { type: 'poisson', ratePerSecond: rate } })
       : { requests: trace.requests.map((request) => ({ ...request, atMs: request.atMs / factor })) };
-    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: scaled, knobs: {} };
+    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: scaled };
   });
 }
 
@@ -122,21 +122,22 @@ async function repeat(
   return ranking;
 }
 
+/** @throws OverrideHeldError while another load test sets the policy, and OverrideEndedError when the policy is lost in a run. */
 export async function runAll(
   serve: Serve,
   plans: readonly Plan[],
-  { signal, hold, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
+  { signal, override, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
 ): Promise<void> {
+  const runSignal = override ? AbortSignal.any([signal, override.signal]) : signal;
   for (const { label, trace, knobs, rate } of plans) {
     if (signal.aborted) break;
-    const policy = await hold.apply(knobs);
+    const policy = (knobs && (await override?.change(knobs))) ?? serve.status().policy;
     const run = await runLoad(serve, trace, {
-      signal: hold.during(signal),
+      signal: runSignal,
       onProgress: (progress) => onProgress(label, progress),
     });
-    hold.throwIfLost();
+    override?.signal.throwIfAborted();
     const summary = summarize(run, latencyLimitMs);
-    const trial = { label, policy, trace, run, summary, ...(rate !== undefined && { rate }) };
-    onTrial(trial);
+    onTrial({ label, policy, trace, run, summary, rate });
   }
 }

@@ -1,7 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Serve } from '../../worker/client/client.ts';
+import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import type { ServeStatus } from '../../worker/protocol/status.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
 import { toWireError } from '../state/to-wire-error.ts';
@@ -9,7 +9,6 @@ import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';
 import { parseLoadForm, type LoadErrors, type LoadForm, type Mode } from './load-form.ts';
-import { PolicyHold } from './policy-hold.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
@@ -108,13 +107,14 @@ export class LoadSession {
     const abort = new AbortController();
     this.#abort = abort;
     const serve = this.#serve;
-    const hold = new PolicyHold(serve);
+    let override: PolicyOverride | undefined;
     const results = { mode, scenario, latencyLimitMs, trials: [] };
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
+      if (mode === 'compare' || mode === 'suggest') override = await serve.overridePolicy();
       const options: ExperimentOptions = {
         signal: abort.signal,
-        hold,
+        override,
         latencyLimitMs,
         onProgress: (label, progress) => this.#showProgress(label, progress),
         onTrial: (trial) => this.#changeResults(({ trials }) => ({ trials: [...trials, trial] })),
@@ -128,7 +128,7 @@ export class LoadSession {
     } catch (caught) {
       this.store.setState({ error: toWireError(caught) });
     } finally {
-      await hold.release();
+      await override?.release();
       this.store.setState({ isRunning: false, progress: undefined });
     }
   }

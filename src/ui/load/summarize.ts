@@ -15,7 +15,7 @@ export interface Trial {
   /** In force during the run. */
   readonly policy: BatchingPolicy;
   /** Requests per second, in a rate sweep. */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** From 1, in a search for knobs. */
   readonly round?: number;
   readonly trace: Trace;
