@@ -4,16 +4,12 @@ import type { WireError } from '../worker/protocol/wire.ts';
 
 const PARAMETER = 'backend';
 
-type ParsedBackend =
-  | { readonly backend: BackendChoice; readonly error?: never }
-  | { readonly backend?: never; readonly error: WireError };
-
-export function parseBackendChoice(search: string): ParsedBackend {
+export function parseBackendChoice(search: string) {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
   const backend = backendChoice.options.find((choice) => choice === text);
   if (backend) return { backend };
   const message = `Expected \`backend\` in the address to be ${backendChoice.options.join(', ')}, got \`${text}\`.`;
-  return { error: { code: 'INVALID_OPTION', message } };
+  return { error: { code: 'INVALID_OPTION', message } satisfies WireError };
 }
 
 export function withBackend(href: string, backend: BackendChoice): string {

@@ -37,9 +37,9 @@ export interface ComposerView {
   readonly document: DocumentText;
   readonly texts: GenerationTexts;
   readonly optionErrors: GenerationErrors;
-  readonly error: WireError | undefined;
+  readonly error?: WireError | undefined;
   /** Undefined before the first request, and after the document is edited. */
-  readonly followed: FollowedRequest | undefined;
+  readonly followed?: FollowedRequest | undefined;
 }
 
 export const EMPTY_PROMPT: WireError = {
@@ -63,8 +63,6 @@ export class Composer {
       document: writtenText(prompt),
       texts,
       optionErrors: {},
-      error: undefined,
-      followed: undefined,
     }));
     serveStore.subscribe(({ requests }, previous) => {
       if (requests !== previous.requests) this.#follow(requests);

@@ -13,10 +13,6 @@ export type FieldErrors = Readonly<Record<string, string>>;
 /** One number per feature, in order. */
 export type House = readonly number[];
 
-type ParsedHouse =
-  | { readonly house: House; readonly errors?: never }
-  | { readonly house?: never; readonly errors: FieldErrors };
-
 /** How far a variation may be from its house, as a share of each feature's range; at least one step. */
 const VARIATION = 0.35;
 
@@ -25,9 +21,9 @@ export const DEFAULT_HOUSE_TEXTS: FieldTexts = Object.fromEntries(
 );
 
 /** Checks the texts against the ranges that the model was trained on. */
-export function parseHouse(texts: FieldTexts): ParsedHouse {
+export function parseHouse(texts: FieldTexts) {
   const errors: Record<string, string> = {};
-  const house = HOUSE_FEATURES.map((feature) => {
+  const house: House = HOUSE_FEATURES.map((feature) => {
     const text = (texts[feature.name] ?? '').trim();
     const value = parseNumber(text);
     if (!isWithin(value, feature)) {

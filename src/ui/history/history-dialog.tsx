@@ -18,6 +18,8 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [entries, setEntries] = useState<readonly HistoryEntry[]>();
   const { refusal, attempt } = useAttempt();
+  // Only the first read tells whether the browser stores the texts.
+  const failure = entries && historyFailure();
 
   const list = useCallback(async () => setEntries(await readHistory()), []);
 
@@ -43,7 +45,12 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
           <Button type="submit">Close</Button>
         </form>
       </div>
-      {entries && <StorageNote />}
+      {failure && <ErrorLine error={failure} />}
+      {entries && !failure && (
+        <p className="field-hint">
+          The last 200 texts that were generated in this browser. They stay on this machine.
+        </p>
+      )}
       {refusal && <ErrorLine error={refusal} />}
       {entries?.length === 0 && <p className="history-empty">Nothing yet: send a prompt.</p>}
       <ul className="history-list" aria-labelledby="history-title">
@@ -84,16 +91,5 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
         </Button>
       </div>
     </dialog>
-  );
-}
-
-/** Shown after the first read, because only then is a storage failure known. */
-function StorageNote() {
-  const failure = historyFailure();
-  if (failure) return <ErrorLine error={failure} />;
-  return (
-    <p className="field-hint">
-      The last 200 texts that were generated in this browser. They stay on this machine.
-    </p>
   );
 }

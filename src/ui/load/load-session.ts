@@ -28,11 +28,11 @@ export interface LoadResults {
 export interface LoadView {
   readonly form: LoadForm;
   readonly errors: LoadErrors;
-  readonly loadedTrace: { readonly name: string; readonly trace: Trace } | undefined;
+  readonly loadedTrace?: { readonly name: string; readonly trace: Trace } | undefined;
   readonly isRunning: boolean;
-  readonly progress: (LoadProgress & { readonly label: string }) | undefined;
-  readonly results: LoadResults | undefined;
-  readonly error: WireError | undefined;
+  readonly progress?: (LoadProgress & { readonly label: string }) | undefined;
+  readonly results?: LoadResults | undefined;
+  readonly error?: WireError | undefined;
 }
 
 const NO_TRACE: WireError = {
@@ -57,15 +57,7 @@ export class LoadSession {
 
   constructor(serve: Serve, form: LoadForm) {
     this.#serve = serve;
-    this.store = createStore<LoadView>(() => ({
-      form,
-      errors: {},
-      loadedTrace: undefined,
-      isRunning: false,
-      progress: undefined,
-      results: undefined,
-      error: undefined,
-    }));
+    this.store = createStore<LoadView>(() => ({ form, errors: {}, isRunning: false }));
   }
 
   change(change: Partial<LoadForm>): void {
@@ -157,19 +149,17 @@ function refusalOf(mode: Mode, trace: Trace | undefined): WireError | undefined 
 
 /** The file of a load test. A run without a trace sent the file's own. */
 export function exportLoad(
-  { mode, scenario, latencyLimitMs, trials, suggestion }: LoadResults,
+  { trials, suggestion, ...results }: LoadResults,
   { model, backend, policy }: Pick<ServeStatus, 'model' | 'backend' | 'policy'>,
 ) {
   const trace = trials[0]?.trace;
   return {
-    mode,
-    scenario,
-    latencyLimitMs,
+    ...results,
     model,
     backend,
     policy,
     trace,
-    ...(suggestion && { suggestion: describeSuggestion(suggestion, latencyLimitMs) }),
+    ...(suggestion && { suggestion: describeSuggestion(suggestion, results.latencyLimitMs) }),
     trials: trials.map(({ trace: own, ...trial }) => (own === trace ? trial : { ...trial, trace: own })),
   };
 }
