@@ -1,5 +1,3 @@
-import type { ChangeEvent } from 'react';
-
 export type Choices<Value> = readonly (readonly [value: Value, title: string])[];
 
 interface SelectProps<Value extends string | number> {
@@ -12,14 +10,14 @@ interface SelectProps<Value extends string | number> {
 
 export function Select<Value extends string | number>(props: SelectProps<Value>) {
   const { label, className, value, choices, onChange } = props;
-  const choose = ({ target }: ChangeEvent<HTMLSelectElement>): void => {
-    const chosen = choices.find(([choice]) => String(choice) === target.value);
+  const choose = (index: number): void => {
+    const chosen = choices[index];
     if (chosen) onChange(chosen[0]);
   };
   return (
     <label className={className}>
       {label}{' '}
-      <select value={value} onChange={choose}>
+      <select value={value} onChange={(event) => choose(event.target.selectedIndex)}>
         {choices.map(([choice, title]) => (
           <option key={choice} value={choice}>
             {title}

@@ -25,8 +25,9 @@ export function withContinuation({ segments }: DocumentText, continuation: strin
  * be the shortest one that starts where the new text first differs.
  */
 export function withEdit({ text, segments }: DocumentText, edited: string): DocumentText {
-  const start = commonPrefixLength(text, edited);
-  const numSame = commonSuffixLength(text, edited, Math.min(text.length, edited.length) - start);
+  const max = Math.min(text.length, edited.length);
+  const start = countWhile(max, (index) => text[index] === edited[index]);
+  const numSame = countWhile(max - start, (index) => text.at(-1 - index) === edited.at(-1 - index));
   const typed = { text: edited.slice(start, edited.length - numSame), isGenerated: false };
   const end = text.length - numSame;
   return documentOf([...cut(segments, 0, start), typed, ...cut(segments, end, text.length)]);
@@ -54,15 +55,8 @@ function cut(segments: readonly Segment[], start: number, end: number): readonly
   });
 }
 
-function commonPrefixLength(a: string, b: string): number {
-  const max = Math.min(a.length, b.length);
-  let length = 0;
-  while (length < max && a[length] === b[length]) length += 1;
-  return length;
-}
-
-function commonSuffixLength(a: string, b: string, max: number): number {
-  let length = 0;
-  while (length < max && a.at(-1 - length) === b.at(-1 - length)) length += 1;
-  return length;
+function countWhile(max: number, isSame: (index: number) => boolean): number {
+  let count = 0;
+  while (count < max && isSame(count)) count += 1;
+  return count;
 }

@@ -26,7 +26,8 @@ export function parseHouse(texts: FieldTexts) {
   const house: House = HOUSE_FEATURES.map((feature) => {
     const text = (texts[feature.name] ?? '').trim();
     const value = parseNumber(text);
-    if (!isWithin(value, feature)) {
+    const isStep = Math.abs(toStep(value, feature) - value) < 1e-9;
+    if (!isStep || value < feature.min || value > feature.max) {
       errors[feature.name] =
         `Expected ${feature.step === 1 ? 'a whole number' : 'a number'} ${describeRange(feature)}, got “${text}”.`;
     }
@@ -53,10 +54,6 @@ export function varyHouse(house: House, numHouses: number): readonly House[] {
       return toStep(Math.min(feature.max, Math.max(feature.min, value)), feature);
     });
   return Array.from({ length: numHouses }, (_, index) => (index === 0 ? house : vary()));
-}
-
-function isWithin(value: number, feature: HouseFeature): boolean {
-  return value >= feature.min && value <= feature.max && Math.abs(toStep(value, feature) - value) < 1e-9;
 }
 
 /** The nearest step, rounded to decimals: 0.1 · 3 is 0.3. */

@@ -51,7 +51,8 @@ function describeRounds(candidate: Candidate): string {
   const { rounds, summary } = candidate;
   const goodputs = rangeOf(goodputsOf(candidate), formatNumber);
   const p95s = rangeOf(p95sOf(candidate), formatMs);
-  return `${describeGoodput(candidate)} (${goodputs} in ${rounds.length} rounds), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
+  const goodput = `${formatNumber(summary.goodputPerSecond)} requests/s in time`;
+  return `${goodput} (${goodputs} in ${rounds.length} rounds), p95 ${formatMs(summary.e2eMs?.p95)} (${p95s}).`;
 }
 
 /** The settings that are as good as the best, and the best of those that are measurably worse. */
@@ -63,18 +64,13 @@ function describeRest(
   const equals = contenders.filter((candidate) => candidate !== best);
   const worse = candidates.filter((candidate) => !contenders.includes(candidate));
   const [next] = worse.toSorted((a, b) => b.summary.goodputPerSecond - a.summary.goodputPerSecond);
-  const sentences = [
-    equals.length > 0 && `${listOf(equals, nameOf)}: no measurable difference.`,
-    next && `${nameOf(next)}: ${describeGoodput(next)}, p95 ${formatMs(next.summary.e2eMs?.p95)}.`,
-  ];
-  return sentences
-    .filter(Boolean)
-    .map((sentence) => `${what} ${sentence}`)
-    .join(' ');
-}
-
-function describeGoodput({ summary }: Candidate): string {
-  return `${formatNumber(summary.goodputPerSecond)} requests/s in time`;
+  const tie = equals.length > 0 ? [`${what} ${listOf(equals, nameOf)}: no measurable difference.`] : [];
+  const loss = next
+    ? [
+        `${what} ${nameOf(next)}: ${formatNumber(next.summary.goodputPerSecond)} requests/s in time, p95 ${formatMs(next.summary.e2eMs?.p95)}.`,
+      ]
+    : [];
+  return [...tie, ...loss].join(' ');
 }
 
 function sizeOf({ policy }: Candidate): string {
