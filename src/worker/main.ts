@@ -10,6 +10,8 @@ import { ChannelOutbox, PortOutbox, type Outbox } from './serving/outbox.ts';
 import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
 
+type InjectFaults = () => Promise<void>;
+
 /** Undefined while an earlier worker still serves. */
 let serving: ServeWorker | undefined;
 
@@ -26,7 +28,10 @@ function onInit({ data }: MessageEvent<unknown>): void {
 
 async function serve(init: WorkerInit): Promise<void> {
   // Only the build for tests injects faults.
-  if (import.meta.env.MODE === 'faults') await (await import('./serving/inject-faults.ts')).injectFaults();
+  if (import.meta.env.MODE === 'faults') {
+    const files = import.meta.glob<InjectFaults>('../../tools/faults/*.ts', { import: 'injectFaults' });
+    for (const load of Object.values(files)) await (await load())();
+  }
   if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
   answerPings();
   holdLifeLock(init);
