@@ -111,15 +111,8 @@ export class ModelGenerator implements PromptGenerator {
     return this.#engine.configure(knobs);
   }
 
-  #prepare({
-    requestId,
-    clientId,
-    turn = [],
-    input,
-    options,
-    elapsedMs,
-    resumption,
-  }: Submission): PreparedRequest {
+  #prepare(submission: Submission): PreparedRequest {
+    const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     const resolved = resolveOptions(options, modelInfo);
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
@@ -127,14 +120,11 @@ export class ModelGenerator implements PromptGenerator {
     const { stop: _stop, ...ending } = resolved.ending;
     const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
-      requestId,
+      submission,
       model: toServedModel(modelInfo, backendInfo),
-      prompt: prompt.text,
-      numPromptTokens: prompt.tokenIds.length,
+      prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,
-      elapsedMs,
-      resumption,
       choices: this.#createChoices(requestId, resolved, resumption),
     });
     if (request.live.length === 0)
