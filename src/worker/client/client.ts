@@ -144,7 +144,7 @@ export class Serve {
   batches(name: 'text-generator'): readonly StepBatch[];
   batches(name: string): readonly BatchRecord[];
   batches(name: string): readonly (BatchRecord | StepBatch)[] {
-    return name === 'text-generator' ? this.#topics.stepLog.all : this.#topics.batchLog.of(name);
+    return this.#topics.batchLog.of(name);
   }
 
   /**

@@ -7,11 +7,11 @@ import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../deployments/deployment.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
-import { BatchLog } from '../logs/batch-log.ts';
+import { BatchLog, stepBatchOf } from '../logs/batch-log.ts';
 import { BatchReporter } from '../logs/batch-reporter.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
-import { StepLog } from '../logs/step-log.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { StepBatch } from '../protocol/stats.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { ClientId } from '../protocol/ids.ts';
 import type { ClientMessage } from '../protocol/client-messages.ts';
@@ -42,7 +42,7 @@ export class ServeWorker {
   readonly #registry = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
-  readonly #stepLog = new StepLog();
+  readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
@@ -58,7 +58,7 @@ export class ServeWorker {
     const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#registry, TEXT_GENERATOR), {
       gauges: () => this.#textGenerator.gauges,
       send: (value) => {
-        this.#stepLog.addRecords(value.steps);
+        for (const step of value.steps) this.#stepLog.add(stepBatchOf(step));
         tabs.toAll({ type: 'stats', stats: value });
       },
     });
