@@ -55,7 +55,7 @@ function createDoubler(
     const clientId = clients.get(tab) ?? createClientId();
     clients.set(tab, clientId);
     names.set(requestId, name);
-    served.submit({ requestId, clientId, input, options });
+    served.submitAll([{ requestId, clientId, input, options }]);
     return requestId;
   };
   /** Lets one batch run to its end. */

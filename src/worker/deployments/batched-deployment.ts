@@ -9,10 +9,12 @@ import {
 import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
 import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
+import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
 import type { BatchKnobs } from '../protocol/status.ts';
-import type { ClientId, RequestId } from '../protocol/ids.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { SubmittedRequest } from '../protocol/requests.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import type { AnyDeployment } from './deployment.ts';
 import { runSplitting } from './split-batch.ts';
@@ -31,19 +33,10 @@ export interface BatchedDeploymentListener {
   onQueueWait(queueWaitMs: number): void;
 }
 
-export interface BatchedSubmission {
-  readonly requestId: RequestId;
-  readonly clientId: ClientId;
-  /** See `TurnOwner`. */
-  readonly turn?: readonly string[];
-  readonly input: unknown;
-  readonly options: unknown;
-}
+export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options'>;
 
-interface Arrival {
+interface Arrival extends TurnOwner {
   readonly id: RequestId;
-  readonly clientId: ClientId;
-  readonly turn: readonly string[];
   readonly input: unknown;
   readonly arrivedAtMs: number;
 }
@@ -112,12 +105,7 @@ export class BatchedDeployment {
     return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
   }
 
-  /** Never throws: the listener gets the outcome. */
-  submit(submission: BatchedSubmission): void {
-    this.submitAll([submission]);
-  }
-
-  /** Accepts all submissions of one turn, or none: an error of one fails all. */
+  /** Accepts all submissions of one turn, or none: an error of one fails all. Never throws: the listener gets the outcome. */
   submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
@@ -156,15 +144,10 @@ export class BatchedDeployment {
   }
 
   /** @throws InvalidOptionError, UnknownOptionError. */
-  #arrivalOf({ requestId, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
+  #arrivalOf({ requestId: id, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
     parseOptions('options', NO_OPTIONS, options);
-    return {
-      id: requestId,
-      clientId,
-      turn,
-      input: this.#deployment.checkInput(input),
-      arrivedAtMs: this.#clock.now(),
-    };
+    const checked = this.#deployment.checkInput(input);
+    return { id, clientId, turn, input: checked, arrivedAtMs: this.#clock.now() };
   }
 
   /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */

@@ -8,7 +8,6 @@ import { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../deployments/deployment.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
 import { BatchLog, stepBatchOf } from '../logs/batch-log.ts';
-import { BatchReporter } from '../logs/batch-reporter.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import type { StepBatch } from '../protocol/stats.ts';
@@ -28,6 +27,15 @@ import { RequestBook } from './request-book.ts';
 import { RequestDesk } from './request-desk.ts';
 import { StatusBoard } from './status-board.ts';
 import { TabMessages, type ClientCall } from './tab-messages.ts';
+
+/** Codes of requests that were never accepted; any other failure is the handler's. */
+const REFUSAL_CODES: ReadonlySet<string> = new Set([
+  'BACK_PRESSURE',
+  'CLOSED',
+  'INVALID_OPTION',
+  'ITEM_TOO_LARGE',
+  'UNKNOWN_OPTION',
+]);
 
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
@@ -226,7 +234,9 @@ export class ServeWorker {
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
-    const reporter = new BatchReporter(deployment.name, createBatchMetrics(this.#registry));
+    const { name } = deployment;
+    const metrics = createBatchMetrics(this.#registry);
+    let batchIndex = 0;
     const served = new BatchedDeployment(
       deployment,
       systemClock,
@@ -235,17 +245,20 @@ export class ServeWorker {
           if (cause instanceof RuntimeLostError) this.fail(cause);
           if (this.#reports.hasFailed) return;
           const error = toWireError(cause);
-          reporter.recordFailure(error);
+          if (error.code === 'REQUEST_CANCELLED') metrics.onCancelled(name);
+          else if (REFUSAL_CODES.has(error.code)) metrics.onRejected(name, error.code);
           this.#desk.post([{ type: 'failed', requestId, error }]);
         },
-        onQueueWait: (queueWaitMs) => reporter.recordQueueWait(queueWaitMs),
+        onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
         onBatch: (event, answers) => {
           if (this.#reports.hasFailed) return;
-          const batch = reporter.recordBatch(event, served.queueLength);
+          const { queueLength } = served;
+          metrics.onBatch(name, event, queueLength);
+          const batch = { ...event, deployment: name, batchIndex: batchIndex++, queueLength };
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
           if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
-          this.#desk.postAnswers(answers);
+          this.#desk.post(answers.map((answer) => ({ type: 'answered', ...answer })));
         },
       },
       this.#host.past.maxRows,

@@ -1,4 +1,4 @@
-import type { Locks } from './client-registry.ts';
+import type { Locks } from './link.ts';
 import { LEADER_LOCK } from '../../protocol/names.ts';
 
 export interface LeadershipListener {

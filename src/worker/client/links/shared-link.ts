@@ -1,9 +1,8 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import type { Locks } from './client-registry.ts';
 import { Leadership } from './leadership.ts';
-import type { Link, LinkListener, Outgoing } from './link.ts';
+import type { Link, LinkListener, Locks, Outgoing } from './link.ts';
 import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
@@ -40,9 +39,6 @@ export function openSharedLink(
     createWorker,
     init: { ...init, isShared: true },
     locks,
-    onMessage() {
-      // A shared worker sends its messages over the channels.
-    },
     onGiveUp(error) {
       // A worker may run in the next tab.
       leadership.resign();
