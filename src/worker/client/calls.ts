@@ -1,8 +1,8 @@
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
+import { modelNameOf } from '../protocol/models.ts';
 import type { Connection } from './connection.ts';
 import type { Outgoing, WorkerCall } from './links/link.ts';
-import { modelNameOf } from './model-source.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
@@ -85,7 +85,7 @@ export class Calls {
 /** Why the next worker is not asked as well. */
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
-  const modelName = modelNameOf(message.source);
+  const modelName = modelNameOf(message.source, 'the embedded model');
   if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }

@@ -1,27 +1,14 @@
 import { BaseResponse } from './base-response.ts';
-import type {
-  FinishReason,
-  GenerationResult,
-  PromptTokenLogprobs,
-  TokenLogprobs,
-} from '../protocol/generation.ts';
+import type { GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import type { ServedModel } from '../protocol/models.ts';
 
+type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
+
 /** A piece of a continuation: whole characters and their tokens. With `echo` the first piece is the prompt. */
-export interface GenerationChunk {
-  /** The continuation that it belongs to, from 0: with `n` several come side by side. */
-  readonly index: number;
-  readonly text: string;
-  readonly tokenIds: readonly number[];
-  /** One entry per token id, where they were asked for. */
-  readonly logprobs?: readonly TokenLogprobs[];
+export interface GenerationChunk extends Omit<ChunkUpdate, 'type' | 'requestId' | 'ttftMs'> {
   /** One entry per prompt token, where they were asked for: on a continuation's first chunk only. */
   readonly promptLogprobs?: readonly PromptTokenLogprobs[];
-  /** On the first chunk, where it is known by then. */
-  readonly numPromptTokens?: number;
-  /** On a continuation's last chunk only. */
-  readonly finishReason?: FinishReason;
   /** Another model begins all continuations anew. This chunk is empty, and all chunks before it are void. */
   readonly isRestart?: true;
 }

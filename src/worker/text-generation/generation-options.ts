@@ -46,6 +46,15 @@ export function resolveOptions(
   };
 }
 
+/** The timeout among options that aren't checked yet; undefined if there is none, or a bad one. */
+export function timeoutMsOf(options: unknown): number | undefined {
+  try {
+    return isRecord(options) ? OPTION_CHECKS.timeoutMs('timeoutMs', options['timeoutMs']) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Exact for any integer that a number holds. */
 function toUint32(value: number): number {
   return ((value % 2 ** 32) + 2 ** 32) % 2 ** 32;

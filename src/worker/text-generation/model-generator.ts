@@ -26,12 +26,6 @@ export interface ModelGeneratorListener extends ModelGuardListener {
   onEnded(events: readonly FailedEvent[]): void;
 }
 
-/** A request that is good, before the queue has taken its sequences. */
-interface PreparedRequest {
-  readonly request: ActiveRequest;
-  readonly sequences: readonly GenerationRequest[];
-}
-
 /** Continues prompts on a model in this worker: the text stage on top of the engine, which knows token ids alone. */
 export class ModelGenerator implements PromptGenerator {
   readonly #model: LoadedModel;
@@ -111,7 +105,8 @@ export class ModelGenerator implements PromptGenerator {
     return this.#engine.configure(knobs);
   }
 
-  #prepare(submission: Submission): PreparedRequest {
+  /** Checks a request, before the queue takes its sequences. */
+  #prepare(submission: Submission) {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     const resolved = resolveOptions(options, modelInfo);
@@ -129,7 +124,7 @@ export class ModelGenerator implements PromptGenerator {
     });
     if (request.live.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
-    const sequences = request.live.map((choice) => ({
+    const sequences = request.live.map((choice): GenerationRequest => ({
       id: choice.sequenceId,
       clientId,
       turn,

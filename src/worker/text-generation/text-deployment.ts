@@ -9,7 +9,7 @@ import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../
 import type { WireError } from '../protocol/wire.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { Deadlines, timeoutMsOf } from './deadlines.ts';
+import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardListener } from './model-guard.ts';
 import { ModelGenerator } from './model-generator.ts';
 import type { PromptGenerator, Submission } from './prompt-generator.ts';
@@ -47,7 +47,8 @@ export class TextDeployment {
   readonly #early = new Map<RequestId, Submission>();
   /** Submissions that the model has, in order: another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
-  readonly #deadlines = new Deadlines(systemClock);
+  /** Cancel the timers of requests that have a timeout. */
+  readonly #cancelTimers = new Map<RequestId, () => void>();
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
   #served: ServedModel | undefined;
@@ -62,7 +63,8 @@ export class TextDeployment {
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
         if (type !== 'finished' && type !== 'failed') continue;
-        this.#deadlines.clear(requestId);
+        this.#cancelTimers.get(requestId)?.();
+        this.#cancelTimers.delete(requestId);
         this.#started.delete(requestId);
       }
       onUpdates(updates);
@@ -127,10 +129,12 @@ export class TextDeployment {
       const timeoutMs = timeoutMsOf(options);
       if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
-      this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => {
+      // Never in this turn, even if the time is up already.
+      const cancelTimer = systemClock.setTimer(Math.max(0, timeoutMs - elapsedMs), () => {
         this.#failEarly(requestId, error);
         this.#generator?.fail(requestId, error);
       });
+      this.#cancelTimers.set(requestId, cancelTimer);
     }
     this.#start(submissions);
   }
