@@ -9,7 +9,6 @@ import type { Outbox } from './serving/outbox.ts';
 import { TabChannels } from './serving/tab-channels.ts';
 import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
-import type { WorkerMessage } from './protocol/worker-messages.ts';
 
 type InjectFaults = () => Promise<void>;
 
@@ -78,8 +77,10 @@ function serveAllTabs(init: WorkerInit): void {
 }
 
 function serveOneTab(init: WorkerInit): void {
-  const post = (message: WorkerMessage): void => self.postMessage(message);
-  const worker = startWorker(init, { toAll: post, toClient: (_, message) => post(message) });
+  const worker = startWorker(init, {
+    toAll: (message) => self.postMessage(message),
+    toClient: (_, message) => self.postMessage(message),
+  });
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);

@@ -18,12 +18,13 @@ function createGenerator() {
   };
 }
 
+function refuse(name: string): never {
+  throw new Error(`no ${name}`);
+}
+
 /** The knobs of a text generator alone. */
 function knobsOf(textGenerator: ReturnType<typeof createGenerator>): Knobs {
-  const batched = (name: string): never => {
-    throw new Error(`no ${name}`);
-  };
-  return new Knobs({ textGenerator, batched, batchedInfos: [] }, () => {});
+  return new Knobs({ textGenerator, batched: refuse, batchedInfos: [] }, () => {});
 }
 
 const [A, B] = [clientId('a'), clientId('b')];
@@ -35,7 +36,10 @@ describe('an override', () => {
     const knobs = knobsOf(generator);
     knobs.configure(TEXT_GENERATOR, { maxBatchSize: 3 });
     expect(knobs.setOverride(A, FIRST, { policy: 'off' })).toMatchObject({ policy: 'off', maxBatchSize: 3 });
-    expect(knobs.setOverride(A, FIRST, { maxBatchSize: 9 })).toMatchObject({ policy: 'off', maxBatchSize: 9 });
+    expect(knobs.setOverride(A, FIRST, { maxBatchSize: 9 })).toMatchObject({
+      policy: 'off',
+      maxBatchSize: 9,
+    });
     expect(generator.policy).toEqual(knobs.shown.override?.policy);
     expect(knobs.shown.knobs.policy).toEqual({ ...DEFAULT_POLICY, maxBatchSize: 3 });
     knobs.releaseOverride(FIRST);

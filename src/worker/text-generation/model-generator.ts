@@ -14,12 +14,12 @@ import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
-import { ModelGuard, type ModelGuardListener } from './model-guard.ts';
+import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 import { readPrompt } from './prompt-tokens.ts';
 import { parseSequenceId, sequenceIdOf } from './sequence-id.ts';
 
-export interface ModelGeneratorListener extends ModelGuardListener {
+export interface ModelGeneratorOptions extends ModelGuardOptions {
   /** All updates of one step, or of one cancellation. */
   onUpdates(updates: readonly RequestUpdate[]): void;
   onStep(event: StepEvent): void;
@@ -34,15 +34,9 @@ export class ModelGenerator implements PromptGenerator {
   readonly #guard: ModelGuard;
   #isDropped = false;
 
-  /** @param maxRows See `ModelGuard`. */
-  constructor(
-    model: LoadedModel,
-    policy: BatchingPolicy,
-    listener: ModelGeneratorListener,
-    maxRows?: number,
-  ) {
+  constructor(model: LoadedModel, policy: BatchingPolicy, options: ModelGeneratorOptions) {
     this.#model = model;
-    this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
+    this.#guard = new ModelGuard(model.backend, options);
     this.#engine = new Engine({
       runner: new BackendRunner(model.backend, this.#guard),
       clock: systemClock,
@@ -52,15 +46,15 @@ export class ModelGenerator implements PromptGenerator {
       listener: {
         onStep: (event) => {
           // The step is told first: a caller that has its answer may ask for the step that brought it.
-          listener.onStep(event);
-          listener.onUpdates(this.#updatesOf(event.requests));
+          options.onStep(event);
+          options.onUpdates(this.#updatesOf(event.requests));
         },
         onEnded: (events) => {
           if (this.#isDropped) return;
-          listener.onUpdates(this.#updatesOf(events));
-          listener.onEnded(events);
+          options.onUpdates(this.#updatesOf(events));
+          options.onEnded(events);
         },
-        onRuntimeLost: (error) => listener.onRuntimeLost(error),
+        onRuntimeLost: (error) => options.onRuntimeLost(error),
       },
     });
   }

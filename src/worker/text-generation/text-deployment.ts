@@ -10,7 +10,7 @@ import type { WireError } from '../protocol/wire.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { timeoutMsOf } from './generation-options.ts';
-import type { ModelGuardListener } from './model-guard.ts';
+import type { ModelGuardOptions } from './model-guard.ts';
 import { ModelGenerator } from './model-generator.ts';
 import type { PromptGenerator, Submission } from './prompt-generator.ts';
 
@@ -20,11 +20,6 @@ type ModelState =
   | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
-
-export interface TextDeploymentOptions extends ModelGuardListener {
-  /** See `ModelGuard`. */
-  readonly maxRows?: number;
-}
 
 const NO_GAUGES: EngineGauges = {
   numRunning: 0,
@@ -41,7 +36,7 @@ export type CreateGenerator = (
 /** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
 export class TextDeployment {
   readonly #stats: StatsReporter;
-  readonly #options: TextDeploymentOptions;
+  readonly #options: ModelGuardOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submissions that wait for a model, in order. */
   readonly #early = new Map<RequestId, Submission>();
@@ -56,7 +51,7 @@ export class TextDeployment {
   constructor(
     stats: StatsReporter,
     onUpdates: (updates: readonly RequestUpdate[]) => void,
-    options: TextDeploymentOptions,
+    options: ModelGuardOptions,
   ) {
     this.#stats = stats;
     this.#options = options;
@@ -93,15 +88,13 @@ export class TextDeployment {
    * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (onUpdates, policy) => {
-      const listener = {
+    const create: CreateGenerator = (onUpdates, policy) =>
+      new ModelGenerator(model, policy, {
         ...this.#options,
         onUpdates,
-        onStep: this.#stats.recordStep.bind(this.#stats),
-        onEnded: this.#stats.recordEnded.bind(this.#stats),
-      };
-      return new ModelGenerator(model, policy, listener, this.#options.maxRows);
-    };
+        onStep: (event) => this.#stats.recordStep(event),
+        onEnded: (events) => this.#stats.recordEnded(events),
+      });
     return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
