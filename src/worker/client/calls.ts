@@ -42,23 +42,22 @@ export class Calls {
     return resolvers.promise;
   }
 
-  answer(callId: number, result: unknown): void {
-    this.#take(callId)?.resolve(result);
-  }
-
-  refuse(callId: number, error: Error): void {
-    this.#take(callId)?.reject(error);
+  /** Takes out a call that is answered now; undefined for one that was before. */
+  take(callId: number): PromiseWithResolvers<unknown> | undefined {
+    const call = this.#pending.get(callId);
+    this.#pending.delete(callId);
+    return call;
   }
 
   refuseAll(error: Error): void {
-    for (const callId of this.#pending.keys()) this.refuse(callId, error);
+    for (const callId of this.#pending.keys()) this.take(callId)?.reject(error);
   }
 
   /** Refuses calls that no further worker is to be asked. */
   dropRefused(): void {
     for (const [callId, call] of this.#pending) {
       const refusal = refusalOf(call);
-      if (refusal) this.refuse(callId, refusal);
+      if (refusal) this.take(callId)?.reject(refusal);
     }
   }
 
@@ -73,12 +72,6 @@ export class Calls {
     if (!this.#connection.isServed) return;
     this.#connection.post(call.message);
     call.numWorkers += 1;
-  }
-
-  #take(callId: number): PendingCall | undefined {
-    const call = this.#pending.get(callId);
-    this.#pending.delete(callId);
-    return call;
   }
 }
 

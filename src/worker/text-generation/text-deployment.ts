@@ -189,20 +189,10 @@ export class TextDeployment {
   }
 
   #start(submissions: readonly Submission[]): void {
-    switch (this.#model.type) {
-      case 'loading':
-      case 'draining':
-        for (const submission of submissions) this.#early.set(submission.requestId, submission);
-        break;
-      case 'ready':
-        this.#generate(submissions, this.#model.generator);
-        break;
-      case 'failed':
-        this.#refuse(submissions, this.#model.error);
-        break;
-      default:
-        this.#model satisfies never;
-    }
+    const model = this.#model;
+    if (model.type === 'ready') this.#generate(submissions, model.generator);
+    else if (model.type === 'failed') this.#refuse(submissions, model.error);
+    else for (const submission of submissions) this.#early.set(submission.requestId, submission);
   }
 
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {

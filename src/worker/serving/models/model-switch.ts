@@ -4,16 +4,14 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import { ModelStore } from '../../models/store/model-store.ts';
+import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import {
   modelNameOf,
   type Detokenization,
-  type DtypeChoice,
-  type ModelSource,
   type StoredModel,
   type Tokenization,
-  type WhenBusy,
 } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
@@ -22,11 +20,8 @@ import { FirstModel, withDevice, type ModelOptions } from './first-model.ts';
 import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
-export interface LoadRequest {
-  readonly source: ModelSource;
-  readonly dtype: DtypeChoice;
-  readonly whenBusy: WhenBusy;
-}
+type LoadMessage = Extract<ClientMessage, { type: 'load-model' }>;
+export type LoadRequest = Pick<LoadMessage, 'source' | 'dtype' | 'whenBusy'>;
 
 /** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
 export class ModelSwitch {
