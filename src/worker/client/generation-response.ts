@@ -13,15 +13,6 @@ export interface GenerationChunk extends Omit<ChunkUpdate, 'type' | 'requestId' 
   readonly isRestart?: true;
 }
 
-/** Updates that only accepted requests get. */
-const ACCEPTING: ReadonlySet<RequestUpdate['type']> = new Set([
-  'accepted',
-  'started',
-  'echo',
-  'chunk',
-  'finished',
-]);
-
 /**
  * One or more continuations of a prompt: iterate it for chunks as they come, or await `result()`. Both work any number of times,
  * and every iteration begins with the first chunk.
@@ -83,7 +74,8 @@ export class GenerationResponse
     }
     if (update.type === 'finished') this.resolve(update.result);
     super.apply(update, error);
-    if (ACCEPTING.has(update.type)) this.#accepted.resolve();
+    // A restart may come before the acceptance. After a failure this does nothing.
+    if (update.type !== 'restarted') this.#accepted.resolve();
     this.#nextUpdate.resolve();
     this.#nextUpdate = Promise.withResolvers();
   }
