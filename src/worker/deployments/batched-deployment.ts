@@ -2,7 +2,6 @@ import {
   batch,
   type Batched,
   type BatchContext,
-  type BatchEvent,
   type BatchOptions,
   type Resolve,
 } from '../../batching/batch.ts';
@@ -12,6 +11,7 @@ import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts'
 import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
 import type { BatchKnobs } from '../protocol/status.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { SubmittedRequest } from '../protocol/requests.ts';
@@ -26,7 +26,7 @@ export interface Answer {
 
 export interface BatchedDeploymentListener {
   /** Called once per batch, when its handler has ended, with its answers. */
-  onBatch(event: BatchEvent, answers: readonly Answer[]): void;
+  onBatch(batch: BatchRecord, answers: readonly Answer[]): void;
   /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
   onFailed(requestId: RequestId, error: unknown): void;
   /** Called for each request in a batch: arrival -> cut, in ms. */
@@ -86,18 +86,15 @@ export class BatchedDeployment {
         onBatch: (event) => {
           const answers = this.#answers;
           this.#answers = [];
-          this.#numBatches += 1;
-          listener.onBatch(event, answers);
+          const batchIndex = this.#numBatches++;
+          const queueLength = this.#queue.length;
+          listener.onBatch({ ...event, deployment: deployment.name, batchIndex, queueLength }, answers);
           // Last, because it may throw. Returned, because its promise may reject.
           return onBatch?.(event);
         },
       },
       this.#queue,
     );
-  }
-
-  get queueLength(): number {
-    return this.#queue.length;
   }
 
   get knobs(): BatchKnobs {

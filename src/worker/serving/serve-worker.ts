@@ -236,8 +236,7 @@ export class ServeWorker {
   #serve(deployment: AnyDeployment): BatchedDeployment {
     const { name } = deployment;
     const metrics = createBatchMetrics(this.#registry);
-    let batchIndex = 0;
-    const served = new BatchedDeployment(
+    return new BatchedDeployment(
       deployment,
       systemClock,
       {
@@ -250,11 +249,9 @@ export class ServeWorker {
           this.#desk.post([{ type: 'failed', requestId, error }]);
         },
         onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
-        onBatch: (event, answers) => {
+        onBatch: (batch, answers) => {
           if (this.#reports.hasFailed) return;
-          const { queueLength } = served;
-          metrics.onBatch(name, event, queueLength);
-          const batch = { ...event, deployment: name, batchIndex: batchIndex++, queueLength };
+          metrics.onBatch(name, batch, batch.queueLength);
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
           if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
@@ -263,7 +260,6 @@ export class ServeWorker {
       },
       this.#host.past.maxRows,
     );
-    return served;
   }
 
   /** An answered batch is no progress while prompts wait: the model may kill every worker. */
