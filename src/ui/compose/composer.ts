@@ -73,7 +73,7 @@ export class Composer {
   send(): void {
     const { document, followed, texts } = this.store.getState();
     const base = followed?.isActive ? followed.base : document;
-    const [id] = this.#submit([base.text]);
+    const [id] = this.sendAll([base.text]);
     if (id === undefined) return;
     const next = { id, base, texts, choice: 0, numChoices: 1, isActive: true };
     this.store.setState({ document: base, followed: next });
@@ -81,9 +81,20 @@ export class Composer {
     this.#follow(this.#serveStore.getState().requests);
   }
 
-  /** Sends prompts without changing the document. */
-  sendAll(prompts: readonly string[]): void {
-    this.#submit(prompts);
+  /** Sends prompts without changing the document; nothing while no model runs, and the page says why. */
+  sendAll(prompts: readonly string[]): readonly RequestId[] {
+    if (!canGenerate(this.#serveStore.getState().status.state)) return [];
+    const { texts } = this.store.getState();
+    const { options, errors } = parseGeneration(texts);
+    const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
+    this.store.setState({ optionErrors: errors, error });
+    if (error) return [];
+    const generator = this.#serve.getHandle(TEXT_GENERATOR);
+    return prompts.map((prompt) => {
+      const { requestId } = generator.remote(prompt, options);
+      this.#sent.set(requestId, texts);
+      return requestId;
+    });
   }
 
   /** Replaces the last continuation by another one. */
@@ -150,22 +161,6 @@ export class Composer {
 
   checkOptions(): void {
     this.store.setState(({ texts }) => ({ optionErrors: parseGeneration(texts).errors }));
-  }
-
-  /** Sends nothing while no model runs; the page says why. */
-  #submit(prompts: readonly string[]): readonly RequestId[] {
-    if (!canGenerate(this.#serveStore.getState().status.state)) return [];
-    const { texts } = this.store.getState();
-    const { options, errors } = parseGeneration(texts);
-    const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
-    this.store.setState({ optionErrors: errors, error });
-    if (error) return [];
-    const generator = this.#serve.getHandle(TEXT_GENERATOR);
-    return prompts.map((prompt) => {
-      const { requestId } = generator.remote(prompt, options);
-      this.#sent.set(requestId, texts);
-      return requestId;
-    });
   }
 
   #follow(requests: ReadonlyMap<RequestId, RequestView>): void {

@@ -48,9 +48,6 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   },
 };
 
-/** For a failure on the backend that the remedy would ask for. */
-const RELOAD_AS_IT_IS: Remedy = { text: 'Reload the page.', label: 'Reload this tab' };
-
 interface FailurePanelProps {
   readonly error: WireError;
   readonly what?: string;
@@ -81,7 +78,6 @@ export function FailurePanel({ error, what = 'Tabserve' }: FailurePanelProps) {
 
 function remedyOf({ code }: WireError): Remedy {
   const remedy = REMEDIES[code] ?? RELOAD;
-  return remedy.backend && remedy.backend === parseBackendChoice(location.search).backend
-    ? RELOAD_AS_IT_IS
-    : remedy;
+  const isTried = remedy.backend && remedy.backend === parseBackendChoice(location.search).backend;
+  return isTried ? { text: 'Reload the page.', label: 'Reload this tab' } : remedy;
 }
