@@ -1,8 +1,6 @@
 import { httpNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
-type Scored = Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>;
-
 /** The server that the body is for. */
 export interface UpstreamDialect {
   /** As the server calls it. */
@@ -53,7 +51,10 @@ function isOff(value: unknown): boolean {
 }
 
 /** Whether the answer begins with the prompt; a vLLM generates nothing only then. */
-export function isEchoed({ maxNewTokens, promptLogprobs }: Scored): boolean {
+export function isEchoed({
+  maxNewTokens,
+  promptLogprobs,
+}: Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>): boolean {
   return promptLogprobs !== undefined || maxNewTokens === 0;
 }
 

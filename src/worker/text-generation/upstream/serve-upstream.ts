@@ -1,7 +1,6 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
-import type { WireError } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { toServedModel } from '../../protocol/models.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
@@ -43,21 +42,17 @@ export async function serveUpstream({
   lane = new UpstreamLane(upstream.url),
   clock = systemClock,
 }: ServeUpstreamOptions): Promise<void> {
-  const serve = async (): Promise<void> => {
-    const model = readUpstreamModel(upstream, await lane.fetchModels());
-    const { modelInfo, backendInfo } = model;
-    onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(
-      toServedModel(modelInfo, backendInfo),
-      (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
-    );
-  };
-
   const attempt = async (pauseMs: number): Promise<void> => {
     try {
-      await serve();
+      const model = readUpstreamModel(upstream, await lane.fetchModels());
+      const { modelInfo, backendInfo } = model;
+      onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
+      await deployment.use(
+        toServedModel(modelInfo, backendInfo),
+        (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+      );
     } catch (cause) {
-      const error: WireError = toWireError(cause);
+      const error = toWireError(cause);
       onStatus({ state: 'failed', error }, false);
       deployment.fail(error);
       const nextPauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);

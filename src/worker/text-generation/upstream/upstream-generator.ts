@@ -9,7 +9,7 @@ import { type ModelInfo, toServedModel } from '../../protocol/models.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { completionBody, isEchoed } from './completion-body.ts';
+import { completionBody } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamLane } from './upstream-lane.ts';
 import type { UpstreamModel } from './upstream-model.ts';
@@ -71,21 +71,17 @@ export class UpstreamGenerator implements PromptGenerator {
     resolved: ResolvedOptions,
   ): Accepted {
     const { lane, model, clock, onUpdates } = this.#options;
-    const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
+    const { n, sampling } = resolved;
     const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
+      ...resolved,
       url: model.backendInfo.adapter,
       requestId,
       model: served,
       prompt,
-      n,
-      echo,
       seed: sampling.seed,
       numLogprobs: sampling.logprobs,
-      promptLogprobs,
-      isEchoed: isEchoed(resolved),
-      maxNewTokens,
       elapsedMs,
       receivedAtMs,
     });
