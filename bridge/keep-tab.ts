@@ -8,12 +8,6 @@ export interface HeadlessTab {
   close(): Promise<void>;
 }
 
-interface TabEnd {
-  readonly reason: unknown;
-  /** Undefined if the tab never opened. */
-  readonly openMs: number | undefined;
-}
-
 export interface KeepTabOptions {
   /** Closes the tab and stops. */
   readonly signal: AbortSignal;
@@ -36,32 +30,25 @@ export async function keepTab(
   { signal, tell }: KeepTabOptions,
 ): Promise<void> {
   let hasOpened = false;
-  for (let numFailures = 0; ;) {
-    const { reason, openMs } = await runTab(open, signal);
+  let numFailures = 0;
+  while (!signal.aborted) {
+    let openedAtMs = Infinity;
+    let reason: unknown;
+    try {
+      const tab = await open();
+      openedAtMs = systemClock.now();
+      hasOpened = true;
+      reason = await Promise.race([tab.ended, aborted(signal)]);
+      await tab.close();
+    } catch (error) {
+      reason = error;
+    }
     if (signal.aborted) return;
-    hasOpened ||= openMs !== undefined;
-    numFailures = (openMs ?? 0) >= LASTING_MS ? 1 : numFailures + 1;
+    numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
     // A browser that has never opened the page will not succeed later.
     if (!hasOpened || numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
     tell(`The headless browser failed and is started again: ${launchReasonOf(reason)}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
-    if (signal.aborted) return;
-  }
-}
-
-/** Resolves when the tab has ended, could not be opened, or was closed because the signal aborted. */
-async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<TabEnd> {
-  let openedAtMs: number | undefined;
-  const openMs = (): number | undefined =>
-    openedAtMs === undefined ? undefined : systemClock.now() - openedAtMs;
-  try {
-    const tab = await open();
-    openedAtMs = systemClock.now();
-    const reason = await Promise.race([tab.ended, aborted(signal)]);
-    await tab.close();
-    return { reason, openMs: openMs() };
-  } catch (reason) {
-    return { reason, openMs: openMs() };
   }
 }
 

@@ -7,6 +7,7 @@ import sirv from 'sirv';
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
 import { HttpError } from './http/http-error.ts';
+import type { CommandLineOptions } from './options.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -18,11 +19,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-export interface StaticFilesOptions {
+export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
-  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Default: huggingface.co. */
-  readonly hub?: readonly string[] | undefined;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not look for a bridge at this server. */

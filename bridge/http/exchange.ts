@@ -11,6 +11,7 @@ import { toHttpError } from './to-http-error.ts';
 /** A client's own `x-request-id`. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+const TIMEOUT = 'x-request-timeout-seconds';
 const LONGEST_TIMEOUT_SECONDS = 3600;
 
 /** The client left before it was answered. */
@@ -123,17 +124,19 @@ export class Exchange {
   }
 
   #startTimer(): (() => void) | undefined {
-    const header = this.request.headers['x-request-timeout-seconds'];
+    const header = this.request.headers[TIMEOUT];
     if (header === undefined) return undefined;
     const seconds = Number(header);
     if (!(seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS)) {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
       throw HttpError.invalid(
-        'x-request-timeout-seconds',
-        `Expected \`x-request-timeout-seconds\` to be ${expected}, got \`${String(header)}\`.`,
+        TIMEOUT,
+        `Expected \`${TIMEOUT}\` to be ${expected}, got \`${String(header)}\`.`,
       );
     }
-    return systemClock.setTimer(seconds * 1000, () => this.#controller.abort(HttpError.timedOut(seconds)));
+    const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
+    const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });
+    return systemClock.setTimer(seconds * 1000, () => this.abort(error));
   }
 }
 

@@ -1,15 +1,8 @@
-/** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. */
-export async function untilAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+/** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. The signal is one request's. */
+export function untilAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => {
-    const reason: unknown = signal.reason;
-    reject(reason instanceof Error ? reason : new Error(String(reason)));
-  };
+  const onAbort = (): void => reject(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort);
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
+  return Promise.race([promise, aborted]);
 }

@@ -1,6 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/generation.ts';
-import { modelReplaced } from './completion-answer.ts';
+import type { PromptTokenLogprobs } from '../../src/worker/protocol/generation.ts';
+import { modelReplaced } from './served-model.ts';
 
 /** Log probabilities as in OpenAI's completions: lists with an entry for each token. */
 export interface CompletionLogprobs {
@@ -11,9 +11,6 @@ export interface CompletionLogprobs {
   /** Where each token begins in the choice's text. */
   readonly text_offset: readonly number[];
 }
-
-/** A token of a prompt or of its continuation. */
-export type ScoredToken = PromptTokenLogprobs | TokenLogprobs;
 
 /** A prompt's log probabilities as in vLLM: by token id, those of the likeliest tokens and of the prompt's own. */
 export type PromptLogprobs = readonly (Readonly<Record<string, PromptAlternative>> | null)[];
@@ -44,7 +41,7 @@ export class TokenTexts {
    * @throws HttpError if another model serves by now, as it doesn't know these tokens.
    */
   async describe(
-    entries: readonly ScoredToken[],
+    entries: readonly PromptTokenLogprobs[],
     modelId: string,
     startOffset: number,
   ): Promise<CompletionLogprobs> {
@@ -89,7 +86,7 @@ export class TokenTexts {
     });
   }
 
-  async #learn(entries: readonly ScoredToken[], modelId: string): Promise<void> {
+  async #learn(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<void> {
     if (modelId !== this.#modelId) {
       this.#checkServing(modelId);
       this.#texts.clear();

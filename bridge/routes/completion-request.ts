@@ -6,25 +6,13 @@ import {
   optionOf,
   type GenerationOptions,
 } from '../../src/batching/generation/options.ts';
-import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readFields } from './deployments.ts';
+import { readFields, withoutNulls } from '../http/read-body.ts';
 
 export type Prompt = string | readonly number[];
 
-/** The body of `POST /v1/completions`. */
-export interface CompletionRequest {
-  readonly model: string | undefined;
-  readonly prompts: readonly Prompt[];
-  readonly numChoicesPerPrompt: number;
-  readonly options: GenerationOptions;
-  /** Whether the answer has a `prompt_logprobs` field of its own. */
-  readonly hasPromptLogprobs: boolean;
-  readonly isStream: boolean;
-  /** Users of one key take turns. */
-  readonly user: string | undefined;
-  readonly usage: UsageInStream;
-}
+/** A request to `POST /v1/completions`. */
+export type CompletionRequest = ReturnType<typeof readCompletionRequest>;
 
 interface UsageInStream {
   /** The stream ends with a chunk that has the usage. */
@@ -81,14 +69,15 @@ const FIELDS = [
 ];
 
 /** The worker checks the values of generation options. @throws HttpError 400 */
-export function readCompletionRequest(body: unknown): CompletionRequest {
-  // OpenAI's clients write null for fields that are left out.
-  const given = readFields(withoutNulls(body), FIELDS);
+export function readCompletionRequest(body: unknown) {
+  const given = readFields(withoutNulls(readFields(body)), FIELDS);
   const own = parseOwnFields(given);
   checkNeutral(given);
   checkBestOf(own);
-  const usage = readStreamOptions(own.stream_options, own.stream === true);
-  if (own.stream === true && given['prompt_logprobs'] !== undefined)
+  const isStream = own.stream === true;
+  const usage = readStreamOptions(own.stream_options, isStream);
+  const hasPromptLogprobs = given['prompt_logprobs'] !== undefined;
+  if (isStream && hasPromptLogprobs)
     throw HttpError.invalid(
       'prompt_logprobs',
       '`prompt_logprobs` does not go with `stream: true`: ask for `echo` and `logprobs` instead.',
@@ -98,8 +87,10 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     prompts: readPrompts(given['prompt']),
     numChoicesPerPrompt: own.n ?? 1,
     options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...withPromptLogprobs(readOptions(given)) },
-    hasPromptLogprobs: given['prompt_logprobs'] !== undefined,
-    isStream: own.stream === true,
+    /** Whether the answer has a `prompt_logprobs` field of its own. */
+    hasPromptLogprobs,
+    isStream,
+    /** Users of one key take turns. */
     user: own.user,
     usage,
   };
@@ -115,11 +106,6 @@ export function inOpenAiNames(error: unknown): unknown {
   const theirs = HTTP_NAMES.find(([name]) => name === ours)?.[1];
   if (start === undefined || theirs === undefined) return error;
   return HttpError.invalid(theirs, `Expected \`${theirs}${error.message.slice(start.length)}`);
-}
-
-function withoutNulls(body: unknown): unknown {
-  if (!isRecord(body)) return body;
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
 }
 
 function parseOwnFields(given: object): v.InferOutput<typeof OWN_FIELDS> {

@@ -1,24 +1,22 @@
+import { createHash } from 'node:crypto';
+
 import type { GenerationChunk, GenerationResponse, Serve } from '../../src/worker/client/client.ts';
 import type {
   GenerationChoice,
   GenerationOptions,
   GenerationResult,
+  PromptTokenLogprobs,
 } from '../../src/worker/protocol/generation.ts';
+import type { ServedModel } from '../../src/worker/protocol/models.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { readJson } from '../http/read-json.ts';
-import type { Route } from '../http/router.ts';
-import { CompletionAnswer } from './completion-answer.ts';
-import {
-  TokenTexts,
-  type CompletionLogprobs,
-  type PromptLogprobs,
-  type ScoredToken,
-} from './completion-logprobs.ts';
+import { readJson } from '../http/read-body.ts';
+import { workRoute, type Route } from '../http/router.ts';
+import { VERSION } from '../version.ts';
+import { TokenTexts, type CompletionLogprobs, type PromptLogprobs } from './completion-logprobs.ts';
 import { inOpenAiNames, readCompletionRequest, type CompletionRequest } from './completion-request.ts';
 import { allOrNone } from './deployments.ts';
-import { servedModel } from './served-model.ts';
-import { modelNotFound } from './service.ts';
+import { checkModel, modelReplaced, servedModel } from './served-model.ts';
 
 interface Choice {
   readonly index: number;
@@ -32,11 +30,7 @@ interface Choice {
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
 export function completionsRoute(serve: Serve): Route {
   const completions = new Completions(serve);
-  return {
-    path: '/v1/completions',
-    isWork: true,
-    methods: { POST: (exchange) => completions.answer(exchange) },
-  };
+  return workRoute('/v1/completions', (exchange) => completions.answer(exchange));
 }
 
 class Completions {
@@ -52,7 +46,7 @@ class Completions {
     const asked = readCompletionRequest(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
     const { id: model } = await servedModel(this.#serve, exchange.signal);
-    if (asked.model !== undefined && asked.model !== model) throw modelNotFound(asked.model, model);
+    checkModel(asked.model, model);
     const answer = new CompletionAnswer(exchange, asked);
     try {
       await (asked.isStream
@@ -113,37 +107,38 @@ class Completions {
     answer: CompletionAnswer,
     send: (choice: Choice, usage: Usage) => void,
   ): Promise<GenerationResult> {
-    let offsets: number[] = [];
+    /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
+    let read: { numTokens: number; numCharacters: number }[] = [];
     let echoed: Choice[] = [];
-    const counts = new TokenCounts(asked.options.echo ?? false);
+    let numPromptTokens = 0;
     for await (const chunk of response) {
-      const { index, text, finishReason, isRestart } = chunk;
-      const isPrompt = counts.isPrompt(chunk);
-      const usage = counts.add(chunk);
+      const { index, text, finishReason, promptLogprobs, isRestart } = chunk;
       if (isRestart) {
         answer.beginAnew();
-        [offsets, echoed] = [[], []];
+        [read, echoed] = [[], []];
         continue;
       }
+      const isPrompt = asked.options.echo && !read[index];
+      const choiceRead = (read[index] ??= { numTokens: 0, numCharacters: 0 });
+      numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? numPromptTokens;
+      if (!isPrompt) choiceRead.numTokens += numTokensIn(chunk);
       const scored = scoredTokensOf(chunk, asked.options);
       if (text === '' && !scored && !finishReason) continue;
       const { model } = response;
-      const choice = {
-        index: firstIndex + index,
-        text,
-        logprobs: null,
-        finish_reason: finishReason ?? null,
-      };
+      const choice = { index: firstIndex + index, text, logprobs: null, finish_reason: finishReason ?? null };
       // The prompt's length is known with the first token, or with its logprobs. Chunks before a restart are void.
       if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
       }
       answer.setModel(model);
-      const described = scored && (await this.#tokenTexts.describe(scored, model.id, offsets[index] ?? 0));
-      offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
-      for (const prompt of echoed.splice(0)) send(prompt, counts.ofPrompt);
-      send({ ...choice, logprobs: described ?? null }, usage);
+      const usage = toUsage(numPromptTokens, choiceRead.numTokens);
+      const logprobs = scored
+        ? await this.#tokenTexts.describe(scored, model.id, choiceRead.numCharacters)
+        : null;
+      choiceRead.numCharacters += logprobs?.tokens.join('').length ?? 0;
+      for (const prompt of echoed.splice(0)) send(prompt, toUsage(numPromptTokens, 0));
+      send({ ...choice, logprobs }, usage);
     }
     const result = await response.result();
     answer.setModel(response.model);
@@ -171,11 +166,63 @@ class Completions {
   }
 }
 
+interface Head {
+  readonly id: string;
+  readonly object: 'text_completion';
+  readonly created: number;
+  readonly model: string;
+  readonly system_fingerprint: string;
+}
+
+/** The fields that an answer, or every chunk of a stream, begins with: they name the model that generated the first token. */
+class CompletionAnswer {
+  readonly #exchange: Exchange;
+  readonly #asked: CompletionRequest;
+  readonly #createdAtMs = Date.now();
+  #head: Head | undefined;
+
+  constructor(exchange: Exchange, asked: CompletionRequest) {
+    this.#exchange = exchange;
+    this.#asked = asked;
+  }
+
+  get head(): Head {
+    if (!this.#head) throw new Error('An answer has a head once it has a token.');
+    return this.#head;
+  }
+
+  /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
+  setModel(model: ServedModel | undefined): void {
+    if (!model) throw new Error('A request has a token before a model has started it.');
+    if (this.#head && this.#head.model !== model.id) throw modelReplaced();
+    checkModel(this.#asked.model, model.id);
+    this.#head ??= {
+      id: `cmpl-${this.#exchange.requestId}`,
+      object: 'text_completion',
+      created: Math.floor(this.#createdAtMs / 1000),
+      model: model.id,
+      system_fingerprint: fingerprintOf(model),
+    };
+  }
+
+  /** @throws HttpError where something of it was sent, which cannot be taken back. */
+  beginAnew(): void {
+    if (this.#exchange.hasContent) throw modelReplaced();
+    this.#head = undefined;
+  }
+}
+
+/** The same for the same model, backend, precision and version of Tabserve. */
+function fingerprintOf({ id, backend, precision }: ServedModel): string {
+  const parts = JSON.stringify([id, precision, backend, VERSION]);
+  return `fp_${createHash('sha256').update(parts).digest('hex').slice(0, 12)}`;
+}
+
 /** The tokens of a choice's text with their logprobs, those of an echoed prompt first. Undefined if none were asked for. */
 function scoredTokensOf(
   { promptLogprobs, logprobs }: Pick<GenerationChoice, 'promptLogprobs' | 'logprobs'>,
   { echo, logprobs: numLogprobs }: GenerationOptions,
-): readonly ScoredToken[] | undefined {
+): readonly PromptTokenLogprobs[] | undefined {
   if (numLogprobs === undefined || (!promptLogprobs && !logprobs)) return undefined;
   return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
 }
@@ -184,40 +231,6 @@ interface Usage {
   readonly prompt_tokens: number;
   readonly completion_tokens: number;
   readonly total_tokens: number;
-}
-
-/** Counts the tokens of a prompt and its choices as they arrive. */
-class TokenCounts {
-  /** Whether the first chunk of each choice is the prompt. */
-  readonly #echo: boolean;
-  #numPromptTokens = 0;
-  #numOutputTokens: number[] = [];
-
-  constructor(echo: boolean) {
-    this.#echo = echo;
-  }
-
-  isPrompt({ index }: GenerationChunk): boolean {
-    return this.#echo && this.#numOutputTokens[index] === undefined;
-  }
-
-  get ofPrompt(): Usage {
-    return toUsage(this.#numPromptTokens, 0);
-  }
-
-  /** @returns The usage of the chunk's choice so far. */
-  add(chunk: GenerationChunk): Usage {
-    const { index, numPromptTokens, promptLogprobs, isRestart } = chunk;
-    if (isRestart) {
-      this.#numOutputTokens = [];
-      return this.ofPrompt;
-    }
-    this.#numPromptTokens = numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
-    const numTokens = this.isPrompt(chunk) ? 0 : numTokensIn(chunk);
-    const numOutputTokens = (this.#numOutputTokens[index] ?? 0) + numTokens;
-    this.#numOutputTokens[index] = numOutputTokens;
-    return toUsage(this.#numPromptTokens, numOutputTokens);
-  }
 }
 
 /** An end token counts although no chunk has its id. Without ids, an upstream's chunk counts as one token. */

@@ -1,5 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
 import type { ModelInfo } from '../../src/worker/protocol/models.ts';
+import { HttpError } from '../http/http-error.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 
 type ModelServer = Pick<Serve, 'status' | 'ready'>;
@@ -16,4 +17,18 @@ export async function servedModel(serve: ModelServer, signal: AbortSignal): Prom
   const { model: next } = await untilAborted(serve.ready(), signal);
   if (!next) throw new Error('A worker that is ready has a model.');
   return next;
+}
+
+/** @throws HttpError 404 where the caller asks for another model than the one that serves. */
+export function checkModel(asked: string | undefined, served: string): void {
+  if (asked === undefined || asked === served) return;
+  const message = `The model \`${asked}\` does not serve: \`${served}\` does.`;
+  throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
+}
+
+/** A text that began with one model cannot go on with another. */
+export function modelReplaced(): HttpError {
+  return new HttpError(503, 'Another model took over in the middle of the answer: ask again.', {
+    code: 'MODEL_REPLACED',
+  });
 }

@@ -1,10 +1,9 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import { HttpError } from '../http/http-error.ts';
 import { getRoute, type Route } from '../http/router.ts';
-import { servedModel } from './served-model.ts';
+import { checkModel, servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
 
-const PLAIN_TEXT = 'text/plain; charset=utf-8';
+export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 /** `GET /v1/models` and `GET /v1/models/{id}`: the model that serves. */
 export function modelRoutes(serve: Serve): readonly Route[] {
@@ -19,17 +18,10 @@ export function modelRoutes(serve: Serve): readonly Route[] {
     }),
     getRoute('/v1/models/*', async (exchange) => {
       const model = await describe(exchange.signal);
-      if (model.id !== exchange.rest) throw modelNotFound(exchange.rest, model.id);
+      checkModel(exchange.rest, model.id);
       exchange.sendJson(200, model);
     }),
   ];
-}
-
-export function modelNotFound(asked: string, served: string): HttpError {
-  return new HttpError(404, `The model \`${asked}\` does not serve: \`${served}\` does.`, {
-    code: 'model_not_found',
-    param: 'model',
-  });
 }
 
 /** `GET /healthz`: 200 if the text generator can answer now. */

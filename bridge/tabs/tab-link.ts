@@ -10,7 +10,7 @@ import type { KnobSettings } from '../../src/worker/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';
-import type { TabOwner } from './own-browser.ts';
+import type { TabOwner } from './tab-sockets.ts';
 
 export interface TabLinkOptions {
   /** Where the user can open a tab. */

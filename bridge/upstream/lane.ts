@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-import { createParser } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 import { HttpError } from '../http/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
-import { fetchUpstream, isEventStream, unreachable } from './upstream-client.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
 type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
 
@@ -24,7 +23,8 @@ export class Lane {
   readonly #upstream: UpstreamOptions;
   readonly #response: ServerResponse;
   readonly #running = new Map<string, AbortController>();
-  readonly #closed: Promise<void>;
+  /** Resolves when the worker has left. */
+  readonly closed: Promise<void>;
   /** Set while the connection's buffer is full. */
   #drained: Promise<void> | undefined;
 
@@ -33,7 +33,7 @@ export class Lane {
     this.#response = response;
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.flushHeaders();
-    this.#closed = new Promise((resolve) =>
+    this.closed = new Promise((resolve) =>
       response.once('close', () => {
         for (const abort of this.#running.values()) abort.abort();
         resolve();
@@ -60,9 +60,8 @@ export class Lane {
 
   async #run(requestId: string, body: Buffer<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     try {
-      const answer = await fetchUpstream(this.#upstream, {
+      const answer = await fetchUpstream(this.#upstream, '/v1/completions', {
         method: 'POST',
-        path: '/v1/completions',
         headers: {
           accept: 'text/event-stream',
           'content-type': 'application/json',
@@ -84,20 +83,10 @@ export class Lane {
 
   async #stream(requestId: string, body: ReadableStream<Uint8Array>): Promise<void> {
     await this.#send('head', requestId, '');
-    let events: string[] = [];
-    const parser = createParser({
-      maxBufferSize: MAX_EVENT_LENGTH,
-      onEvent: ({ data }) => events.push(data),
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') throw error;
-      },
-    });
-    const decoder = new TextDecoder();
-    for await (const piece of body) {
-      parser.feed(decoder.decode(piece, { stream: true }));
-      for (const data of events) await this.#send('data', requestId, data);
-      events = [];
-    }
+    const events = body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ maxBufferSize: MAX_EVENT_LENGTH }));
+    for await (const { data } of events) await this.#send('data', requestId, data);
     await this.#send('end', requestId, '');
   }
 
@@ -124,6 +113,6 @@ export class Lane {
         resolve();
       }),
     );
-    await Promise.race([this.#drained, this.#closed]);
+    await Promise.race([this.#drained, this.closed]);
   }
 }
