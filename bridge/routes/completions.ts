@@ -13,116 +13,109 @@ import type { Exchange } from '../http/exchange.ts';
 import { readJson } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 import { VERSION } from '../version.ts';
-import { TokenTexts, type CompletionLogprobs, type PromptLogprobs } from './completion-logprobs.ts';
+import { TokenTexts } from './completion-logprobs.ts';
 import { inOpenAiNames, readCompletionRequest, type CompletionRequest } from './completion-request.ts';
 import { allOrNone } from './deployments.ts';
 import { checkModel, modelReplaced, servedModel } from './served-model.ts';
 
-interface Choice {
-  readonly index: number;
-  readonly text: string;
-  readonly logprobs: CompletionLogprobs | null;
-  readonly finish_reason: string | null;
-  /** vLLM's field, if it was asked for. */
-  readonly prompt_logprobs?: PromptLogprobs;
-}
-
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
 export function completionsRoute(serve: Serve): Route {
-  const completions = new Completions(serve);
-  return workRoute('/v1/completions', (exchange) => completions.answer(exchange));
-}
-
-class Completions {
-  readonly #serve: Serve;
-  readonly #tokenTexts: TokenTexts;
-
-  constructor(serve: Serve) {
-    this.#serve = serve;
-    this.#tokenTexts = new TokenTexts(serve);
-  }
-
-  async answer(exchange: Exchange): Promise<void> {
+  const tokenTexts = new TokenTexts(serve);
+  return workRoute('/v1/completions', async (exchange) => {
     const asked = readCompletionRequest(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
-    const { id: model } = await servedModel(this.#serve, exchange.signal);
-    checkModel(asked.model, model);
-    const answer = new CompletionAnswer(exchange, asked);
+    const { id } = await servedModel(serve, exchange.signal);
+    checkModel(asked.model, id);
+    const completion = new Completion(serve, tokenTexts, exchange, asked);
     try {
-      await (asked.isStream
-        ? this.#stream(exchange, asked, answer)
-        : this.#complete(exchange, asked, answer));
+      await (asked.isStream ? completion.stream() : completion.answer());
     } catch (error) {
       throw inOpenAiNames(error);
     }
+  });
+}
+
+/** The answer to one request. */
+class Completion {
+  readonly #serve: Serve;
+  readonly #tokenTexts: TokenTexts;
+  readonly #exchange: Exchange;
+  readonly #asked: CompletionRequest;
+  readonly #createdAtMs = Date.now();
+  #head: Head | undefined;
+
+  constructor(serve: Serve, tokenTexts: TokenTexts, exchange: Exchange, asked: CompletionRequest) {
+    this.#serve = serve;
+    this.#tokenTexts = tokenTexts;
+    this.#exchange = exchange;
+    this.#asked = asked;
   }
 
-  async #complete(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
-    const results = await this.#ask(exchange, asked, async (response) => {
-      const result = await response.result();
-      answer.setModel(response.model);
-      return result;
-    });
+  async answer(): Promise<void> {
+    const results = await this.#ask((response) => this.#resultOf(response));
     const choices = results.flatMap((result) => result.choices);
-    exchange.sendJson(200, {
-      ...answer.head,
-      choices: await Promise.all(
-        choices.map((choice, index) => this.#describe(choice, index, asked, answer.head.model)),
-      ),
+    this.#exchange.sendJson(200, {
+      ...this.#knownHead,
+      choices: await Promise.all(choices.map((choice, index) => this.#describe(choice, index))),
       usage: usageOf(results),
     });
   }
 
-  async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
-    const stream = new EventStream(exchange);
-    const results = await this.#ask(exchange, asked, async (response, index) => {
+  async stream(): Promise<void> {
+    const { numChoicesPerPrompt, usage } = this.#asked;
+    const stream = new EventStream(this.#exchange);
+    const results = await this.#ask(async (response, index) => {
       // An earlier refusal is answered with its own status.
       await response.accepted();
       stream.open();
-      return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice, usage) =>
-        stream.send({ ...answer.head, choices: [choice], ...usageIn(asked, usage) }),
-      );
+      return this.#pass(response, index * numChoicesPerPrompt, stream);
     });
-    if (asked.usage.isIncluded) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
+    if (usage.isIncluded) stream.send({ ...this.#knownHead, choices: [], usage: usageOf(results) });
     stream.end();
   }
 
   /** Submits the prompts as one turn, and collects what `take` makes of each response. */
-  #ask<Result>(
-    exchange: Exchange,
-    { prompts, options, user }: CompletionRequest,
-    take: (response: GenerationResponse, index: number) => Promise<Result>,
-  ): Promise<Result[]> {
-    const generator = this.#serve.getHandle('text-generator', exchange.callerOf(user));
-    return allOrNone(exchange.signal, (signal) =>
+  #ask(
+    take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
+  ): Promise<GenerationResult[]> {
+    const { prompts, options, user } = this.#asked;
+    const generator = this.#serve.getHandle('text-generator', this.#exchange.callerOf(user));
+    return allOrNone(this.#exchange.signal, (signal) =>
       generator.remoteAll(prompts, { ...options, signal }).map(take),
     );
+  }
+
+  async #resultOf(response: GenerationResponse): Promise<GenerationResult> {
+    const result = await response.result();
+    this.#setModel(response.model);
+    return result;
   }
 
   /** Passes a prompt's chunks on as they come. An echoed prompt is sent with the first token. */
   async #pass(
     response: GenerationResponse,
     firstIndex: number,
-    asked: CompletionRequest,
-    answer: CompletionAnswer,
-    send: (choice: Choice, usage: Usage) => void,
+    stream: EventStream,
   ): Promise<GenerationResult> {
+    const { options, usage } = this.#asked;
+    const send = (choice: object, used: Usage): void =>
+      stream.send({ ...this.#knownHead, choices: [choice], ...usageIn(usage, used) });
     /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
     let read: { numTokens: number; numCharacters: number }[] = [];
-    let echoed: Choice[] = [];
+    let echoed: object[] = [];
     let numPromptTokens = 0;
     for await (const chunk of response) {
       const { index, text, finishReason, promptLogprobs, isRestart } = chunk;
       if (isRestart) {
-        answer.beginAnew();
+        this.#beginAnew();
         [read, echoed] = [[], []];
         continue;
       }
-      const isPrompt = asked.options.echo && !read[index];
+      const isPrompt = options.echo && !read[index];
       const choiceRead = (read[index] ??= { numTokens: 0, numCharacters: 0 });
       numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? numPromptTokens;
       if (!isPrompt) choiceRead.numTokens += numTokensIn(chunk);
-      const scored = scoredTokensOf(chunk, asked.options);
+      const scored = scoredTokensOf(chunk, options);
       if (text === '' && !scored && !finishReason) continue;
       const { model } = response;
       const choice = { index: firstIndex + index, text, logprobs: null, finish_reason: finishReason ?? null };
@@ -131,28 +124,22 @@ class Completions {
         echoed.push(choice);
         continue;
       }
-      answer.setModel(model);
-      const usage = toUsage(numPromptTokens, choiceRead.numTokens);
-      const logprobs = scored
-        ? await this.#tokenTexts.describe(scored, model.id, choiceRead.numCharacters)
-        : null;
+      this.#setModel(model);
+      const used = toUsage(numPromptTokens, choiceRead.numTokens);
+      const logprobs =
+        scored && (await this.#tokenTexts.describe(scored, model.id, choiceRead.numCharacters));
       choiceRead.numCharacters += logprobs?.tokens.join('').length ?? 0;
       for (const prompt of echoed.splice(0)) send(prompt, toUsage(numPromptTokens, 0));
-      send({ ...choice, logprobs }, usage);
+      send({ ...choice, logprobs: logprobs ?? null }, used);
     }
-    const result = await response.result();
-    answer.setModel(response.model);
-    return result;
+    return this.#resultOf(response);
   }
 
-  async #describe(
-    choice: GenerationChoice,
-    index: number,
-    { options, hasPromptLogprobs }: CompletionRequest,
-    model: string,
-  ): Promise<Choice> {
+  async #describe(choice: GenerationChoice, index: number): Promise<object> {
+    const { options, hasPromptLogprobs } = this.#asked;
     const { text, generatedText, promptLogprobs, finishReason } = choice;
     const scored = scoredTokensOf(choice, options);
+    const { model } = this.#knownHead;
     return {
       index,
       text: options.echo ? text : generatedText,
@@ -164,35 +151,14 @@ class Completions {
         }),
     };
   }
-}
 
-interface Head {
-  readonly id: string;
-  readonly object: 'text_completion';
-  readonly created: number;
-  readonly model: string;
-  readonly system_fingerprint: string;
-}
-
-/** The fields that an answer, or every chunk of a stream, begins with: they name the model that generated the first token. */
-class CompletionAnswer {
-  readonly #exchange: Exchange;
-  readonly #asked: CompletionRequest;
-  readonly #createdAtMs = Date.now();
-  #head: Head | undefined;
-
-  constructor(exchange: Exchange, asked: CompletionRequest) {
-    this.#exchange = exchange;
-    this.#asked = asked;
-  }
-
-  get head(): Head {
+  get #knownHead(): Head {
     if (!this.#head) throw new Error('An answer has a head once it has a token.');
     return this.#head;
   }
 
   /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
-  setModel(model: ServedModel | undefined): void {
+  #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
     if (this.#head && this.#head.model !== model.id) throw modelReplaced();
     checkModel(this.#asked.model, model.id);
@@ -206,10 +172,19 @@ class CompletionAnswer {
   }
 
   /** @throws HttpError where something of it was sent, which cannot be taken back. */
-  beginAnew(): void {
+  #beginAnew(): void {
     if (this.#exchange.hasContent) throw modelReplaced();
     this.#head = undefined;
   }
+}
+
+/** The fields that an answer, or every chunk of a stream, begins with: they name the model that generated the first token. */
+interface Head {
+  readonly id: string;
+  readonly object: 'text_completion';
+  readonly created: number;
+  readonly model: string;
+  readonly system_fingerprint: string;
 }
 
 /** The same for the same model, backend, precision and version of Tabserve. */
@@ -227,11 +202,7 @@ function scoredTokensOf(
   return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
 }
 
-interface Usage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-}
+type Usage = ReturnType<typeof toUsage>;
 
 /** An end token counts although no chunk has its id. Without ids, an upstream's chunk counts as one token. */
 function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number {
@@ -239,7 +210,7 @@ function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number 
 }
 
 /** The field `usage` of a chunk, if it has one. */
-function usageIn({ usage: { isIncluded, isContinuous } }: CompletionRequest, usage: Usage): object {
+function usageIn({ isIncluded, isContinuous }: CompletionRequest['usage'], usage: Usage): object {
   if (isContinuous) return { usage };
   return isIncluded ? { usage: null } : {};
 }
@@ -253,7 +224,7 @@ function usageOf(results: readonly GenerationResult[]): Usage {
   );
 }
 
-function toUsage(promptTokens: number, completionTokens: number): Usage {
+function toUsage(promptTokens: number, completionTokens: number) {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
