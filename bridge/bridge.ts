@@ -35,16 +35,7 @@ import {
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import {
-  healthRoute,
-  metricsRoute,
-  modelRoutes,
-  PLAIN_TEXT,
-  probeRoutes,
-  routesRoute,
-  tabOutage,
-  versionRoute,
-} from './routes/service.ts';
+import { modelRoutes, PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { untilAborted } from './http/until-aborted.ts';
@@ -125,7 +116,6 @@ export class Bridge {
     this.#allowsPriority = allowsPriority;
     this.#tabs = new TabLink({ url, graceMs, hub });
     this.serve = this.#tabs.serve;
-    const isServed = (): boolean => this.#tabs.isServed && !this.#refusal;
     const sendToken = (exchange: Exchange): void => exchange.send(200, PLAIN_TEXT, this.#sockets.token);
     this.#routes = [
       ...(upstream ? upstreamRoutes(upstream) : []),
@@ -136,11 +126,12 @@ export class Bridge {
       completionsRoute(this.serve),
       ...modelRoutes(this.serve),
       ...tokenRoutes(this.serve),
-      metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
-      healthRoute(this.serve, isServed),
-      ...probeRoutes(upstream ? () => probeUpstream(upstream) : tabOutage(this.serve, isServed)),
-      routesRoute(this.serve),
-      versionRoute(),
+      ...serviceRoutes({
+        serve: this.serve,
+        isServed: () => this.#tabs.isServed && !this.#refusal,
+        probe: upstream && (() => probeUpstream(upstream)),
+        ownMetrics: () => this.#metrics.toText(),
+      }),
       { ...getRoute(BRIDGE_FOLDER + TOKEN_PATH, sendToken), isPageOnly: true },
     ];
   }

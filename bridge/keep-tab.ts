@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events';
+
 import { systemClock } from '../src/batching/clock.ts';
 import { BridgeError, launchReasonOf } from './errors.ts';
 
@@ -61,7 +63,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function aborted(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve('');
-    else signal.addEventListener('abort', () => resolve(''), { once: true });
+    addAbortListener(signal, () => resolve(''));
   });
 }

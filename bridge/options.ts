@@ -15,7 +15,7 @@ export interface CommandLineOptions {
   /** Whether to start a browser without a window as the tab that serves. */
   readonly isHeadless: boolean;
   /** Where the page runs its model. By default the page chooses. */
-  readonly backend?: 'webgpu' | 'wasm';
+  readonly backend?: 'webgpu' | 'wasm' | undefined;
   /** Origins of other pages that may send requests. */
   readonly allowedOrigins: readonly string[];
   /** Whether clients may choose the `priority` of their requests. */
@@ -26,7 +26,7 @@ export interface CommandLineOptions {
   /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
-  readonly upstream?: Omit<UpstreamOptions, 'apiKey'>;
+  readonly upstream?: Omit<UpstreamOptions, 'apiKey'> | undefined;
   readonly help: boolean;
 }
 
@@ -75,8 +75,8 @@ export function parseOptions(args: readonly string[]): CommandLineOptions {
     drainMs: parseInteger('drain-ms', values['drain-ms'], MAX_DRAIN_MS),
     logLevel: parseChoice('log', `one of ${LOG_LEVELS.join(', ')}`, LOG_LEVELS, values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
-    ...parseBackend(values.backend, values.upstream),
-    ...parseUpstream(values.upstream, values['upstream-model']),
+    backend: parseBackend(values.backend, values.upstream),
+    upstream: parseUpstream(values.upstream, values['upstream-model']),
     help: values.help,
   };
 }
@@ -118,24 +118,18 @@ function parseInteger(option: string, text: string, max: number): number {
 
 const BACKENDS = ['webgpu', 'wasm'] as const;
 
-function parseBackend(
-  text: string | undefined,
-  upstream: string | undefined,
-): Pick<CommandLineOptions, 'backend'> {
-  if (text === undefined) return {};
+function parseBackend(text: string | undefined, upstream: string | undefined): CommandLineOptions['backend'] {
+  if (text === undefined) return undefined;
   const backend = parseChoice('backend', BACKENDS.join(' or '), BACKENDS, text);
-  if (upstream === undefined) return { backend };
+  if (upstream === undefined) return backend;
   const message =
     'Expected `--backend` without `--upstream`, which runs the model elsewhere: leave out one of them.';
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 
-function parseUpstream(
-  text: string | undefined,
-  model: string | undefined,
-): Pick<CommandLineOptions, 'upstream'> {
-  if (text !== undefined) return { upstream: { url: parseUpstreamUrl(text), model } };
-  if (model === undefined) return {};
+function parseUpstream(text: string | undefined, model: string | undefined): CommandLineOptions['upstream'] {
+  if (text !== undefined) return { url: parseUpstreamUrl(text), model };
+  if (model === undefined) return undefined;
   const message =
     'Expected `--upstream-model` to come with `--upstream`, which names the server of that model.';
   throw new BridgeError('INVALID_ARGUMENT', message);

@@ -30,7 +30,11 @@ export async function readInput({ request, url }: Exchange, mainField: string): 
   const isJson = mediaTypeOf(request) === JSON_TYPE;
   const json = isJson ? readFields(await readJson(request)) : {};
   const form = isJson ? new URLSearchParams() : await readForm(request, mainField);
-  for (const name of [...form.keys(), ...Object.keys(json)]) if (params.has(name)) throw givenTwice(name);
+  const twice = [...form.keys(), ...Object.keys(json)].find((name) => params.has(name));
+  if (twice !== undefined) {
+    const message = `\`${twice}\` is in the query and in the body: give it in one of them.`;
+    throw HttpError.invalid(twice, message);
+  }
   for (const [name, value] of form) params.append(name, value);
   return { params, json };
 }
@@ -65,11 +69,6 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
     fields.append(name, value);
   }
   return fields;
-}
-
-function givenTwice(name: string): HttpError {
-  const message = `\`${name}\` is in the query and in the body: give it in one of them.`;
-  return HttpError.invalid(name, message);
 }
 
 function notReadable(type: string, reason: string): HttpError {

@@ -14,13 +14,6 @@ export type Prompt = string | readonly number[];
 /** A request to `POST /v1/completions`. */
 export type CompletionRequest = ReturnType<typeof readCompletionRequest>;
 
-interface UsageInStream {
-  /** The stream ends with a chunk that has the usage. */
-  readonly isIncluded: boolean;
-  /** Each chunk has the usage of its choice so far: vLLM's option. */
-  readonly isContinuous: boolean;
-}
-
 /** With `n` continuations of each, this bounds the cost of one request. */
 const MAX_PROMPTS = 64;
 
@@ -86,7 +79,7 @@ export function readCompletionRequest(body: unknown) {
     model: own.model,
     prompts: readPrompts(given['prompt']),
     numChoicesPerPrompt: own.n ?? 1,
-    options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...withPromptLogprobs(readOptions(given)) },
+    options: readOptions(given),
     /** Whether the answer has a `prompt_logprobs` field of its own. */
     hasPromptLogprobs,
     isStream,
@@ -120,10 +113,7 @@ function parseOwnFields(given: object): v.InferOutput<typeof OWN_FIELDS> {
   );
 }
 
-function readStreamOptions(
-  options: Readonly<Record<string, unknown>> | undefined,
-  isStream: boolean,
-): UsageInStream {
+function readStreamOptions(options: Readonly<Record<string, unknown>> | undefined, isStream: boolean) {
   if (!options) return { isIncluded: false, isContinuous: false };
   if (!isStream)
     throw HttpError.invalid('stream_options', '`stream_options` goes with `stream: true` alone.');
@@ -133,7 +123,12 @@ function readStreamOptions(
     if (typeof value === 'boolean') return value;
     throw HttpError.invalid('stream_options', `Expected \`stream_options.${name}\` to be true or false.`);
   });
-  return { isIncluded, isContinuous: isIncluded && isContinuous };
+  return {
+    /** The stream ends with a chunk that has the usage. */
+    isIncluded,
+    /** Each chunk has the usage of its choice so far: vLLM's option. */
+    isContinuous: isIncluded && isContinuous,
+  };
 }
 
 /** `include_obfuscation` pads chunks to hide their sizes from eavesdroppers, of which there are none on this machine. */
@@ -158,22 +153,18 @@ function checkBestOf({ best_of: bestOf, n = 1 }: v.InferOutput<typeof OWN_FIELDS
 }
 
 function readOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
-  const named = Object.fromEntries(
-    HTTP_NAMES.filter(([, theirs]) => given[theirs] !== undefined).map(([ours, theirs]) => [
-      ours,
-      given[theirs],
-    ]),
+  const named: GenerationOptions = Object.fromEntries(
+    HTTP_NAMES.map(([ours, theirs]) => [ours, given[theirs]]).filter(([, value]) => value !== undefined),
   );
-  // vLLM also takes -1 for all.
-  return named['topK'] === -1 ? { ...named, topK: 0 } : named;
-}
-
-/** An echo with logprobs has the prompt's logprobs too. */
-function withPromptLogprobs(options: GenerationOptions): GenerationOptions {
-  const { echo, logprobs, promptLogprobs } = options;
-  return echo && logprobs !== undefined
-    ? { ...options, promptLogprobs: promptLogprobs ?? logprobs }
-    : options;
+  const { topK, echo, logprobs, promptLogprobs } = named;
+  return {
+    maxNewTokens: DEFAULT_MAX_TOKENS,
+    ...named,
+    // vLLM also takes -1 for all.
+    ...(topK === -1 && { topK: 0 }),
+    // An echo with logprobs has the prompt's logprobs too.
+    ...(echo && logprobs !== undefined && { promptLogprobs: promptLogprobs ?? logprobs }),
+  };
 }
 
 function readPrompts(prompt: unknown): readonly Prompt[] {

@@ -94,17 +94,20 @@ export class UpstreamGenerator implements PromptGenerator {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
       onEnd: () => this.#finish(requestId, stream),
-      onError: (error) => this.#end(requestId, error, 'error'),
+      onError: (error) => this.#end(requestId, error),
     });
     return { numPromptTokens: 0, numSequences: n };
   }
 
   cancel(requestId: RequestId): void {
-    this.#abort(requestId, RequestCancelledError.because(undefined), 'abort');
+    this.fail(requestId, RequestCancelledError.because(undefined));
   }
 
-  fail(requestId: RequestId, error: Error): void {
-    this.#abort(requestId, error, 'error');
+  /** Ends the request here and at the upstream. */
+  fail(requestId: RequestId, error: unknown): void {
+    if (!this.#streams.has(requestId)) return;
+    this.#options.lane.cancel(requestId);
+    this.#end(requestId, error);
   }
 
   dropAll(): Promise<void> {
@@ -124,7 +127,7 @@ export class UpstreamGenerator implements PromptGenerator {
     try {
       this.#tell(read(nowMs), nowMs);
     } catch (error) {
-      this.#abort(requestId, error, 'error');
+      this.fail(requestId, error);
     }
   }
 
@@ -146,15 +149,9 @@ export class UpstreamGenerator implements PromptGenerator {
     if (measured.length > 0) stats.recordMeasured(measured, busyMs);
   }
 
-  /** Ends the request here and at the upstream. */
-  #abort(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
-    if (!this.#streams.has(requestId)) return;
-    this.#options.lane.cancel(requestId);
-    this.#end(requestId, error, finishReason);
-  }
-
-  #end(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
+  #end(requestId: RequestId, error: unknown): void {
     if (!this.#streams.delete(requestId)) return;
+    const finishReason = error instanceof RequestCancelledError ? 'abort' : 'error';
     const failed: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
     this.#tell(
       { updates: [failed], measured: [{ type: 'failed', finishReason }] },
