@@ -12,14 +12,7 @@ import {
 } from '../src/worker/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
 import { Exchange } from './http/exchange.ts';
-import {
-  allowOrigin,
-  answerPreflight,
-  Guard,
-  isNavigation,
-  isPreflight,
-  namesTwoHosts,
-} from './http/guard.ts';
+import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
@@ -245,10 +238,7 @@ export class Bridge {
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url) throw invalidUrl(request);
     if (!route) throw HttpError.notFound(url.pathname);
-    if (origin !== undefined && isPreflight(request)) {
-      answerPreflight(exchange);
-      return;
-    }
+    if (origin !== undefined && answerPreflight(exchange)) return;
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
     const answerUntilAborted = (): Promise<void> => untilAborted(answer(), exchange.signal);

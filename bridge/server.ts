@@ -5,11 +5,11 @@ import type { Duplex } from 'node:stream';
 
 import type { Bridge } from './bridge.ts';
 import { BridgeError, codeOf } from './errors.ts';
+import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
 import { limitConnections } from './http/connection-limit.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
-import { STALL_TIMEOUT_MS } from './http/stall.ts';
 import type { CommandLineOptions } from './options.ts';
 import { serveStaticFiles, type StaticFilesOptions } from './static-files.ts';
 

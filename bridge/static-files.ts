@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
@@ -19,6 +19,8 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
+const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
+
 export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
@@ -28,15 +30,13 @@ export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hu
   readonly marks: string;
 }
 
-export type StaticFiles = (request: IncomingMessage, response: ServerResponse) => void;
-
 /** Serves the built page. The file list is read once: rebuild, then restart. */
 export function serveStaticFiles({
   root,
   hub = [],
   policy = contentSecurityPolicy(hub),
   marks,
-}: StaticFilesOptions): StaticFiles {
+}: StaticFilesOptions): RequestListener {
   if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
@@ -45,7 +45,7 @@ export function serveStaticFiles({
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (serveMarkedPage && isPage(request)) serveMarkedPage(request, response);
+    else if (serveMarkedPage && PAGE.test(request.url ?? '/')) serveMarkedPage(request, response);
     else serveFile(request, response, () => refuse(response, HttpError.notFound(request.url ?? '/')));
   };
 }
@@ -63,12 +63,8 @@ function refuse(response: ServerResponse, error: HttpError): void {
   response.end(`${JSON.stringify(error)}\n`);
 }
 
-function isPage({ url = '/' }: IncomingMessage): boolean {
-  return /^\/(?:index\.html)?(?:\?|$)/.test(url);
-}
-
 /** The page with the marks in its head. */
-function markedPage(path: string, marks: string): StaticFiles {
+function markedPage(path: string, marks: string): RequestListener {
   const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', () => `<head>\n    ${marks}`));
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
   return (request, response) => {

@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from '../../src/batching/clock.ts';
-import type { Exchange } from './exchange.ts';
-import { watchStall } from './stall.ts';
+import { watchStall, type Exchange } from './exchange.ts';
 
 /** Limit of what a client has not read of its stream. */
 const MAX_BACKLOG_BYTES = 2 ** 20;

@@ -5,7 +5,6 @@ import { systemClock } from '../../src/batching/clock.ts';
 import type { Caller } from '../../src/worker/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
-import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
 
 /** A client's own `x-request-id`. */
@@ -33,6 +32,8 @@ export class Exchange {
   hasContent = false;
   readonly #allowsPriority: boolean;
   readonly #controller = new AbortController();
+  /** Aborts when the client leaves or its time is up. */
+  readonly signal: AbortSignal = this.#controller.signal;
 
   /** @param allowsPriority Whether the operator lets clients choose a `priority`. */
   constructor(
@@ -49,11 +50,6 @@ export class Exchange {
     this.#allowsPriority = allowsPriority;
     this.requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', this.requestId);
-  }
-
-  /** Aborts when the client leaves or its time is up. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** The caller whose turn this request takes. */
@@ -80,10 +76,9 @@ export class Exchange {
    */
   async run(handle: (exchange: Exchange) => Promise<void>): Promise<unknown> {
     const { response } = this;
-    const onClose = (): void => {
+    response.once('close', () => {
       if (!response.writableFinished) this.#controller.abort(new DisconnectedError());
-    };
-    response.once('close', onClose);
+    });
     // A client may leave during a write: `close` follows.
     response.on('error', () => undefined);
     let cancelTimer: (() => void) | undefined;
@@ -144,4 +139,21 @@ export class Exchange {
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** A client that reads nothing of its answer for this long is cut. */
+export const STALL_TIMEOUT_MS = 30_000;
+
+/**
+ * Cuts a client that stops reading. Call it when an answer fills the connection's buffer, and when it has ended. Each piece
+ * that the client reads restarts the time; more data to send does not.
+ */
+export function watchStall(response: ServerResponse): void {
+  const { socket } = response;
+  if (!socket || socket.timeout) return;
+  socket.setTimeout(STALL_TIMEOUT_MS);
+  response.once('drain', () => {
+    // After the end, the server sets its keep-alive timeout itself.
+    if (!response.writableEnded) socket.setTimeout(0);
+  });
 }

@@ -121,17 +121,18 @@ export function allowOrigin({ response }: Exchange, origin: string): void {
   response.setHeader('Vary', 'Origin');
 }
 
-/** Browsers send a preflight before requests that a form could not make. */
-export function isPreflight({ method, headers }: IncomingMessage): boolean {
-  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-}
-
-/** Allows every header that the client asks for: unknown ones are ignored. */
-export function answerPreflight({ request, response }: Exchange): void {
+/**
+ * Browsers send a preflight before requests that a form could not make. The answer allows every header that the client asks
+ * for: unknown ones are ignored. Returns false for any other request.
+ */
+export function answerPreflight({ request, response }: Exchange): boolean {
+  const { headers, method } = request;
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
   response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
-  response.setHeader('Access-Control-Allow-Headers', request.headers['access-control-request-headers'] ?? '');
+  response.setHeader('Access-Control-Allow-Headers', headers['access-control-request-headers'] ?? '');
   response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
-  if (request.headers['access-control-request-private-network'])
+  if (headers['access-control-request-private-network'])
     response.setHeader('Access-Control-Allow-Private-Network', 'true');
   response.writeHead(204).end();
+  return true;
 }

@@ -41,8 +41,9 @@ class Completion {
   readonly #tokenTexts: TokenTexts;
   readonly #exchange: Exchange;
   readonly #asked: CompletionRequest;
-  readonly #createdAtMs = Date.now();
-  #head: Head | undefined;
+  readonly #created = Math.floor(Date.now() / 1000);
+  /** The model that generated the first token. */
+  #model: ServedModel | undefined;
 
   constructor(serve: Serve, tokenTexts: TokenTexts, exchange: Exchange, asked: CompletionRequest) {
     this.#serve = serve;
@@ -55,7 +56,7 @@ class Completion {
     const results = await this.#ask((response) => this.#resultOf(response));
     const choices = results.flatMap((result) => result.choices);
     this.#exchange.sendJson(200, {
-      ...this.#knownHead,
+      ...this.#head,
       choices: await Promise.all(choices.map((choice, index) => this.#describe(choice, index))),
       usage: usageOf(results),
     });
@@ -70,7 +71,7 @@ class Completion {
       stream.open();
       return this.#pass(response, index * numChoicesPerPrompt, stream);
     });
-    if (usage.isIncluded) stream.send({ ...this.#knownHead, choices: [], usage: usageOf(results) });
+    if (usage.isIncluded) stream.send({ ...this.#head, choices: [], usage: usageOf(results) });
     stream.end();
   }
 
@@ -99,7 +100,7 @@ class Completion {
   ): Promise<GenerationResult> {
     const { options, usage } = this.#asked;
     const send = (choice: object, used: Usage): void =>
-      stream.send({ ...this.#knownHead, choices: [choice], ...usageIn(usage, used) });
+      stream.send({ ...this.#head, choices: [choice], ...usageIn(usage, used) });
     /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
     let read: { numTokens: number; numCharacters: number }[] = [];
     let echoed: object[] = [];
@@ -139,7 +140,7 @@ class Completion {
     const { options, hasPromptLogprobs } = this.#asked;
     const { text, generatedText, promptLogprobs, finishReason } = choice;
     const scored = scoredTokensOf(choice, options);
-    const { model } = this.#knownHead;
+    const { model } = this.#head;
     return {
       index,
       text: options.echo ? text : generatedText,
@@ -152,39 +153,31 @@ class Completion {
     };
   }
 
-  get #knownHead(): Head {
-    if (!this.#head) throw new Error('An answer has a head once it has a token.');
-    return this.#head;
+  /** The fields that an answer, or every chunk of a stream, begins with. */
+  get #head() {
+    if (!this.#model) throw new Error('An answer has a head once it has a token.');
+    return {
+      id: `cmpl-${this.#exchange.requestId}`,
+      object: 'text_completion',
+      created: this.#created,
+      model: this.#model.id,
+      system_fingerprint: fingerprintOf(this.#model),
+    };
   }
 
   /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
   #setModel(model: ServedModel | undefined): void {
     if (!model) throw new Error('A request has a token before a model has started it.');
-    if (this.#head && this.#head.model !== model.id) throw modelReplaced();
+    if (this.#model && this.#model.id !== model.id) throw modelReplaced();
     checkModel(this.#asked.model, model.id);
-    this.#head ??= {
-      id: `cmpl-${this.#exchange.requestId}`,
-      object: 'text_completion',
-      created: Math.floor(this.#createdAtMs / 1000),
-      model: model.id,
-      system_fingerprint: fingerprintOf(model),
-    };
+    this.#model ??= model;
   }
 
   /** @throws HttpError where something of it was sent, which cannot be taken back. */
   #beginAnew(): void {
     if (this.#exchange.hasContent) throw modelReplaced();
-    this.#head = undefined;
+    this.#model = undefined;
   }
-}
-
-/** The fields that an answer, or every chunk of a stream, begins with: they name the model that generated the first token. */
-interface Head {
-  readonly id: string;
-  readonly object: 'text_completion';
-  readonly created: number;
-  readonly model: string;
-  readonly system_fingerprint: string;
 }
 
 /** The same for the same model, backend, precision and version of Tabserve. */

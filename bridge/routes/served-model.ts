@@ -3,14 +3,15 @@ import type { ModelInfo } from '../../src/worker/protocol/models.ts';
 import { HttpError } from '../http/http-error.ts';
 import { untilAborted } from '../http/until-aborted.ts';
 
-type ModelServer = Pick<Serve, 'status' | 'ready'>;
-
 /**
  * The model that serves, once one does.
  *
  * @throws Whatever keeps it from serving; the signal's reason when it aborts.
  */
-export async function servedModel(serve: ModelServer, signal: AbortSignal): Promise<ModelInfo> {
+export async function servedModel(
+  serve: Pick<Serve, 'status' | 'ready'>,
+  signal: AbortSignal,
+): Promise<ModelInfo> {
   const { state, model } = serve.status();
   // The last status still names a model that has failed or lost its tab.
   if (state === 'ready' && model) return model;

@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 
-import type { Exchange } from '../http/exchange.ts';
+import { watchStall, type Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { collect, readBody, type Pieces } from '../http/read-body.ts';
-import { watchStall } from '../http/stall.ts';
 import { badAnswer, checkAnswer, shapeOf } from './answer-shape.ts';
 import {
   fetchUpstream,
@@ -45,13 +44,10 @@ export async function forward(upstream: UpstreamOptions, exchange: Exchange): Pr
     body: method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : null,
     signal,
   });
-  if (isChecked(answer, pathname)) await passOnChecked(answer, exchange, upstream.url);
-  else await passOn(answer, exchange, upstream.url);
-}
-
-function isChecked({ ok, status, headers }: Response, path: string): boolean {
-  if (status === 404 || status === 405) return true;
-  return ok && shapeOf(path) !== undefined && !isEventStream(headers);
+  const { ok, status, headers } = answer;
+  const isLacking = status === 404 || status === 405;
+  const hasShape = ok && shapeOf(pathname) !== undefined && !isEventStream(headers);
+  await (isLacking || hasShape ? passOnChecked : passOn)(answer, exchange, upstream.url);
 }
 
 async function passOnChecked(answer: Response, exchange: Exchange, url: string): Promise<void> {

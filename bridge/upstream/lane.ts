@@ -105,8 +105,7 @@ export class Lane {
   async #send(event: LaneEvent, requestId: string, data: string): Promise<void> {
     if (this.#response.destroyed) return;
     const lines = data.split('\n').map((line) => `data: ${line}\n`);
-    const canTakeMore = this.#response.write(`event: ${event}\nid: ${requestId}\n${lines.join('')}\n`);
-    if (canTakeMore) return;
+    if (this.#response.write(`event: ${event}\nid: ${requestId}\n${lines.join('')}\n`)) return;
     this.#drained ??= new Promise((resolve) =>
       this.#response.once('drain', () => {
         this.#drained = undefined;

@@ -17,7 +17,8 @@ export function completionBody(
 ): object {
   const { ending, sampling, promptLogprobs, ...others } = options;
   // In a stream one number counts for the prompt and the text, and the prompt's logprobs come only with an echo.
-  const logprobs = largest(sampling.logprobs, promptLogprobs);
+  const wanted = [sampling.logprobs, promptLogprobs].filter((number) => number !== undefined);
+  const logprobs = wanted.length > 0 ? Math.max(...wanted) : undefined;
   return {
     model: modelId,
     prompt,
@@ -56,9 +57,4 @@ export function isEchoed({
   promptLogprobs,
 }: Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>): boolean {
   return promptLogprobs !== undefined || maxNewTokens === 0;
-}
-
-function largest(...values: readonly (number | undefined)[]): number | undefined {
-  const given = values.filter((value) => value !== undefined);
-  return given.length > 0 ? Math.max(...given) : undefined;
 }

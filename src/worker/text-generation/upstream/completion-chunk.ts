@@ -1,9 +1,8 @@
 import * as v from 'valibot';
 
 import type { TokenLogprobs } from '../../protocol/generation.ts';
+import { count } from '../../protocol/wire.ts';
 import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
-
-const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 
 /** OpenAI's lists of tokens, of their logprobs and of the likeliest ones instead, as one entry for each token. */
 const completionLogprobs = v.pipe(
@@ -17,22 +16,22 @@ const completionLogprobs = v.pipe(
   ),
 );
 
-const chunkChoice = v.object({
-  index: count,
-  text: v.string(),
-  finish_reason: v.optional(v.nullable(v.string())),
-  token_ids: v.optional(v.nullable(v.array(count))),
-  logprobs: v.optional(v.nullable(completionLogprobs)),
-});
-
 const completionChunk = v.object({
-  choices: v.array(chunkChoice),
+  choices: v.array(
+    v.object({
+      index: count,
+      text: v.string(),
+      finish_reason: v.optional(v.nullable(v.string())),
+      token_ids: v.optional(v.nullable(v.array(count))),
+      logprobs: v.optional(v.nullable(completionLogprobs)),
+    }),
+  ),
   usage: v.optional(v.nullable(v.object({ prompt_tokens: count, completion_tokens: v.optional(count) }))),
 });
 
 /** One event of a streamed `/v1/completions`. */
 export type CompletionChunk = v.InferOutput<typeof completionChunk>;
-export type ChunkChoice = v.InferOutput<typeof chunkChoice>;
+export type ChunkChoice = CompletionChunk['choices'][number];
 
 /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
 export function readChunk(url: string, data: string): CompletionChunk {

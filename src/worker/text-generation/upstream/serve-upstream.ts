@@ -3,17 +3,16 @@ import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { toServedModel } from '../../protocol/models.ts';
-import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
-import { UpstreamGenerator } from './upstream-generator.ts';
+import { UpstreamGenerator, type UpstreamGeneratorOptions } from './upstream-generator.ts';
 import { UpstreamLane } from './upstream-lane.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
   readonly upstream: UpstreamInit;
   readonly deployment: Pick<TextDeployment, 'use' | 'fail'>;
-  readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
+  readonly stats: UpstreamGeneratorOptions['stats'];
   /** @param isOver Whether an earlier error is over. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;
   readonly lane?: Pick<UpstreamLane, 'fetchModels' | 'ask' | 'cancel'>;

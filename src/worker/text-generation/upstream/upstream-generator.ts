@@ -23,8 +23,6 @@ export interface UpstreamGeneratorOptions {
   readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
 }
 
-const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
-
 /** Continues prompts at a server that speaks OpenAI's API, over the bridge that serves the page. */
 export class UpstreamGenerator implements PromptGenerator {
   readonly #options: UpstreamGeneratorOptions;
@@ -47,7 +45,8 @@ export class UpstreamGenerator implements PromptGenerator {
   /** A request counts as running once the upstream has taken it, even if it waits there. */
   get gauges(): EngineGauges {
     const numRunning = [...this.#streams.values()].filter(({ isStarted }) => isStarted).length;
-    return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache: NO_KV_CACHE };
+    const kvCache = { usedBytes: 0, reservedBytes: 0 };
+    return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache };
   }
 
   submitAll(submissions: readonly Submission[]): readonly Accepted[] {

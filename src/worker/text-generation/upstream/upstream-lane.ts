@@ -37,8 +37,7 @@ export class UpstreamLane {
 
   /** The upstream's list of models, as text. @throws UpstreamError, BackPressureError. */
   async fetchModels(): Promise<string> {
-    const response = await this.#fetch('/v1/models');
-    return response.text();
+    return (await this.#fetch('/v1/models')).text();
   }
 
   ask(requestId: RequestId, body: object, listener: AnswerListener): void {
