@@ -28,7 +28,7 @@ import {
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import { modelRoutes, PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
+import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
 import { untilAborted } from './http/until-aborted.ts';
@@ -117,7 +117,6 @@ export class Bridge {
       housePriceRoute(this.serve),
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
-      ...modelRoutes(this.serve),
       ...tokenRoutes(this.serve),
       ...serviceRoutes({
         serve: this.serve,

@@ -55,25 +55,6 @@ export class BridgeError extends Error {
       `Cannot listen on port ${port} of ${host} (${reasonOf(cause)}): pass another --host or --port.`;
     return new BridgeError(reason === 'EADDRINUSE' ? 'PORT_IN_USE' : 'CANNOT_LISTEN', message, cause);
   }
-
-  static pageNotBuilt(root: string): BridgeError {
-    return new BridgeError(
-      'PAGE_NOT_BUILT',
-      `There is no index.html in ${root}: run \`npm run build\` first.`,
-    );
-  }
-
-  /** @param cause Why no browser was found. */
-  static noBrowser(cause: unknown): BridgeError {
-    const message = `${reasonOf(cause)} Or leave out --headless to use your own browser.`;
-    return new BridgeError('NO_HEADLESS_TAB', message, cause);
-  }
-
-  /** @param cause Why a browser that was found does not stay open. */
-  static noHeadlessTab(cause: unknown): BridgeError {
-    const message = `The headless browser does not stay open (${launchReasonOf(cause)}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
-    return new BridgeError('NO_HEADLESS_TAB', message, cause);
-  }
 }
 
 /** A browser that fails to start, in one line: what Playwright says first, and the last line that the browser wrote. */

@@ -18,7 +18,8 @@ export interface HeadlessOptions extends KeepTabOptions {
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const { path } = await findBrowser().catch((error: unknown) => {
-    throw BridgeError.noBrowser(error);
+    const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
+    throw new BridgeError('NO_HEADLESS_TAB', message, error);
   });
   await keepTab(() => openTab(path, url, options), options);
 }

@@ -47,9 +47,13 @@ export async function keepTab(
     }
     if (signal.aborted) return;
     numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
+    const why = launchReasonOf(reason);
     // A browser that has never opened the page will not succeed later.
-    if (!hasOpened || numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
-    tell(`The headless browser failed and is started again: ${launchReasonOf(reason)}`);
+    if (!hasOpened || numFailures > MAX_FAILURES) {
+      const message = `The headless browser does not stay open (${why}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
+      throw new BridgeError('NO_HEADLESS_TAB', message, reason);
+    }
+    tell(`The headless browser failed and is started again: ${why}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
   }
 }

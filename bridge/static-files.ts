@@ -37,7 +37,10 @@ export function serveStaticFiles({
   policy = contentSecurityPolicy(hub),
   marks,
 }: StaticFilesOptions): RequestListener {
-  if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
+  if (!existsSync(join(root, 'index.html'))) {
+    const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
+    throw new BridgeError('PAGE_NOT_BUILT', message);
+  }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
   return (request, response) => {

@@ -7,7 +7,6 @@ import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
 import { toHttpError } from './to-http-error.ts';
 
-/** A client's own `x-request-id`. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
 const TIMEOUT = 'x-request-timeout-seconds';

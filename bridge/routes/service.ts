@@ -5,25 +5,6 @@ import { VERSION } from '../version.ts';
 
 export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
-/** `GET /v1/models` and `GET /v1/models/{id}`: the model that serves. */
-export function modelRoutes(serve: Serve): readonly Route[] {
-  const created = Math.floor(Date.now() / 1000);
-  const describe = async (signal: AbortSignal) => {
-    const { id } = await servedModel(serve, signal);
-    return { id, object: 'model', created, owned_by: 'tabserve' };
-  };
-  return [
-    getRoute('/v1/models', async (exchange) => {
-      exchange.sendJson(200, { object: 'list', data: [await describe(exchange.signal)] });
-    }),
-    getRoute('/v1/models/*', async (exchange) => {
-      const model = await describe(exchange.signal);
-      checkModel(exchange.rest, model.id);
-      exchange.sendJson(200, model);
-    }),
-  ];
-}
-
 /** Deployments that have a path of their own. */
 const OWN_PATHS: Readonly<Record<string, string>> = {
   'text-generator': '/',
@@ -31,7 +12,7 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   'house-price': '/house-price',
 };
 
-export interface Service {
+interface Service {
   readonly serve: Serve;
   /** Whether a tab is connected, and the server is not stopping. */
   readonly isServed: () => boolean;
@@ -41,7 +22,7 @@ export interface Service {
   readonly ownMetrics: () => string;
 }
 
-/** Routes that tell of the service: its health, metrics, deployments and version. */
+/** Routes that tell of the service: its model, health, metrics, deployments and version. */
 export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): readonly Route[] {
   const findTabOutage = (): string | undefined => {
     const { state, error } = serve.status();
@@ -49,7 +30,21 @@ export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): 
     return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
   };
   const findOutage = probe ?? findTabOutage;
+  const created = Math.floor(Date.now() / 1000);
+  const describeModel = async (signal: AbortSignal) => {
+    const { id } = await servedModel(serve, signal);
+    return { id, object: 'model', created, owned_by: 'tabserve' };
+  };
   return [
+    /** The model that serves. */
+    getRoute('/v1/models', async (exchange) => {
+      exchange.sendJson(200, { object: 'list', data: [await describeModel(exchange.signal)] });
+    }),
+    getRoute('/v1/models/*', async (exchange) => {
+      const model = await describeModel(exchange.signal);
+      checkModel(exchange.rest, model.id);
+      exchange.sendJson(200, model);
+    }),
     /** The worker's metrics, if there is a worker, and the bridge's own. */
     getRoute('/metrics', async (exchange) => {
       const metrics = isServed() ? await serve.metrics() : '';
