@@ -11,7 +11,7 @@ import {
   TOKEN_PATH,
 } from '../src/worker/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
-import { Exchange } from './http/exchange.ts';
+import { Exchange, untilAborted } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
@@ -31,9 +31,8 @@ import { generateRoute } from './routes/generate.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
-import { untilAborted } from './http/until-aborted.ts';
 import type { CommandLineOptions } from './options.ts';
-import { TabLink } from './tabs/tab-link.ts';
+import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
@@ -43,11 +42,9 @@ import { upstreamRoutes } from './upstream/upstream-routes.ts';
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
-    Partial<Pick<CommandLineOptions, 'allowedOrigins' | 'allowsPriority' | 'hub'>> {
-  /** Where the user can open a tab. */
-  readonly url: () => string;
-  /** How long a request waits for a tab after the last one closed, in ms; 10 s by default. */
-  readonly graceMs?: number;
+    Partial<Pick<CommandLineOptions, 'allowedOrigins' | 'allowsPriority' | 'hub'>>,
+    Pick<TabLinkOptions, 'url'>,
+    Partial<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
   readonly log?: (entry: LogEntry) => void;

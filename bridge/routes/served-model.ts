@@ -1,7 +1,7 @@
 import type { Serve } from '../../src/worker/client/client.ts';
 import type { ModelInfo } from '../../src/worker/protocol/models.ts';
+import { untilAborted } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
-import { untilAborted } from '../http/until-aborted.ts';
 
 /**
  * The model that serves, once one does.

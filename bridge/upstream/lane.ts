@@ -70,14 +70,19 @@ export class Lane {
         body,
         signal,
       });
-      if (answer.ok && isEventStream(answer.headers) && answer.body)
-        await this.#stream(requestId, answer.body);
-      else await this.#refuse(requestId, answer);
+      const { ok, status, headers } = answer;
+      if (ok && isEventStream(headers) && answer.body) await this.#stream(requestId, answer.body);
+      else if (ok) {
+        await answer.body?.cancel();
+        throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
+      } else {
+        const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
+        await this.#refuse(requestId, status, text, headers.get('retry-after') ?? undefined);
+      }
     } catch (error) {
       if (signal.aborted) return;
       const told = error instanceof HttpError ? error : unreachable(this.#upstream.url, error);
-      const refusal = { status: 502, body: JSON.stringify(told) };
-      await this.#send('refusal', requestId, JSON.stringify(refusal));
+      await this.#refuse(requestId, 502, JSON.stringify(told));
     }
   }
 
@@ -90,15 +95,8 @@ export class Lane {
     await this.#send('end', requestId, '');
   }
 
-  async #refuse(requestId: string, answer: Response): Promise<void> {
-    if (answer.ok) {
-      await answer.body?.cancel();
-      throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
-    }
-    const { status } = answer;
-    const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
-    const retryAfter = answer.headers.get('retry-after') ?? undefined;
-    await this.#send('refusal', requestId, JSON.stringify({ status, body: text, retryAfter }));
+  #refuse(requestId: string, status: number, body: string, retryAfter?: string): Promise<void> {
+    return this.#send('refusal', requestId, JSON.stringify({ status, body, retryAfter }));
   }
 
   /** Resolves when more can be sent, so that a slow reader slows the upstream down. */
