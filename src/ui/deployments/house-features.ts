@@ -44,30 +44,22 @@ export function describeHouse(house: House): string {
   return HOUSE_FEATURES.map(({ unit }, column) => `${house[column] ?? '?'}${unit && ` ${unit}`}`).join(' · ');
 }
 
+/** Its multiples, without their whole parts, spread evenly over 0 to 1. */
+const GOLDEN_RATIO = (1 + Math.sqrt(5)) / 2;
+
 /** The house itself, then variations of it within the ranges. They are the same every time, so that answers compare. */
 export function varyHouse(house: House, numHouses: number): readonly House[] {
-  const uniform = createUniform(1);
-  const vary = (): House =>
+  const vary = (index: number): House =>
     HOUSE_FEATURES.map((feature, column) => {
       const reach = Math.max(feature.step, (feature.max - feature.min) * VARIATION);
-      const value = (house[column] ?? feature.default) + (uniform() * 2 - 1) * reach;
+      const share = (index * (column + 1) * GOLDEN_RATIO) % 1;
+      const value = (house[column] ?? feature.default) + (share * 2 - 1) * reach;
       return toStep(Math.min(feature.max, Math.max(feature.min, value)), feature);
     });
-  return Array.from({ length: numHouses }, (_, index) => (index === 0 ? house : vary()));
+  return Array.from({ length: numHouses }, (_, index) => (index === 0 ? house : vary(index)));
 }
 
 /** The nearest step, rounded to decimals: 0.1 · 3 is 0.3. */
 function toStep(value: number, { min, step }: HouseFeature): number {
   return Number((min + Math.round((value - min) / step) * step).toFixed(6));
-}
-
-/** mulberry32, by Tommy Ettinger (public domain): 32 bits of state are plenty for a hundred houses. */
-function createUniform(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
