@@ -6,7 +6,6 @@ import { formatCount, formatMs } from '../format.ts';
 import { ScrollBox } from '../scroll-box.tsx';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { TableHead } from '../table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
@@ -122,7 +121,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
         <TableHead titles={COLUMNS} />
         <tbody>
           {shown.map((step) => (
-            <TraceRow key={keyOfStep(step)} step={step} startedAtMs={startedAtMs} />
+            <TraceRow key={step.serialIndex} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>

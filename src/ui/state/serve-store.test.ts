@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { ClientUpdate } from '../../worker/client/client.ts';
 import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
 import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
 import type { RequestActivity } from '../../worker/protocol/requests.ts';
 import { createStatus } from '../test-support.ts';
+import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
 import { ChartHistory } from './chart-history.ts';
 import {
   applyEvents,
@@ -13,6 +14,9 @@ import {
   createServeStore,
   type ServeStore,
 } from './serve-store.ts';
+
+// A theme needs a page.
+vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
 const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
@@ -465,8 +469,8 @@ describe('stats', () => {
     const { store } = createStore();
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
-    const { history, historyRevision, figures } = store.getState();
-    expect(history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting'])).toEqual([
+    const { historyRevision, figures } = store.getState();
+    expect(BATCH_SIZE_CHART.read(store.getState())).toEqual([
       [0, 1],
       [null, 2],
       [1, null],

@@ -4,7 +4,7 @@ import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
 import type { SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
-import { keyOfStep, SlotHistory } from './slot-history.ts';
+import { SlotHistory } from './slot-history.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const id = (name: string) => name as RequestId;
@@ -161,7 +161,7 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('gives each step of a resubmitted request a key of its own, though two have one index', () => {
+  it('gives each step of a resubmitted request a serial index of its own, though two have one index', () => {
     const history = new SlotHistory();
     for (const receivedAtMs of [1000, 90_000])
       history.record(
@@ -173,7 +173,7 @@ describe('the history of slots', () => {
       );
     const steps = history.stepsOf(id('a'));
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([3, 4, 3, 4]);
-    expect(new Set(steps.map(keyOfStep)).size).toBe(4);
+    expect(new Set(steps.map(({ serialIndex }) => serialIndex)).size).toBe(4);
   });
 
   it('tells steps of another worker apart, though they count from 0 again', () => {

@@ -20,18 +20,15 @@ export interface BarOwner {
 }
 
 /** A forward pass, on this tab's clock. */
-interface TracedStep extends Omit<StepRecord, 'agoMs'> {
+export interface TracedStep extends Omit<StepRecord, 'agoMs'> {
   readonly endedAtMs: number;
+  /** The step's index, counted on across workers, each of which counts from 0 again. */
+  readonly serialIndex: number;
 }
 
 /** A step that a request took part in, with the request's own slots. */
 export interface RequestStep extends TracedStep {
   readonly ownSlots: readonly number[];
-}
-
-/** Unique, which a step's index is not: another engine counts from 0 again. */
-export function keyOfStep({ endedAtMs, stepIndex }: RequestStep): string {
-  return `${endedAtMs}#${stepIndex}`;
 }
 
 const MAX_BARS = 3000;
@@ -48,7 +45,14 @@ export class SlotHistory {
   /** The requests that have bars; undefined until it is asked for again. */
   #traced: ReadonlySet<RequestId> | undefined;
   #steps: TracedStep[] = [];
+  /** Added to the index of a step. */
+  #indexOffset = 0;
   #lastEndedAtMs = 0;
+
+  /** Oldest first. */
+  get steps(): readonly TracedStep[] {
+    return this.#steps;
+  }
 
   get bars(): Iterable<SlotBar> {
     return this.#bars.values();
@@ -80,7 +84,10 @@ export class SlotHistory {
   }
 
   record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
-    for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
+    for (const { agoMs, ...step } of steps) {
+      const serialIndex = this.#countOn(step.stepIndex);
+      this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs, serialIndex });
+    }
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
     this.#traced = undefined;
     const reported = new Set<string>();
@@ -122,6 +129,12 @@ export class SlotHistory {
       const ownSlots = bars.filter((bar) => isStepOf(bar, step)).map(({ slot }) => slot);
       return ownSlots.length > 0 ? [{ ...step, ownSlots }] : [];
     });
+  }
+
+  #countOn(stepIndex: number): number {
+    const last = this.#steps.at(-1)?.serialIndex ?? -1;
+    if (stepIndex + this.#indexOffset <= last) this.#indexOffset = last + 1 - stepIndex;
+    return stepIndex + this.#indexOffset;
   }
 
   #update(stay: SlotStay, receivedAtMs: number): SlotBar {

@@ -9,7 +9,7 @@ import { saveCsv, savePng } from './export-chart.ts';
 /** React renders the host element. The chart in it takes its data from the store, without React. */
 export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
   const { store } = useServe();
-  const isEmpty = useServeView(spec.isEmpty);
+  const isEmpty = useServeView((view) => spec.newestX(view) === undefined);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
   const hostRef = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<Error>();
