@@ -6,10 +6,11 @@ import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { ServeStatus } from '../../worker/protocol/status.ts';
-import { updateAnswerLogs, withoutSettled, type AnswerLogs } from './answer-log.ts';
+import { updateAnswers, type AnswerTable } from './answer-table.ts';
 import { appendBatches, type BatchViews } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';
+import { removeOldest, removeWhere } from './remove-rows.ts';
 import {
   createRequestView,
   foreignRequestView,
@@ -41,14 +42,13 @@ interface RequestTable {
   readonly numSubmitted: number;
 }
 
-export interface ServeView extends RequestTable {
+export interface ServeView extends RequestTable, AnswerTable {
   readonly status: ServeStatus;
   /** Undefined until the first step. */
   readonly figures: Figures | undefined;
   readonly history: ChartHistory;
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
-  readonly answerLogs: AnswerLogs;
   readonly batches: BatchViews;
 }
 
@@ -60,7 +60,8 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     figures: undefined,
     history,
     historyRevision: 0,
-    answerLogs: new Map(),
+    answers: new Map(),
+    numAsked: new Map(),
     batches: new Map(),
     requests: new Map(),
     requestIds: [],
@@ -92,7 +93,7 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
       figures,
       historyRevision,
       ...table,
-      answerLogs: updateAnswerLogs(view.answerLogs, requestEvents),
+      ...updateAnswers(view, requestEvents),
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
   });
@@ -107,9 +108,10 @@ export function clearFinished(store: ServeStore): void {
 }
 
 export function clearAnswers(store: ServeStore, deployment: string): void {
-  store.setState(({ answerLogs }) => {
-    const log = answerLogs.get(deployment);
-    return log ? { answerLogs: new Map(answerLogs).set(deployment, withoutSettled(log)) } : {};
+  store.setState(({ answers }) => {
+    const kept = new Map(answers);
+    removeWhere(kept, (answer) => answer.deployment === deployment && answer.status !== 'waiting');
+    return { answers: kept };
   });
 }
 
@@ -185,22 +187,4 @@ function applyActivity(
 
 function isForeignOver({ clientId, status }: RequestView): boolean {
   return clientId !== undefined && !isActive(status);
-}
-
-/** Keeps the newest `maxKept` requests of a kind. */
-function removeOldest(
-  requests: Map<RequestId, RequestView>,
-  isOfKind: (request: RequestView) => boolean,
-  maxKept: number,
-): void {
-  let numTooMany = -maxKept;
-  for (const request of requests.values()) if (isOfKind(request)) numTooMany += 1;
-  if (numTooMany > 0) removeWhere(requests, (request) => isOfKind(request) && numTooMany-- > 0);
-}
-
-function removeWhere(
-  requests: Map<RequestId, RequestView>,
-  isRemoved: (request: RequestView) => boolean,
-): void {
-  for (const [id, request] of requests) if (isRemoved(request)) requests.delete(id);
 }

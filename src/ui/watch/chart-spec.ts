@@ -37,19 +37,8 @@ export interface LineStyle {
   readonly dash?: number[];
 }
 
-export type ChartColor =
-  | '--ink-2'
-  | '--rule'
-  | '--surface'
-  | '--ink'
-  | '--series-decode'
-  | '--series-prefill'
-  | '--series-queue'
-  | '--series-ttft'
-  | '--series-itl'
-  | '--series-e2e'
-  | '--good'
-  | '--bad';
+/** A custom property of tokens.css. */
+export type ChartColor = `--${string}`;
 
 /** Colors are resolved at each drawing, because a canvas takes no CSS variables. A redraw follows the theme. */
 export function color(name: ChartColor): () => string {
