@@ -6,6 +6,7 @@ import { Button } from '../button.tsx';
 import { describeHouse } from '../deployments/house-features.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatEuros, formatJson, formatMs } from '../format.ts';
+import { Panel } from '../panel.tsx';
 import type { AnswerView } from '../state/answer-table.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
@@ -24,24 +25,25 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
     for (const { id } of waitingOf(store.getState(), deployment)) serve.cancel(id);
   };
 
+  const head = (
+    <>
+      <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
+      <output className="visually-hidden">
+        {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
+      </output>
+    </>
+  );
   return (
-    <section className="panel" aria-labelledby="answers-title">
-      <div className="answers-head">
-        <h2 id="answers-title">Answers</h2>
-        <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
-        <output className="visually-hidden">
-          {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
-        </output>
-      </div>
+    <Panel title="Answers" head={head}>
       <ScrollBox label="List of answers">
-        <ol aria-labelledby="answers-title">
+        <ol aria-label="Answers">
           {ids.map((id) => (
             <AnswerRow key={id} id={id} />
           ))}
         </ol>
         {ids.length === 0 && <p className="empty-note">No query yet: each one sent gets a row here.</p>}
       </ScrollBox>
-      <div className="answers-actions">
+      <div className="actions">
         <Button variant="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
           Cancel waiting
         </Button>
@@ -49,7 +51,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
           Clear settled
         </Button>
       </div>
-    </section>
+    </Panel>
   );
 }
 

@@ -46,10 +46,10 @@ export function TimelinePanel({ deployment }: { readonly deployment: string }) {
       </div>
       <Disclosure title="How to read it">
         <p className="timeline-key note">
-          <span className="key-wait" /> is the wait, from the oldest member’s arrival,{' '}
-          <span className="key-run" /> the execution, <span className="key-error" /> one that failed; the mark
-          between them is the cut. Times are in ms. A dashed line is a pause of half a second or more: after
-          it they start at 0 again.
+          <span className="swatch key-wait" /> is the wait, from the oldest member’s arrival,{' '}
+          <span className="swatch key-run" /> the execution, <span className="swatch key-error" /> one that
+          failed; the mark between them is the cut. Times are in ms. A dashed line is a pause of half a second
+          or more: after it they start at 0 again.
         </p>
         <ReasonLegend />
       </Disclosure>

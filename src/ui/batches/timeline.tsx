@@ -3,7 +3,7 @@ import type { KeyboardEvent } from 'react';
 import { formatMs } from '../format.ts';
 import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
-import { reasonPath } from './cut-reasons.tsx';
+import { reasonColor, reasonPath } from './cut-reasons.tsx';
 import { axisTicks } from './timeline-layout.ts';
 import type { TimelineLayout, TimelineRow } from './timeline-layout.ts';
 
@@ -108,7 +108,8 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
   const barTop = (height - barHeight) / 2;
   return (
     <g
-      className={`timeline-row reason-${reason}`}
+      className="timeline-row"
+      style={{ color: reasonColor(reason) }}
       transform={`translate(0 ${top})`}
       role="graphics-symbol"
       aria-label={describeBatch(batch)}

@@ -1,7 +1,8 @@
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
-import type { TabColors } from './tab-colors.ts';
+import { tabColor } from './tab-colors.ts';
 
 interface LanesScene {
   readonly window: TimeWindow;
@@ -14,8 +15,8 @@ interface LanesScene {
 interface BarsScene {
   readonly placed: readonly PlacedBar[];
   readonly laneHeight: number;
-  readonly marked: ReadonlySet<string>;
-  readonly tabColors: TabColors;
+  /** Its bars are marked. */
+  readonly tracedId: RequestId | undefined;
 }
 
 export const AXIS_HEIGHT = 18;
@@ -45,11 +46,11 @@ export function drawBars(context: CanvasRenderingContext2D, scene: BarsScene): v
 function drawBar(
   context: CanvasRenderingContext2D,
   { bar, waitX, startX, decodeX, endX }: PlacedBar,
-  { laneHeight, tabColors, marked }: BarsScene,
+  { laneHeight, tracedId }: BarsScene,
 ): void {
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
-  const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  const tab = resolvedColor(bar.owner ? tabColor(bar.owner.clientId) : '--rule-control');
   // Another sequence had the slot during the wait. A line at the bottom of the lane, set off from its bar, shows both.
   context.fillStyle = resolvedColor('--surface');
   context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
@@ -61,7 +62,7 @@ function drawBar(
   context.globalAlpha = 1;
   context.fillRect(decodeX, top, endX - decodeX, height);
   drawEnd(context, bar, { x: endX, top, height });
-  if (marked.has(bar.key)) {
+  if (bar.requestId === tracedId) {
     context.strokeStyle = resolvedColor('--ink');
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);

@@ -5,11 +5,9 @@ import type { RequestId } from '../../worker/protocol/ids.ts';
 interface SlotSettings {
   readonly windowMs: number;
   readonly tracedId: RequestId | undefined;
-  readonly selectedKeys: ReadonlySet<string>;
 }
 
 export const slotSettings = createStore<SlotSettings>(() => ({
   windowMs: 10_000,
   tracedId: undefined,
-  selectedKeys: new Set(),
 }));

@@ -10,18 +10,13 @@ import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { TableHead } from '../table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
 import { slotSettings } from './slot-settings.ts';
-import type { TabColors } from './tab-colors.ts';
+import { tabColor } from './tab-colors.ts';
 import './trace-dialog.css';
-
-interface TraceDialogProps {
-  readonly requestId: RequestId;
-  readonly tabColors: TabColors;
-}
 
 /** The most rows in the dialog; the export has all. */
 const MAX_ROWS = 600;
 
-export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
+export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
   const { slots } = store.getState().history;
@@ -34,10 +29,6 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   useEffect(() => {
     dialogRef.current?.showModal();
   }, []);
-  useEffect(() => {
-    slotSettings.setState({ selectedKeys: new Set(slots.barsOf(requestId).map(({ key }) => key)) });
-    return () => slotSettings.setState({ selectedKeys: new Set() });
-  }, [requestId, slots]);
 
   return (
     <dialog
@@ -49,10 +40,7 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
       <div className="panel-head">
         <h2 id="trace-title">
           {first && (
-            <span
-              className="trace-mark"
-              style={{ background: `var(${tabColors.of(first.owner?.clientId)})` }}
-            />
+            <span className="trace-mark" style={{ background: `var(${tabColor(first.owner?.clientId)})` }} />
           )}
           Trace of {first ? describeOwner(first.owner) : 'a request'}
         </h2>

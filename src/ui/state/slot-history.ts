@@ -70,10 +70,6 @@ export class SlotHistory {
     return [...new Set(sorted.map(({ requestId }) => requestId))];
   }
 
-  get numBars(): number {
-    return this.#bars.size;
-  }
-
   get numLive(): number {
     return this.#lasting.size;
   }
