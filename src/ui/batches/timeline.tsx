@@ -45,7 +45,19 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
       role="graphics-object"
       aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time; the table of batches has the same numbers`}
     >
-      {rows.length > 0 && <Axis ticks={ticks} toX={toX} />}
+      {rows.length > 0 && (
+        <g className="timeline-axis" aria-hidden="true">
+          {ticks.map((tick) => (
+            <g key={tick} transform={`translate(${toX(tick)} 0)`}>
+              <path d={`M0 0V${ROWS_HEIGHT}`} />
+              <text y={HEIGHT - 3}>{tick}</text>
+            </g>
+          ))}
+          <text x="0" y={HEIGHT - 3} className="timeline-unit">
+            ms
+          </text>
+        </g>
+      )}
       <g className="timeline-rules" aria-hidden="true">
         {spellTops.map((top) => (
           <path key={top} d={`M0 ${top}H${width}`} />
@@ -66,27 +78,6 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
         ))}
       </g>
     </svg>
-  );
-}
-
-interface AxisProps {
-  readonly ticks: readonly number[];
-  readonly toX: (ms: number) => number;
-}
-
-function Axis({ ticks, toX }: AxisProps) {
-  return (
-    <g className="timeline-axis" aria-hidden="true">
-      {ticks.map((tick) => (
-        <g key={tick} transform={`translate(${toX(tick)} 0)`}>
-          <path d={`M0 0V${ROWS_HEIGHT}`} />
-          <text y={HEIGHT - 3}>{tick}</text>
-        </g>
-      ))}
-      <text x="0" y={HEIGHT - 3} className="timeline-unit">
-        ms
-      </text>
-    </g>
   );
 }
 

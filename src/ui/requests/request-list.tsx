@@ -1,4 +1,5 @@
 import { useState } from 'react';
+import { useShallow } from 'zustand/shallow';
 
 import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
@@ -15,7 +16,8 @@ const PAGE_SIZE = 40;
 
 export function RequestList() {
   const { store } = useServe();
-  const requestIds = useServeView((view) => view.requestIds);
+  // The ids stay the same array while text streams, so that a token renders no list.
+  const requestIds = useServeView(useShallow(({ requests }) => [...requests.keys()]));
   const numActive = useServeView(selectNumActive);
   const numOver = requestIds.length - numActive;
   const [numShown, setNumShown] = useState(PAGE_SIZE);

@@ -148,6 +148,10 @@ function observe(store: ServeStore, requests: readonly RequestActivity[], isSnap
   applyEvents(store, [{ type: 'activity', activity: { isSnapshot, requests } }]);
 }
 
+function idsOf(store: ServeStore): readonly RequestId[] {
+  return [...store.getState().requests.keys()];
+}
+
 function answersOf(store: ServeStore, deployment = 'adder') {
   return [...store.getState().answers.values()].filter((answer) => answer.deployment === deployment);
 }
@@ -173,11 +177,10 @@ describe('events of one frame', () => {
   it('change the status alone when nothing happened to a request', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
-    const { requests, requestIds } = store.getState();
+    const { requests } = store.getState();
     applyEvents(store, [{ type: 'status', status: { ...STATUS, state: 'ready' } }]);
     expect(store.getState().status.state).toBe('ready');
     expect(store.getState().requests).toBe(requests);
-    expect(store.getState().requestIds).toBe(requestIds);
   });
 });
 
@@ -221,10 +224,10 @@ describe('requests', () => {
   it('leave the rows of others and the list as they were', () => {
     const { store } = createStore();
     receive(store, [submitted('a'), submitted('b')]);
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     const other = rowOf(store, 'b');
     receive(store, [chunk('a', ' x')]);
-    expect(store.getState().requestIds).toBe(requestIds);
+    expect(idsOf(store)).toEqual(requestIds);
     expect(rowOf(store, 'b')).toBe(other);
   });
 
@@ -248,7 +251,7 @@ describe('requests', () => {
     ]);
     clearFinished(store);
     receive(store, [chunk('a', ' late')]);
-    expect(store.getState().requestIds).toEqual([id('c')]);
+    expect(idsOf(store)).toEqual([id('c')]);
     receive(store, [submitted('d')]);
     expect(rowOf(store, 'd')?.ordinal).toBe(4);
   });
@@ -285,25 +288,25 @@ describe('requests of other tabs', () => {
     });
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')?.ordinal).toBe(1);
-    expect(store.getState().requestIds).toEqual([id('f'), id('a')]);
+    expect(idsOf(store)).toEqual([id('f'), id('a')]);
   });
 
   it('go on to their end in the same row', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'waiting' }), activity('g', { state: 'waiting' })]);
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     observe(store, [activity('f', { numOutputTokens: 7 })]);
     expect(rowOf(store, 'f')).toMatchObject({ status: 'running', numOutputTokens: 7 });
     observe(store, [activity('f', { state: 'cancelled', numOutputTokens: 7 })]);
     expect(rowOf(store, 'f')).toMatchObject({ status: 'cancelled', numOutputTokens: 7 });
     expect(rowOf(store, 'g')?.status).toBe('waiting');
-    expect(store.getState().requestIds).toBe(requestIds);
+    expect(idsOf(store)).toEqual(requestIds);
   });
 
   it('are the text generator’s alone', () => {
     const { store } = createStore();
     observe(store, [activity('f', { deployment: 'adder' })]);
-    expect(store.getState().requestIds).toEqual([]);
+    expect(idsOf(store)).toEqual([]);
   });
 
   it('are what a snapshot says: what it leaves out is gone, what is over stays', () => {
@@ -313,7 +316,7 @@ describe('requests of other tabs', () => {
     observe(store, [activity('over')]);
     observe(store, [activity('over', { state: 'finished' })]);
     observe(store, [activity('kept', { numOutputTokens: 4 }), activity('new')], true);
-    expect(store.getState().requestIds.toSorted()).toEqual(['kept', 'new', 'over', 'own']);
+    expect(idsOf(store).toSorted()).toEqual(['kept', 'new', 'over', 'own']);
     expect(rowOf(store, 'kept')?.numOutputTokens).toBe(4);
     expect(rowOf(store, 'own')).toMatchObject({ status: 'waiting', ordinal: 1 });
   });
@@ -324,7 +327,7 @@ describe('requests of other tabs', () => {
     receive(store, [submitted('a')]);
     observe(store, [activity('f')], true);
     receive(store, [submitted('b')]);
-    expect(store.getState().requestIds).toEqual(['f', 'a', 'b']);
+    expect(idsOf(store)).toEqual(['f', 'a', 'b']);
   });
 
   it('that are over are kept up to 50, the oldest goes first; own ones and live ones all stay', () => {
@@ -335,7 +338,7 @@ describe('requests of other tabs', () => {
       observe(store, [activity(`f${index}`)]);
       observe(store, [activity(`f${index}`, { state: 'finished' })]);
     }
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     expect(requestIds.slice(0, 3)).toEqual(['own', 'live', 'f2']);
     expect(requestIds).toHaveLength(52);
   });
@@ -346,13 +349,13 @@ describe('requests of other tabs', () => {
     observe(store, [activity('f', { state: 'failed' })]);
     clearFinished(store);
     observe(store, [activity('f', { state: 'failed' })]);
-    expect(store.getState().requestIds).toEqual([id('g')]);
+    expect(idsOf(store)).toEqual([id('g')]);
   });
 
   it('are no news of those that ended before this tab came', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'finished' })]);
-    expect(store.getState().requestIds).toEqual([]);
+    expect(idsOf(store)).toEqual([]);
   });
 
   it('leave the rows of this tab as they were', () => {
@@ -380,7 +383,7 @@ describe('answers', () => {
   it('are no requests of the text generator, nor are its requests answers', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), submitted('t'), answered('a', 1), finished('t', ' x')]);
-    expect(store.getState().requestIds).toEqual([id('t')]);
+    expect(idsOf(store)).toEqual([id('t')]);
     expect(answersOf(store)).toHaveLength(1);
     expect(answersOf(store, 'text-generator')).toEqual([]);
   });

@@ -38,7 +38,6 @@ export interface Figures extends Omit<ServeStats, 'steps'> {
 /** The text generator's requests, those of other tabs included. */
 interface RequestTable {
   readonly requests: ReadonlyMap<RequestId, RequestView>;
-  readonly requestIds: readonly RequestId[];
   readonly numSubmitted: number;
 }
 
@@ -64,7 +63,6 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     numAsked: new Map(),
     batches: new Map(),
     requests: new Map(),
-    requestIds: [],
     numSubmitted: 0,
   }));
 }
@@ -101,10 +99,9 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
 
 /** Drops the requests that are over; those that wait or run stay. */
 export function clearFinished(store: ServeStore): void {
-  store.setState(({ requests }) => {
-    const active = new Map([...requests].filter(([, request]) => isActive(request.status)));
-    return { requests: active, requestIds: [...active.keys()] };
-  });
+  store.setState(({ requests }) => ({
+    requests: new Map([...requests].filter(([, { status }]) => isActive(status))),
+  }));
 }
 
 export function clearAnswers(store: ServeStore, deployment: string): void {
@@ -127,19 +124,18 @@ function figuresAtRest(figures: Figures | undefined): Figures | undefined {
   return figures && { ...figures, numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
 }
 
-function updateRequestTable(table: RequestTable, events: readonly TableEvent[]): RequestTable {
-  const { requests: previous, requestIds, numSubmitted } = table;
-  if (events.length === 0) return { requests: previous, requestIds, numSubmitted };
-  const draft = { requests: new Map(previous), numSubmitted };
+function updateRequestTable(
+  { requests, numSubmitted }: RequestTable,
+  events: readonly TableEvent[],
+): RequestTable {
+  if (events.length === 0) return { requests, numSubmitted };
+  const draft = { requests: new Map(requests), numSubmitted };
   for (const event of events) {
     if (event.type === 'requests') applyUpdates(draft, event);
     else applyActivity(draft.requests, event.activity);
   }
   removeOldest(draft.requests, ({ status }) => !isActive(status), MAX_OVER);
-  // The ids stay the same array while text streams, so that a token renders no list.
-  const hasSameRows =
-    draft.requests.size === requestIds.length && requestIds.every((id) => draft.requests.has(id));
-  return { ...draft, requestIds: hasSameRows ? requestIds : [...draft.requests.keys()] };
+  return draft;
 }
 
 function applyUpdates(

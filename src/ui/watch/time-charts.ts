@@ -1,11 +1,18 @@
 import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import type { Cell } from '../state/chart-history.ts';
-import type { ChartColor, ChartSpec } from './chart-spec.ts';
+import type { ChartSpec } from './chart-spec.ts';
 import { fromZero, LOGARITHMIC_MS, timeChart } from './time-chart.ts';
 
 const DASHED = [5, 4];
 const DOTTED = [2, 3];
+
+const LATENCIES = [
+  ['ttftMs', 'ttft-chart', 'Time to first token', 'queue wait included', '--series-ttft'],
+  ['itlMs', 'itl-chart', 'Inter-token latency', 'from one token to the next', '--series-itl'],
+  ['queueWaitMs', 'queue-wait-chart', 'Queue wait', 'until a slot was free', '--series-queue'],
+  ['e2eMs', 'e2e-chart', 'End-to-end latency', 'from arrival to the last token', '--series-e2e'],
+] as const;
 
 export const TIME_CHARTS: readonly ChartSpec[] = [
   timeChart({
@@ -28,34 +35,7 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     describe: ({ figures }) =>
       figures ? `${formatNumber(figures.tokensPerSecond)} output tokens per second` : 'no token yet',
   }),
-  latencyChart({
-    testId: 'ttft-chart',
-    title: 'Time to first token',
-    subtitle: 'queue wait included',
-    latency: 'ttftMs',
-    color: '--series-ttft',
-  }),
-  latencyChart({
-    testId: 'itl-chart',
-    title: 'Inter-token latency',
-    subtitle: 'from one token to the next',
-    latency: 'itlMs',
-    color: '--series-itl',
-  }),
-  latencyChart({
-    testId: 'queue-wait-chart',
-    title: 'Queue wait',
-    subtitle: 'until a slot was free',
-    latency: 'queueWaitMs',
-    color: '--series-queue',
-  }),
-  latencyChart({
-    testId: 'e2e-chart',
-    title: 'End-to-end latency',
-    subtitle: 'from arrival to the last token',
-    latency: 'e2eMs',
-    color: '--series-e2e',
-  }),
+  ...LATENCIES.map(latencyChart),
   timeChart({
     testId: 'utilization-chart',
     title: 'Batch utilisation',
@@ -131,13 +111,8 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
   }),
 ];
 
-interface LatencySpec extends Pick<ChartSpec, 'testId' | 'title' | 'subtitle'> {
-  readonly latency: 'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs';
-  readonly color: ChartColor;
-}
-
 /** p50, p95 and p99 of one latency: one color, three strokes. */
-function latencyChart({ testId, title, subtitle, latency, color }: LatencySpec): ChartSpec {
+function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCIES)[number]): ChartSpec {
   return timeChart({
     testId,
     title,
