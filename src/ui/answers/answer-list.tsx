@@ -79,14 +79,16 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
   const inputText = describeInput(deployment, input);
   return (
     <li className="answer" data-request-id={id} data-status={status}>
-      <span className="answer-ordinal">#{ordinal}</span>
-      <span className="answer-input" data-long={inputText.length > MAX_SHORT_INPUT}>
+      <span className="muted">#{ordinal}</span>
+      <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}
       </span>
       <span className="answer-result" data-testid="answer-result">
         {status === 'answered' ? describeResult(deployment, result) : status}
       </span>
-      <span className="answer-latency">{clientLatencyMs !== undefined && formatMs(clientLatencyMs)}</span>
+      <span className="answer-latency muted">
+        {clientLatencyMs !== undefined && formatMs(clientLatencyMs)}
+      </span>
       {error && <ErrorLine error={error} />}
     </li>
   );

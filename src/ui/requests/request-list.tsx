@@ -48,7 +48,7 @@ export function RequestList() {
         </Button>
       )}
       {requestIds.length === 0 && (
-        <div className="requests-empty">
+        <div className="requests-empty panel muted">
           <p>No request yet.</p>
           <p>
             Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the

@@ -82,7 +82,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
   };
   return (
     <div className="request-head">
-      <span className="request-ordinal">{describeOwner(request)}</span>
+      <span className="request-ordinal muted">{describeOwner(request)}</span>
       <span className="request-status">
         {status}
         {finishReason && ` · ${finishReason}`}
