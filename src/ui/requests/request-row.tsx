@@ -74,7 +74,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
   const { id, ordinal, clientId, status, finishReason } = request;
   const { serve } = useServe();
   const isUpstream = useIsUpstream();
-  const hasTrace = useServeView(({ history }) => history.slots.tracedIds.has(id));
+  const hasTrace = useServeView(({ history }) => history.slots.requestIds.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request, so its row takes the focus.
     event.currentTarget.closest('li')?.focus();

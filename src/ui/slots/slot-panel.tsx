@@ -17,7 +17,7 @@ const WINDOWS = [2000, 10_000, 60_000].map((ms) => [ms, `${ms / 1000} s`] as con
 /** One lane for each K/V slot: who joins, who leaves, and what each waits for. */
 export function SlotPanel() {
   const { store } = useServe();
-  const isEmpty = useServeView(({ history }) => history.slots.tracedIds.size === 0);
+  const isEmpty = useServeView(({ history }) => history.slots.requestIds.size === 0);
   const windowMs = useStore(slotSettings, (settings) => settings.windowMs);
   const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
   const lanesRef = useRef<HTMLCanvasElement>(null);
@@ -30,7 +30,7 @@ export function SlotPanel() {
   }, [store]);
 
   const traceNewest = (): void => {
-    const newest = store.getState().history.slots.requestIds.at(-1);
+    const newest = [...store.getState().history.slots.requestIds].at(-1);
     if (newest !== undefined) slotSettings.setState({ tracedId: newest });
   };
 

@@ -26,6 +26,13 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const steps = slots.stepsOf(requestId);
   const [first] = bars;
 
+  /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
+  const go = (offset: -1 | 1): void => {
+    const ids = [...slots.requestIds];
+    const next = ids[ids.indexOf(requestId) + offset];
+    if (next !== undefined) slotSettings.setState({ tracedId: next });
+  };
+
   useEffect(() => {
     dialogRef.current?.showModal();
   }, []);
@@ -44,7 +51,12 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
           )}
           Trace of {first ? describeOwner(first.owner) : 'a request'}
         </h2>
-        <StepThrough requestId={requestId} />
+        <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
+          ←
+        </Button>
+        <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
+          →
+        </Button>
         <Button
           variant="small"
           onClick={() => saveJson('tabserve-trace.json', { requestId, stays: bars, steps })}
@@ -65,26 +77,6 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       </ul>
       <TraceTable bars={bars} steps={steps} />
     </dialog>
-  );
-}
-
-/** Goes through the requests in the order of their start, as the keyboard's way to choose a bar. */
-function StepThrough({ requestId }: { readonly requestId: RequestId }) {
-  const { store } = useServe();
-  const go = (offset: -1 | 1): void => {
-    const { requestIds } = store.getState().history.slots;
-    const next = requestIds[requestIds.indexOf(requestId) + offset];
-    if (next !== undefined) slotSettings.setState({ tracedId: next });
-  };
-  return (
-    <>
-      <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
-        ←
-      </Button>
-      <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
-        →
-      </Button>
-    </>
   );
 }
 

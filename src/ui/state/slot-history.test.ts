@@ -190,7 +190,7 @@ describe('the history of slots', () => {
     const history = new SlotHistory();
     const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
     history.record({ steps: [], slotStays: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
-    expect(history.requestIds).toEqual(['a', 'b']);
+    expect([...history.requestIds]).toEqual(['a', 'b']);
   });
 
   it('forgets the oldest bars', () => {

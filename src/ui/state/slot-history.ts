@@ -42,8 +42,8 @@ export class SlotHistory {
   readonly #lasting = new Map<string, string>();
   #numKnown = 0;
   readonly #unowned = new Set<string>();
-  /** The requests that have bars; undefined until it is asked for again. */
-  #traced: ReadonlySet<RequestId> | undefined;
+  /** Undefined until it is asked for again. */
+  #requestIds: ReadonlySet<RequestId> | undefined;
   #steps: TracedStep[] = [];
   /** Added to the index of a step. */
   #indexOffset = 0;
@@ -58,16 +58,15 @@ export class SlotHistory {
     return this.#bars.values();
   }
 
-  /** The requests that have bars. A request may end without one, and its first bar may come after its tokens. */
-  get tracedIds(): ReadonlySet<RequestId> {
-    this.#traced ??= new Set(Array.from(this.bars, ({ requestId }) => requestId));
-    return this.#traced;
-  }
-
-  /** The requests that have bars, in the order of their start; messages name those that ended first. */
-  get requestIds(): readonly RequestId[] {
-    const sorted = [...this.#bars.values()].toSorted((a, b) => a.startedAtMs - b.startedAtMs);
-    return [...new Set(sorted.map(({ requestId }) => requestId))];
+  /**
+   * The requests that have bars, in the order of their start; messages name those that ended first. A request may end without a bar,
+   * and its first bar may come after its tokens.
+   */
+  get requestIds(): ReadonlySet<RequestId> {
+    this.#requestIds ??= new Set(
+      [...this.bars].toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ requestId }) => requestId),
+    );
+    return this.#requestIds;
   }
 
   get numLive(): number {
@@ -85,7 +84,7 @@ export class SlotHistory {
       this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs, serialIndex });
     }
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
-    this.#traced = undefined;
+    this.#requestIds = undefined;
     const reported = new Set<string>();
     for (const stay of slotStays) {
       const bar = this.#update(stay, receivedAtMs);

@@ -61,7 +61,10 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
         yAxis.axis,
       ],
       series: [
-        { label: 'time', value: (_chart, seconds: number | null) => formatTime(seconds) },
+        {
+          label: 'time',
+          value: (_chart, seconds: Cell) => (seconds === null ? NO_VALUE : formatClock(seconds)),
+        },
         ...lines.map((line) => toSeries(line, format)),
       ],
     }),
@@ -117,8 +120,4 @@ function isDecade(value: number): boolean {
 function formatClock(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
-}
-
-function formatTime(seconds: number | null): string {
-  return seconds === null ? NO_VALUE : formatClock(seconds);
 }

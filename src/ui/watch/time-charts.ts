@@ -1,4 +1,3 @@
-import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import type { Cell } from '../state/chart-history.ts';
 import type { ChartSpec } from './chart-spec.ts';
@@ -126,14 +125,13 @@ function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCI
     unit: 'ms',
     format: formatMs,
     yAxis: LOGARITHMIC_MS,
-    describe: ({ figures }) => describeLatency(title.toLowerCase(), figures?.[latency]),
+    describe: ({ figures }) => {
+      const name = title.toLowerCase();
+      if (!figures?.[latency].count) return `no ${name} yet`;
+      const { p50, p95, p99 } = figures[latency];
+      return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
+    },
   });
-}
-
-function describeLatency(name: string, summary: ServeStats['ttftMs'] | undefined): string {
-  if (!summary || summary.count === 0) return `no ${name} yet`;
-  const { p50, p95, p99 } = summary;
-  return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
 }
 
 /** Zero means no sample, and has no place on a logarithmic axis. */
