@@ -6,7 +6,7 @@ import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
-import { slotSettings } from '../slots/slot-settings.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
@@ -92,7 +92,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
           variant="quiet"
           disabled={!hasTrace}
           aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
-          onClick={() => slotSettings.setState({ tracedId: id })}
+          onClick={() => watchSettings.setState({ tracedId: id })}
         >
           Trace
         </Button>

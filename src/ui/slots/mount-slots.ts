@@ -7,7 +7,6 @@ import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT, drawBars, drawLanes } from './draw-slots.ts';
 import { barAt, numLanes, placeBars } from './slot-layout.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
-import { slotSettings } from './slot-settings.ts';
 
 interface SlotElements {
   readonly lanes: HTMLCanvasElement;
@@ -56,7 +55,7 @@ export function mountSlots(
     frame = 0;
     motion?.cancel();
     const { history, status } = store.getState();
-    const { windowMs, tracedId } = slotSettings.getState();
+    const { slotWindowMs: windowMs, tracedId } = watchSettings.getState();
     const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
     // Out of sight, motion isn't drawn.
     if (width === 0 || (isLive && !isInView)) return;
@@ -90,7 +89,7 @@ export function mountSlots(
   };
   const trace = (event: MouseEvent): void => {
     const bar = barUnder(event);
-    if (bar) slotSettings.setState({ tracedId: bar.requestId });
+    if (bar) watchSettings.setState({ tracedId: bar.requestId });
   };
   const listening = new AbortController();
   const { signal } = listening;
@@ -103,13 +102,12 @@ export function mountSlots(
       const hasNews = view.historyRevision !== previous.historyRevision;
       if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
     }),
-    watchSettings.subscribe(({ pausedAtSeconds }, previous) => {
-      // A pointer over a chart changes these settings too.
-      if (pausedAtSeconds === previous.pausedAtSeconds) return;
-      pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
-      drawSoon();
+    watchSettings.subscribe(({ pausedAtSeconds, slotWindowMs, tracedId }, previous) => {
+      const hasTurned = pausedAtSeconds !== previous.pausedAtSeconds;
+      if (hasTurned) pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
+      // A pointer over a chart changes settings too.
+      if (hasTurned || slotWindowMs !== previous.slotWindowMs || tracedId !== previous.tracedId) drawSoon();
     }),
-    slotSettings.subscribe(drawSoon),
     onThemeChange(drawSoon),
     observeSize(laneCanvas, () => {
       width = laneCanvas.clientWidth;

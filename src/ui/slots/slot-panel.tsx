@@ -8,7 +8,7 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import { AXIS_HEIGHT } from './draw-slots.ts';
 import { LANES_HEIGHT, mountSlots } from './mount-slots.ts';
 import './slot-panel.css';
-import { slotSettings } from './slot-settings.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
 
 const TraceDialog = lazy(async () => ({ default: (await import('./trace-dialog.tsx')).TraceDialog }));
 
@@ -18,8 +18,8 @@ const WINDOWS = [2000, 10_000, 60_000].map((ms) => [ms, `${ms / 1000} s`] as con
 export function SlotPanel() {
   const { store } = useServe();
   const isEmpty = useServeView(({ history }) => history.slots.requestIds.size === 0);
-  const windowMs = useStore(slotSettings, (settings) => settings.windowMs);
-  const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
+  const windowMs = useStore(watchSettings, (settings) => settings.slotWindowMs);
+  const tracedId = useStore(watchSettings, (settings) => settings.tracedId);
   const lanesRef = useRef<HTMLCanvasElement>(null);
   const barsRef = useRef<HTMLCanvasElement>(null);
   const readoutRef = useRef<HTMLParagraphElement>(null);
@@ -31,7 +31,7 @@ export function SlotPanel() {
 
   const traceNewest = (): void => {
     const newest = [...store.getState().history.slots.requestIds].at(-1);
-    if (newest !== undefined) slotSettings.setState({ tracedId: newest });
+    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
   };
 
   const head = (
@@ -45,7 +45,7 @@ export function SlotPanel() {
         className="note"
         value={windowMs}
         choices={WINDOWS}
-        onChange={(ms) => slotSettings.setState({ windowMs: ms })}
+        onChange={(ms) => watchSettings.setState({ slotWindowMs: ms })}
       />
       <Button variant="small" disabled={isEmpty} onClick={traceNewest}>
         Trace newest

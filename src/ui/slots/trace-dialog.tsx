@@ -9,7 +9,7 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { TableHead } from '../table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
-import { slotSettings } from './slot-settings.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
 import { tabColor } from './tab-colors.ts';
 import './trace-dialog.css';
 
@@ -30,7 +30,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const go = (offset: -1 | 1): void => {
     const ids = [...slots.requestIds];
     const next = ids[ids.indexOf(requestId) + offset];
-    if (next !== undefined) slotSettings.setState({ tracedId: next });
+    if (next !== undefined) watchSettings.setState({ tracedId: next });
   };
 
   useEffect(() => {
@@ -42,7 +42,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       className="trace"
       ref={dialogRef}
       aria-labelledby="trace-title"
-      onClose={() => slotSettings.setState({ tracedId: undefined })}
+      onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
       <div className="panel-head">
         <h2 id="trace-title">

@@ -47,11 +47,9 @@ export function color(name: ChartColor): () => string {
 
 export const GRID: NonNullable<Axis['grid']> = { stroke: color('--rule'), width: 1 };
 
-const AXIS_FONT = '11px system-ui, sans-serif';
-
 export function createAxis(axis: Axis): Axis {
   return {
-    font: AXIS_FONT,
+    font: '11px system-ui, sans-serif',
     stroke: color('--ink-2'),
     grid: GRID,
     ticks: { show: false },
