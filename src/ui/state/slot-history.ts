@@ -37,11 +37,12 @@ const MAX_STEPS = 20_000;
 
 /** The stays in the K/V slots, with their steps. Mutable, like the charts' history. */
 export class SlotHistory {
-  readonly #bars = new Map<string, SlotBar>();
-  /** The key of the bar of each lasting stay, by the worker's name of the stay. */
-  readonly #lasting = new Map<string, string>();
+  /** In the order of their first report. A later report changes the bar itself. */
+  readonly #bars: SlotBar[] = [];
+  /** The bar of each lasting stay, by the worker's name of the stay. */
+  #lasting = new Map<string, SlotBar>();
   #numKnown = 0;
-  readonly #unowned = new Set<string>();
+  readonly #unowned = new Set<SlotBar>();
   /** Undefined until it is asked for again. */
   #requestIds: ReadonlySet<RequestId> | undefined;
   #steps: TracedStep[] = [];
@@ -54,8 +55,8 @@ export class SlotHistory {
     return this.#steps;
   }
 
-  get bars(): Iterable<SlotBar> {
-    return this.#bars.values();
+  get bars(): readonly SlotBar[] {
+    return this.#bars;
   }
 
   /**
@@ -64,7 +65,7 @@ export class SlotHistory {
    */
   get requestIds(): ReadonlySet<RequestId> {
     this.#requestIds ??= new Set(
-      [...this.bars].toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ requestId }) => requestId),
+      this.#bars.toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ requestId }) => requestId),
     );
     return this.#requestIds;
   }
@@ -85,25 +86,31 @@ export class SlotHistory {
     }
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
     this.#requestIds = undefined;
-    const reported = new Set<string>();
+    const lasting = new Map<string, SlotBar>();
     for (const stay of slotStays) {
-      const bar = this.#update(stay, receivedAtMs);
-      reported.add(bar.key);
-      if (bar.endedAtMs !== undefined) this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
+      const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
+      const before = this.#lasting.get(name);
+      const known = before && isSameStay(before, stay) ? before : undefined;
+      if (known) this.#lasting.delete(name);
+      const bar = this.#update(known, stay, receivedAtMs);
+      if (bar.endedAtMs === undefined) lasting.set(name, bar);
+      else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
-    for (const [name, key] of this.#lasting) if (!reported.has(key)) this.#endLost(name, key, receivedAtMs);
-    this.#forgetOldest();
+    // A lost worker never reports the end of its stays, so end them here.
+    for (const lost of this.#lasting.values()) Object.assign(lost, { end: 'error', endedAtMs: receivedAtMs });
+    this.#lasting = lasting;
+    const numTooMany = Math.max(0, this.#bars.length - MAX_BARS);
+    for (const forgotten of this.#bars.splice(0, numTooMany)) this.#unowned.delete(forgotten);
   }
 
   /** Gives the bars their owners, as far as their requests are known. */
   nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
-    for (const key of this.#unowned) {
-      const bar = this.#bars.get(key);
-      const request = bar && requests.get(bar.requestId);
+    for (const bar of this.#unowned) {
+      const request = requests.get(bar.requestId);
       if (!request) continue;
       const { clientId, ordinal, prompt } = request;
-      this.#bars.set(key, { ...bar, owner: { clientId, ordinal, prompt } });
-      this.#unowned.delete(key);
+      Object.assign(bar, { owner: { clientId, ordinal, prompt } });
+      this.#unowned.delete(bar);
     }
   }
 
@@ -114,7 +121,7 @@ export class SlotHistory {
   }
 
   barsOf(requestId: RequestId): readonly SlotBar[] {
-    return [...this.#bars.values()].filter((bar) => bar.requestId === requestId);
+    return this.#bars.filter((bar) => bar.requestId === requestId);
   }
 
   /** Oldest first, as far back as steps are kept. */
@@ -132,45 +139,24 @@ export class SlotHistory {
     return stepIndex + this.#indexOffset;
   }
 
-  #update(stay: SlotStay, receivedAtMs: number): SlotBar {
+  #update(known: SlotBar | undefined, stay: SlotStay, receivedAtMs: number): SlotBar {
     const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
-    const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
-    const lasting = this.#bars.get(this.#lasting.get(name) ?? '');
-    const known = lasting && isSameStay(lasting, stay) ? lasting : undefined;
-    if (lasting && !known) this.#endLost(name, lasting.key, receivedAtMs);
-    const key = known?.key ?? `${name}#${(this.#numKnown += 1)}`;
     // A message can be late but never early, so the earliest estimate is the closest.
     const startedAtMs = Math.min(known?.startedAtMs ?? Infinity, receivedAtMs - startedAgoMs);
     // Both ends of an interval come from one message, because messages take different times to arrive.
     const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
-    const bar: SlotBar = {
+    const report = {
       ...rest,
-      key,
-      ...(known?.owner && { owner: known.owner }),
       startedAtMs,
       ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: at(firstTokenAgoMs) }),
       ...(endedAgoMs !== undefined && { endedAtMs: at(endedAgoMs) }),
     };
-    this.#bars.set(key, bar);
-    if (bar.endedAtMs === undefined) this.#lasting.set(name, key);
-    else this.#lasting.delete(name);
-    if (!bar.owner) this.#unowned.add(key);
+    if (known) return Object.assign(known, report);
+    this.#numKnown += 1;
+    const bar = { key: `${stay.requestId}#${this.#numKnown}`, ...report };
+    this.#bars.push(bar);
+    this.#unowned.add(bar);
     return bar;
-  }
-
-  /** A lost worker never reports the end of its stays, so end them here. */
-  #endLost(name: string, key: string, receivedAtMs: number): void {
-    this.#lasting.delete(name);
-    const bar = this.#bars.get(key);
-    if (bar) this.#bars.set(key, { ...bar, end: 'error', endedAtMs: receivedAtMs });
-  }
-
-  #forgetOldest(): void {
-    for (const key of this.#bars.keys()) {
-      if (this.#bars.size <= MAX_BARS) return;
-      this.#bars.delete(key);
-      this.#unowned.delete(key);
-    }
   }
 }
 
