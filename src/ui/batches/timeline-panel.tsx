@@ -7,7 +7,7 @@ import { Panel } from '../panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
 import { useBatches } from '../state/serve-context.ts';
 import { describeSize } from './batch-table.tsx';
-import { explainReason, ReasonLegend, ReasonName } from './cut-reasons.tsx';
+import { ReasonLegend, ReasonName, REASONS } from './cut-reasons.tsx';
 import { Timeline } from './timeline.tsx';
 import { layoutTimeline } from './timeline-layout.ts';
 import './timeline.css';
@@ -62,7 +62,7 @@ function Readout({ batch }: { readonly batch: BatchView }) {
   return (
     <>
       <p>
-        <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {explainReason(reason)}
+        <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {REASONS[reason].explanation}
       </p>
       <p className="muted">
         Size {describeSize(batch)} · wait {formatMs(waitMs)} · execution {formatMs(executionMs)} · {outcome} ·{' '}

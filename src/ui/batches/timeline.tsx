@@ -3,7 +3,7 @@ import type { KeyboardEvent } from 'react';
 import { formatMs } from '../format.ts';
 import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
-import { reasonColor, reasonPath } from './cut-reasons.tsx';
+import { REASONS } from './cut-reasons.tsx';
 import { axisTicks } from './timeline-layout.ts';
 import type { TimelineLayout, TimelineRow } from './timeline-layout.ts';
 
@@ -94,13 +94,14 @@ interface RowProps {
 function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) {
   const { batch, arrivedMs, cutMs, endedMs } = row;
   const { batchIndex, batchSize, reason, outcome } = batch;
+  const { color, path } = REASONS[reason];
   const [arrivedX, cutX] = [toX(arrivedMs), toX(cutMs)];
   const barHeight = Math.min(12, height - 3);
   const barTop = (height - barHeight) / 2;
   return (
     <g
       className="timeline-row"
-      style={{ color: reasonColor(reason) }}
+      style={{ color }}
       transform={`translate(0 ${top})`}
       role="graphics-symbol"
       aria-label={describeBatch(batch)}
@@ -121,12 +122,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
         <text x="52" className="row-size">
           {batchSize}
         </text>
-        <path
-          className="row-mark"
-          d={reasonPath(reason)}
-          fillRule="evenodd"
-          transform="translate(64 0) scale(.8)"
-        />
+        <path className="row-mark" d={path} fillRule="evenodd" transform="translate(64 0) scale(.8)" />
         <text x="73">{reason}</text>
       </g>
       <rect className="row-wait" x={arrivedX} y={barTop} width={cutX - arrivedX} height={barHeight} />
@@ -137,12 +133,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
         width={Math.max(MIN_BAR_WIDTH, toX(endedMs) - cutX)}
         height={barHeight}
       />
-      <path
-        className="row-cut"
-        d={reasonPath(reason)}
-        fillRule="evenodd"
-        transform={`translate(${cutX} ${height / 2})`}
-      />
+      <path className="row-cut" d={path} fillRule="evenodd" transform={`translate(${cutX} ${height / 2})`} />
     </g>
   );
 }

@@ -5,7 +5,6 @@ import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearFinished } from '../state/serve-store.ts';
-import type { ServeView } from '../state/serve-store.ts';
 import { isActive } from '../state/request-view.ts';
 import './request-list.css';
 import { RequestRow } from './request-row.tsx';
@@ -18,7 +17,9 @@ export function RequestList() {
   const { store } = useServe();
   // The ids stay the same array while text streams, so that a token renders no list.
   const requestIds = useServeView(useShallow(({ requests }) => [...requests.keys()]));
-  const numActive = useServeView(selectNumActive);
+  const numActive = useServeView(
+    ({ requests }) => [...requests.values()].filter(({ status }) => isActive(status)).length,
+  );
   const numOver = requestIds.length - numActive;
   const [numShown, setNumShown] = useState(PAGE_SIZE);
   const listedIds = useInTurns(requestIds);
@@ -58,10 +59,4 @@ export function RequestList() {
       )}
     </section>
   );
-}
-
-function selectNumActive({ requests }: ServeView): number {
-  let numActive = 0;
-  for (const { status } of requests.values()) if (isActive(status)) numActive += 1;
-  return numActive;
 }
