@@ -40,7 +40,8 @@ export function mountSlots(
   let placed: readonly PlacedBar[] = [];
   let frame = 0;
   let motion: Animation | undefined;
-  let pausedAtMs = shownPauseMs();
+  const { pausedAtSeconds: pausedBefore } = watchSettings.getState();
+  let pausedAtMs = pausedBefore && pausedBefore * 1000;
   let isInView = true;
   // Kept, because reading it in each frame would force a layout.
   let width = laneCanvas.clientWidth;
@@ -126,12 +127,6 @@ export function mountSlots(
     listening.abort();
     for (const release of releases) release();
   };
-}
-
-/** The time of a pause that began before mounting. */
-function shownPauseMs(): number | undefined {
-  const { pausedAtSeconds } = watchSettings.getState();
-  return pausedAtSeconds === undefined ? undefined : pausedAtSeconds * 1000;
 }
 
 /** The window with so many pixels more at its end. */

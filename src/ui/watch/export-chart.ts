@@ -3,14 +3,11 @@ import type { ServeView } from '../state/serve-store.ts';
 import { color } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 
-function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
+export function saveCsv({ testId, columnNames, read }: ChartSpec, view: ServeView): void {
   const columns = read(view);
-  const rows = columns[0]?.map((_, row) => columns.map((cells) => cells[row] ?? '').join(',')) ?? [];
-  return [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
-}
-
-export function saveCsv(spec: ChartSpec, view: ServeView): void {
-  saveFile(`${spec.testId}.csv`, new Blob([toCsv(spec, view)], { type: 'text/csv' }));
+  const rows = columns[0].map((_, row) => columns.map((cells) => cells[row] ?? '').join(','));
+  const csv = [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
+  saveFile(`${testId}.csv`, new Blob([csv], { type: 'text/csv' }));
 }
 
 const MARGIN = 12;

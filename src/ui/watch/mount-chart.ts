@@ -11,8 +11,13 @@ import { watchSettings } from './watch-settings.ts';
 
 const turns = createDrawTurns(1);
 
-/** Draws a chart into `host` and keeps it current, outside React; returns the release. */
-export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
+/** Draws a chart into `host` and keeps it and its description current, outside React; returns the release. */
+export function mountChart(
+  host: HTMLElement,
+  description: HTMLElement,
+  spec: ChartSpec,
+  store: ServeStore,
+): () => void {
   const readShown = (): AlignedData => spec.read(store.getState(), watchSettings.getState().pausedAtSeconds);
   /** The data at the pause, some of which the history may have dropped since. */
   let stopped = isPaused() ? readShown() : undefined;
@@ -61,7 +66,9 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   }
 
   host.addEventListener('pointerleave', clearCursor);
-  const unsubscribeData = store.subscribe((view) => {
+  description.textContent = spec.describe(store.getState());
+  const unsubscribeData = store.subscribe((view, previous) => {
+    if (view.historyRevision !== previous.historyRevision) description.textContent = spec.describe(view);
     if (spec.newestX(view) !== drawnX && !isPaused()) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
