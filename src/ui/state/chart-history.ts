@@ -13,10 +13,10 @@ const IDLE_GAP_MS = 3000;
 /** `null` draws a gap. */
 export type Cell = number | null;
 
-export interface SampleFigures extends Pick<
-  ServeStats,
-  'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs' | 'kvCache' | 'finishReasons' | 'totals'
-> {
+type KeptStats = Pick<ServeStats, 'ttftMs' | 'itlMs' | 'queueWaitMs' | 'e2eMs' | 'kvCache' | 'totals'>;
+
+/** With the numbers of sequences that ended, by their reason. */
+export interface SampleFigures extends KeptStats, Readonly<ServeStats['finishReasons']> {
   readonly tokensInPerSecond: Cell;
   readonly tokensOutPerSecond: Cell;
   /** How full the decode steps since the last sample were, weighed by their time, %. */
@@ -75,7 +75,7 @@ export class ChartHistory {
       queueWaitMs,
       e2eMs,
       kvCache,
-      finishReasons,
+      ...finishReasons,
       totals,
       tokensInPerSecond: rate('promptTokens'),
       // Without a previous sample, the worker's own rate over its last second of work.
