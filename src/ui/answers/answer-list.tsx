@@ -7,7 +7,7 @@ import { describeHouse } from '../deployments/house-features.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatEuros, formatJson, formatMs } from '../format.ts';
 import { Panel } from '../panel.tsx';
-import type { AnswerView } from '../state/answer-table.ts';
+import type { AnswerView } from '../state/answer-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';

@@ -409,7 +409,7 @@ describe('answers', () => {
     expect(after.get(id('b'))).toBe(before.get(id('b')));
     expect([...after.keys()]).toEqual([...before.keys()]);
     receive(store, [chunk('nobody', ' x')]);
-    expect(store.getState().answers).toBe(after);
+    expect(store.getState().answers).toEqual(after);
   });
 
   it('are forgotten once settled, by deployment, and stay forgotten; the count goes on', () => {
