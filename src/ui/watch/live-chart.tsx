@@ -59,7 +59,7 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty">{spec.emptyText}</p>}
+        {isEmpty && <p className="chart-empty empty-note">{spec.emptyText}</p>}
       </div>
     </figure>
   );
