@@ -15,7 +15,6 @@ import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
 import { connectStore } from './state/connect-store.ts';
-import { pageFrames } from './state/frame-queue.ts';
 import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
 
 declare global {
@@ -61,7 +60,7 @@ async function start(root: Root): Promise<void> {
   try {
     const serve = await connect({ backend });
     window.tabserve = serve;
-    const store = connectStore(serve, pageFrames);
+    const store = connectStore(serve);
     const composer = new Composer(serve, store, readPermalink(location.hash));
     followAddress(composer);
     root.render(

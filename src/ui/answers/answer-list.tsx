@@ -1,49 +1,49 @@
 import { memo } from 'react';
+import { useShallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
 import { describeHouse } from '../deployments/house-features.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatEuros, formatJson, formatMs } from '../format.ts';
+import { Panel } from '../panel.tsx';
+import type { AnswerView } from '../state/answer-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
 import { ScrollBox } from '../scroll-box.tsx';
 
-const NO_IDS: readonly RequestId[] = [];
-
 /** In the caller's order, not that of the answers. The end stays in view while the list grows. */
 export function AnswerList({ deployment }: { readonly deployment: string }) {
   const { serve, store } = useServe();
-  const ids = useServeView((view) => view.answerLogs.get(deployment)?.answerIds ?? NO_IDS);
-  const numWaiting = useServeView((view) => countWaiting(view, deployment));
+  const ids = useServeView(useShallow((view) => answersOf(view, deployment).map(({ id }) => id)));
+  const numWaiting = useServeView((view) => waitingOf(view, deployment).length);
   const numSettled = ids.length - numWaiting;
 
   const cancelWaiting = (): void => {
-    for (const { id, status } of store.getState().answerLogs.get(deployment)?.answers.values() ?? []) {
-      if (status === 'waiting') serve.cancel(id);
-    }
+    for (const { id } of waitingOf(store.getState(), deployment)) serve.cancel(id);
   };
 
+  const head = (
+    <>
+      <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
+      <output className="visually-hidden">
+        {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
+      </output>
+    </>
+  );
   return (
-    <section className="panel" aria-labelledby="answers-title">
-      <div className="answers-head">
-        <h2 id="answers-title">Answers</h2>
-        <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
-        <output className="visually-hidden">
-          {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
-        </output>
-      </div>
+    <Panel title="Answers" head={head}>
       <ScrollBox label="List of answers">
-        <ol aria-labelledby="answers-title">
+        <ol aria-label="Answers">
           {ids.map((id) => (
-            <AnswerRow key={id} deployment={deployment} id={id} />
+            <AnswerRow key={id} id={id} />
           ))}
         </ol>
         {ids.length === 0 && <p className="empty-note">No query yet: each one sent gets a row here.</p>}
       </ScrollBox>
-      <div className="answers-actions">
+      <div className="actions">
         <Button variant="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
           Cancel waiting
         </Button>
@@ -51,16 +51,16 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
           Clear settled
         </Button>
       </div>
-    </section>
+    </Panel>
   );
 }
 
-function countWaiting({ answerLogs }: ServeView, deployment: string): number {
-  let numWaiting = 0;
-  for (const { status } of answerLogs.get(deployment)?.answers.values() ?? []) {
-    if (status === 'waiting') numWaiting += 1;
-  }
-  return numWaiting;
+function answersOf({ answers }: ServeView, name: string): readonly AnswerView[] {
+  return [...answers.values()].filter(({ deployment }) => deployment === name);
+}
+
+function waitingOf(view: ServeView, deployment: string): readonly AnswerView[] {
+  return answersOf(view, deployment).filter(({ status }) => status === 'waiting');
 }
 
 function describeCounts(numSettled: number, numWaiting: number): string {
@@ -71,27 +71,24 @@ function describeCounts(numSettled: number, numWaiting: number): string {
 /** A longer input gets a line of its own. */
 const MAX_SHORT_INPUT = 16;
 
-interface AnswerRowProps {
-  readonly deployment: string;
-  readonly id: RequestId;
-}
-
 /** Selects its own request, so that an answer renders one row. */
-const AnswerRow = memo(function AnswerRow({ deployment, id }: AnswerRowProps) {
-  const answer = useServeView((view) => view.answerLogs.get(deployment)?.answers.get(id));
+const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
+  const answer = useServeView((view) => view.answers.get(id));
   if (!answer) return null;
-  const { ordinal, status, input, result, clientLatencyMs, error } = answer;
+  const { deployment, ordinal, status, input, result, clientLatencyMs, error } = answer;
   const inputText = describeInput(deployment, input);
   return (
     <li className="answer" data-request-id={id} data-status={status}>
-      <span className="answer-ordinal">#{ordinal}</span>
-      <span className="answer-input" data-long={inputText.length > MAX_SHORT_INPUT}>
+      <span className="muted">#{ordinal}</span>
+      <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}
       </span>
       <span className="answer-result" data-testid="answer-result">
         {status === 'answered' ? describeResult(deployment, result) : status}
       </span>
-      <span className="answer-latency">{clientLatencyMs !== undefined && formatMs(clientLatencyMs)}</span>
+      <span className="answer-latency muted">
+        {clientLatencyMs !== undefined && formatMs(clientLatencyMs)}
+      </span>
       {error && <ErrorLine error={error} />}
     </li>
   );

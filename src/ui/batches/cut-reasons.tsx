@@ -3,33 +3,40 @@ import './cut-reasons.css';
 
 interface ReasonText {
   readonly explanation: string;
+  readonly color: string;
   /** A shape within ±6 of the origin, so that color isn't the only difference. */
   readonly path: string;
 }
 
-const REASONS: Readonly<Record<CutReason, ReasonText>> = {
+export const REASONS: Readonly<Record<CutReason, ReasonText>> = {
   full: {
     explanation: 'Max batch size was reached.',
+    color: 'var(--series-decode)',
     path: 'M-5-5H5V5H-5Z',
   },
   deferred: {
     explanation: 'The next request would not have fitted; it stays first in the queue.',
+    color: 'var(--series-ttft)',
     path: 'M0-6 6 0 0 6-6 0Z',
   },
   flush: {
     explanation: 'flush() sent what waited.',
+    color: 'var(--series-queue)',
     path: 'M-5-5H5L0 1ZM-5 3H5V5H-5Z',
   },
   close: {
     explanation: 'close() sent what still waited.',
+    color: 'var(--ink)',
     path: 'M-5.5-3-3-5.5 0-2.5 3-5.5 5.5-3 2.5 0 5.5 3 3 5.5 0 2.5-3 5.5-5.5 3-2.5 0Z',
   },
   timeout: {
     explanation: 'The oldest request had waited its batch wait timeout; at 0 that is when a slot comes free.',
+    color: 'var(--series-prefill)',
     path: 'M0-5.5A5.5 5.5 0 1 0 .01-5.5ZM-1-3H1V0H3.5V2H-1Z',
   },
   idle: {
     explanation: 'A slot was free and the batch wait timeout is 0: the request left at once.',
+    color: 'var(--series-itl)',
     path: 'M-4.5-5.5 5.5 0-4.5 5.5Z',
   },
 };
@@ -37,19 +44,12 @@ const REASONS: Readonly<Record<CutReason, ReasonText>> = {
 /** The batcher's order of preference where several hold. */
 const ORDER: readonly CutReason[] = ['full', 'deferred', 'flush', 'close', 'timeout', 'idle'];
 
-export function explainReason(reason: CutReason): string {
-  return REASONS[reason].explanation;
-}
-
-export function reasonPath(reason: CutReason): string {
-  return REASONS[reason].path;
-}
-
 export function ReasonName({ reason }: { readonly reason: CutReason }) {
+  const { color, path } = REASONS[reason];
   return (
-    <span className={`reason-name reason-${reason}`}>
-      <svg className="reason-mark" viewBox="-6.5 -6.5 13 13" aria-hidden="true">
-        <path d={reasonPath(reason)} fillRule="evenodd" />
+    <span className="reason-name">
+      <svg className="reason-mark" viewBox="-6.5 -6.5 13 13" style={{ color }} aria-hidden="true">
+        <path d={path} fillRule="evenodd" />
       </svg>
       {reason}
     </span>
@@ -64,7 +64,7 @@ export function ReasonLegend() {
           <dt>
             <ReasonName reason={reason} />
           </dt>
-          <dd className="muted">{explainReason(reason)}</dd>
+          <dd className="muted">{REASONS[reason].explanation}</dd>
         </div>
       ))}
     </dl>

@@ -29,19 +29,14 @@ interface Interval {
 }
 
 export function layoutTimeline(batches: readonly BatchView[]): TimelineLayout {
-  const intervals = placeBatches(batches).toSorted((left, right) => left.arrivedAtMs - right.arrivedAtMs);
-  const spells: TimelineSpell[] = [];
-  let members: Interval[] = [];
+  const groups: Interval[][] = [];
   let lastEndedAtMs = -Infinity;
-  for (const interval of intervals) {
-    if (members.length > 0 && interval.arrivedAtMs - lastEndedAtMs >= PAUSE_MS) {
-      spells.push(createSpell(members));
-      members = [];
-    }
-    members.push(interval);
+  for (const interval of placeBatches(batches).toSorted((a, b) => a.arrivedAtMs - b.arrivedAtMs)) {
+    if (interval.arrivedAtMs - lastEndedAtMs >= PAUSE_MS) groups.push([]);
+    groups.at(-1)?.push(interval);
     lastEndedAtMs = Math.max(lastEndedAtMs, interval.endedAtMs);
   }
-  if (members.length > 0) spells.push(createSpell(members));
+  const spells = groups.map(createSpell);
   return { spells, durationMs: Math.max(0, ...spells.flat().map(({ endedMs }) => endedMs)) };
 }
 

@@ -7,7 +7,7 @@ import { Panel } from '../panel.tsx';
 import type { BatchView } from '../state/batch-view.ts';
 import { useBatches } from '../state/serve-context.ts';
 import { describeSize } from './batch-table.tsx';
-import { explainReason, ReasonLegend, ReasonName } from './cut-reasons.tsx';
+import { ReasonLegend, ReasonName, REASONS } from './cut-reasons.tsx';
 import { Timeline } from './timeline.tsx';
 import { layoutTimeline } from './timeline-layout.ts';
 import './timeline.css';
@@ -46,10 +46,10 @@ export function TimelinePanel({ deployment }: { readonly deployment: string }) {
       </div>
       <Disclosure title="How to read it">
         <p className="timeline-key note">
-          <span className="key-wait" /> is the wait, from the oldest member’s arrival,{' '}
-          <span className="key-run" /> the execution, <span className="key-error" /> one that failed; the mark
-          between them is the cut. Times are in ms. A dashed line is a pause of half a second or more: after
-          it they start at 0 again.
+          <span className="swatch key-wait" /> is the wait, from the oldest member’s arrival,{' '}
+          <span className="swatch key-run" /> the execution, <span className="swatch key-error" /> one that
+          failed; the mark between them is the cut. Times are in ms. A dashed line is a pause of half a second
+          or more: after it they start at 0 again.
         </p>
         <ReasonLegend />
       </Disclosure>
@@ -62,7 +62,7 @@ function Readout({ batch }: { readonly batch: BatchView }) {
   return (
     <>
       <p>
-        <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {explainReason(reason)}
+        <b>Batch {batchIndex}</b> <ReasonName reason={reason} /> {REASONS[reason].explanation}
       </p>
       <p className="muted">
         Size {describeSize(batch)} · wait {formatMs(waitMs)} · execution {formatMs(executionMs)} · {outcome} ·{' '}

@@ -3,7 +3,7 @@ import type { KeyboardEvent } from 'react';
 import { formatMs } from '../format.ts';
 import { MAX_SHOWN_BATCHES } from '../state/batch-view.ts';
 import type { BatchView } from '../state/batch-view.ts';
-import { reasonPath } from './cut-reasons.tsx';
+import { REASONS } from './cut-reasons.tsx';
 import { axisTicks } from './timeline-layout.ts';
 import type { TimelineLayout, TimelineRow } from './timeline-layout.ts';
 
@@ -45,7 +45,19 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
       role="graphics-object"
       aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time; the table of batches has the same numbers`}
     >
-      {rows.length > 0 && <Axis ticks={ticks} toX={toX} />}
+      {rows.length > 0 && (
+        <g className="timeline-axis" aria-hidden="true">
+          {ticks.map((tick) => (
+            <g key={tick} transform={`translate(${toX(tick)} 0)`}>
+              <path d={`M0 0V${ROWS_HEIGHT}`} />
+              <text y={HEIGHT - 3}>{tick}</text>
+            </g>
+          ))}
+          <text x="0" y={HEIGHT - 3} className="timeline-unit">
+            ms
+          </text>
+        </g>
+      )}
       <g className="timeline-rules" aria-hidden="true">
         {spellTops.map((top) => (
           <path key={top} d={`M0 ${top}H${width}`} />
@@ -69,27 +81,6 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
   );
 }
 
-interface AxisProps {
-  readonly ticks: readonly number[];
-  readonly toX: (ms: number) => number;
-}
-
-function Axis({ ticks, toX }: AxisProps) {
-  return (
-    <g className="timeline-axis" aria-hidden="true">
-      {ticks.map((tick) => (
-        <g key={tick} transform={`translate(${toX(tick)} 0)`}>
-          <path d={`M0 0V${ROWS_HEIGHT}`} />
-          <text y={HEIGHT - 3}>{tick}</text>
-        </g>
-      ))}
-      <text x="0" y={HEIGHT - 3} className="timeline-unit">
-        ms
-      </text>
-    </g>
-  );
-}
-
 interface RowProps {
   readonly row: TimelineRow;
   readonly top: number;
@@ -103,12 +94,14 @@ interface RowProps {
 function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) {
   const { batch, arrivedMs, cutMs, endedMs } = row;
   const { batchIndex, batchSize, reason, outcome } = batch;
+  const { color, path } = REASONS[reason];
   const [arrivedX, cutX] = [toX(arrivedMs), toX(cutMs)];
   const barHeight = Math.min(12, height - 3);
   const barTop = (height - barHeight) / 2;
   return (
     <g
-      className={`timeline-row reason-${reason}`}
+      className="timeline-row"
+      style={{ color }}
       transform={`translate(0 ${top})`}
       role="graphics-symbol"
       aria-label={describeBatch(batch)}
@@ -129,12 +122,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
         <text x="52" className="row-size">
           {batchSize}
         </text>
-        <path
-          className="row-mark"
-          d={reasonPath(reason)}
-          fillRule="evenodd"
-          transform="translate(64 0) scale(.8)"
-        />
+        <path className="row-mark" d={path} fillRule="evenodd" transform="translate(64 0) scale(.8)" />
         <text x="73">{reason}</text>
       </g>
       <rect className="row-wait" x={arrivedX} y={barTop} width={cutX - arrivedX} height={barHeight} />
@@ -145,12 +133,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
         width={Math.max(MIN_BAR_WIDTH, toX(endedMs) - cutX)}
         height={barHeight}
       />
-      <path
-        className="row-cut"
-        d={reasonPath(reason)}
-        fillRule="evenodd"
-        transform={`translate(${cutX} ${height / 2})`}
-      />
+      <path className="row-cut" d={path} fillRule="evenodd" transform={`translate(${cutX} ${height / 2})`} />
     </g>
   );
 }

@@ -1,10 +1,10 @@
 import { useState } from 'react';
+import { useShallow } from 'zustand/shallow';
 
 import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearFinished } from '../state/serve-store.ts';
-import type { ServeView } from '../state/serve-store.ts';
 import { isActive } from '../state/request-view.ts';
 import './request-list.css';
 import { RequestRow } from './request-row.tsx';
@@ -15,8 +15,11 @@ const PAGE_SIZE = 40;
 
 export function RequestList() {
   const { store } = useServe();
-  const requestIds = useServeView((view) => view.requestIds);
-  const numActive = useServeView(selectNumActive);
+  // The ids stay the same array while text streams, so that a token renders no list.
+  const requestIds = useServeView(useShallow(({ requests }) => [...requests.keys()]));
+  const numActive = useServeView(
+    ({ requests }) => [...requests.values()].filter(({ status }) => isActive(status)).length,
+  );
   const numOver = requestIds.length - numActive;
   const [numShown, setNumShown] = useState(PAGE_SIZE);
   const listedIds = useInTurns(requestIds);
@@ -46,7 +49,7 @@ export function RequestList() {
         </Button>
       )}
       {requestIds.length === 0 && (
-        <div className="requests-empty">
+        <div className="requests-empty panel muted">
           <p>No request yet.</p>
           <p>
             Press <kbd>Enter</kbd> in the prompt box, or send the nine sample prompts at once and watch the
@@ -56,10 +59,4 @@ export function RequestList() {
       )}
     </section>
   );
-}
-
-function selectNumActive({ requests }: ServeView): number {
-  let numActive = 0;
-  for (const { status } of requests.values()) if (isActive(status)) numActive += 1;
-  return numActive;
 }

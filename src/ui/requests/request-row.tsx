@@ -6,7 +6,7 @@ import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
-import { slotSettings } from '../slots/slot-settings.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
@@ -74,7 +74,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
   const { id, ordinal, clientId, status, finishReason } = request;
   const { serve } = useServe();
   const isUpstream = useIsUpstream();
-  const hasTrace = useServeView(({ history }) => history.slots.tracedIds.has(id));
+  const hasTrace = useServeView(({ history }) => history.slots.requestIds.has(id));
   const cancel = (event: MouseEvent<HTMLElement>): void => {
     // The button goes with the request, so its row takes the focus.
     event.currentTarget.closest('li')?.focus();
@@ -82,7 +82,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
   };
   return (
     <div className="request-head">
-      <span className="request-ordinal">{describeOwner(request)}</span>
+      <span className="request-ordinal muted">{describeOwner(request)}</span>
       <span className="request-status">
         {status}
         {finishReason && ` · ${finishReason}`}
@@ -92,7 +92,7 @@ function RowHead({ request }: { readonly request: RequestOutline }) {
           variant="quiet"
           disabled={!hasTrace}
           aria-label={`Trace ${clientId === undefined ? `request ${ordinal}` : `a request of ${describeOwner(request)}`}`}
-          onClick={() => slotSettings.setState({ tracedId: id })}
+          onClick={() => watchSettings.setState({ tracedId: id })}
         >
           Trace
         </Button>

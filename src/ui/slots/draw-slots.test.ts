@@ -3,7 +3,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { createBar } from '../test-support.ts';
 import { drawBars } from './draw-slots.ts';
 import type { PlacedBar } from './slot-layout.ts';
-import { TabColors } from './tab-colors.ts';
 
 // A theme needs a page: here every colour resolves to its own name.
 vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
@@ -22,8 +21,7 @@ function draw(place: Omit<PlacedBar, 'bar'>) {
   drawBars(context as unknown as CanvasRenderingContext2D, {
     placed: [{ bar: BAR, ...place }],
     laneHeight: 22,
-    marked: new Set(),
-    tabColors: new TabColors(),
+    tracedId: undefined,
   });
   return drawn;
 }
@@ -31,7 +29,7 @@ function draw(place: Omit<PlacedBar, 'bar'>) {
 describe('a bar of a slot', () => {
   it('has ground of its own under its wait, which else could not be told from the bar before it', () => {
     const drawn = draw({ waitX: 30, startX: 40, decodeX: 50, endX: 120 });
-    expect(drawn.filter(({ x }) => x === 30).map(({ color }) => color)).toEqual(['--surface', '--tab-own']);
+    expect(drawn.filter(({ x }) => x === 30).map(({ color }) => color)).toEqual(['--surface', '--accent']);
   });
 
   it('has its name on the decode part, and none before there is one', () => {

@@ -1,7 +1,7 @@
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
-import type { SlotBar } from '../state/slot-history.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
-import type { TabColors } from './tab-colors.ts';
+import { tabColor } from './tab-colors.ts';
 
 interface LanesScene {
   readonly window: TimeWindow;
@@ -14,8 +14,8 @@ interface LanesScene {
 interface BarsScene {
   readonly placed: readonly PlacedBar[];
   readonly laneHeight: number;
-  readonly marked: ReadonlySet<string>;
-  readonly tabColors: TabColors;
+  /** Its bars are marked. */
+  readonly tracedId: RequestId | undefined;
 }
 
 export const AXIS_HEIGHT = 18;
@@ -45,11 +45,11 @@ export function drawBars(context: CanvasRenderingContext2D, scene: BarsScene): v
 function drawBar(
   context: CanvasRenderingContext2D,
   { bar, waitX, startX, decodeX, endX }: PlacedBar,
-  { laneHeight, tabColors, marked }: BarsScene,
+  { laneHeight, tracedId }: BarsScene,
 ): void {
   const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
   const height = laneHeight - GAP;
-  const tab = resolvedColor(bar.owner ? tabColors.of(bar.owner.clientId) : '--rule-control');
+  const tab = resolvedColor(bar.owner ? tabColor(bar.owner.clientId) : '--rule-control');
   // Another sequence had the slot during the wait. A line at the bottom of the lane, set off from its bar, shows both.
   context.fillStyle = resolvedColor('--surface');
   context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
@@ -60,40 +60,25 @@ function drawBar(
   context.fillRect(startX, top, decodeX - startX, height);
   context.globalAlpha = 1;
   context.fillRect(decodeX, top, endX - decodeX, height);
-  drawEnd(context, bar, { x: endX, top, height });
-  if (marked.has(bar.key)) {
+  if (bar.end !== undefined) {
+    // Red where the sequence was cut off; else a gap before the next bar.
+    const isCutOff = bar.end === 'abort' || bar.end === 'error';
+    const endWidth = isCutOff ? 3 : 1;
+    context.fillStyle = resolvedColor(isCutOff ? '--bad' : '--surface');
+    context.fillRect(endX - endWidth, top, endWidth, height);
+  }
+  if (bar.requestId === tracedId) {
     context.strokeStyle = resolvedColor('--ink');
     context.lineWidth = 2;
     context.strokeRect(startX, top, endX - startX, height);
   }
   // On the decode part: the prefill is too pale for text.
-  drawLabel(context, bar, { startX: Math.max(0, decodeX), endX, top, height });
-}
-
-/** Red for a sequence that was cut off; else a gap before the next bar. */
-function drawEnd(
-  context: CanvasRenderingContext2D,
-  { end }: SlotBar,
-  { x, top, height }: { x: number; top: number; height: number },
-): void {
-  if (end === 'abort' || end === 'error') {
-    context.fillStyle = resolvedColor('--bad');
-    context.fillRect(x - 3, top, 3, height);
-  } else if (end !== undefined) {
-    context.fillStyle = resolvedColor('--surface');
-    context.fillRect(x - 1, top, 1, height);
-  }
-}
-
-function drawLabel(
-  context: CanvasRenderingContext2D,
-  { owner }: SlotBar,
-  { startX, endX, top, height }: { startX: number; endX: number; top: number; height: number },
-): void {
-  if (height < MIN_LABEL_HEIGHT || endX - startX < MIN_LABEL_WIDTH || owner?.ordinal === undefined) return;
+  const labelX = Math.max(0, decodeX);
+  const ordinal = bar.owner?.ordinal;
+  if (height < MIN_LABEL_HEIGHT || endX - labelX < MIN_LABEL_WIDTH || ordinal === undefined) return;
   context.fillStyle = resolvedColor('--on-accent');
   context.textBaseline = 'middle';
-  context.fillText(`#${owner.ordinal}`, startX + 5, top + height / 2 + 0.5, endX - startX - 6);
+  context.fillText(`#${ordinal}`, labelX + 5, top + height / 2 + 0.5, endX - labelX - 6);
 }
 
 /** Seconds before the end of the window. */

@@ -3,15 +3,16 @@ import type { ServeStore } from '../state/serve-store.ts';
 import { observeSize, observeVisibility } from '../observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
+import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT, drawBars, drawLanes } from './draw-slots.ts';
 import { barAt, numLanes, placeBars } from './slot-layout.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
-import { slotSettings } from './slot-settings.ts';
-import type { TabColors } from './tab-colors.ts';
 
-interface SlotsListener {
-  readonly onHover: (bar: SlotBar | undefined) => void;
-  readonly onSelect: (bar: SlotBar) => void;
+interface SlotElements {
+  readonly lanes: HTMLCanvasElement;
+  readonly bars: HTMLCanvasElement;
+  /** Describes the bar under the pointer. */
+  readonly readout: HTMLElement;
 }
 
 /** Height of all lanes while each is tall enough to see, so that a change of policy moves nothing below them. */
@@ -30,22 +31,20 @@ function laneHeightOf(lanes: number): number {
  * with each message; in between, the compositor moves them at the rate of the display, without the main thread.
  */
 export function mountSlots(
-  canvases: { readonly lanes: HTMLCanvasElement; readonly bars: HTMLCanvasElement },
+  { lanes: laneCanvas, bars: canvas, readout }: SlotElements,
   store: ServeStore,
-  tabColors: TabColors,
-  { onHover, onSelect }: SlotsListener,
 ): () => void {
-  const canvas = canvases.bars;
-  const [laneContext, barContext] = [canvases.lanes.getContext('2d'), canvas.getContext('2d')];
+  const [laneContext, barContext] = [laneCanvas.getContext('2d'), canvas.getContext('2d')];
   if (!laneContext || !barContext) throw new Error('The canvas has no 2D context.');
   const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let placed: readonly PlacedBar[] = [];
   let frame = 0;
   let motion: Animation | undefined;
-  let pausedAtMs = shownPauseMs();
+  const { pausedAtSeconds: pausedBefore } = watchSettings.getState();
+  let pausedAtMs = pausedBefore && pausedBefore * 1000;
   let isInView = true;
   // Kept, because reading it in each frame would force a layout.
-  let width = canvases.lanes.clientWidth;
+  let width = laneCanvas.clientWidth;
 
   /** The time at the right edge. */
   const endOfTime = (): number => {
@@ -57,7 +56,7 @@ export function mountSlots(
     frame = 0;
     motion?.cancel();
     const { history, status } = store.getState();
-    const { windowMs, selectedKeys } = slotSettings.getState();
+    const { slotWindowMs: windowMs, tracedId } = watchSettings.getState();
     const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
     // Out of sight, motion isn't drawn.
     if (width === 0 || (isLive && !isInView)) return;
@@ -72,7 +71,7 @@ export function mountSlots(
     drawLanes(laneContext, { window, numLanes: lanes, laneHeight, isLive });
     canvas.style.width = `${drawn.width}px`;
     clearCanvas(barContext, drawn.width, height);
-    drawBars(barContext, { placed, laneHeight, marked: selectedKeys, tabColors });
+    drawBars(barContext, { placed, laneHeight, tracedId });
     if (leadWidth > 0) motion = moveLeft(canvas, leadWidth, window.endMs, drawn.endMs, drawSoon);
   };
 
@@ -80,43 +79,42 @@ export function mountSlots(
     if (frame === 0) frame = requestAnimationFrame(draw);
   };
 
-  const barUnder = (event: PointerEvent | MouseEvent): SlotBar | undefined => {
+  const barUnder = (event: MouseEvent): SlotBar | undefined => {
     const lanes = numLanes(placed, store.getState().status.policy.maxBatchSize);
     return barAt(placed, event.offsetX, Math.floor((event.offsetY - AXIS_HEIGHT) / laneHeightOf(lanes)));
   };
   const hover = (event: PointerEvent): void => {
     const bar = barUnder(event);
     canvas.style.cursor = bar ? 'pointer' : '';
-    onHover(bar);
+    readout.textContent = bar ? describeBar(bar) : '';
   };
-  const select = (event: MouseEvent): void => {
+  const trace = (event: MouseEvent): void => {
     const bar = barUnder(event);
-    if (bar) onSelect(bar);
+    if (bar) watchSettings.setState({ tracedId: bar.requestId });
   };
   const listening = new AbortController();
   const { signal } = listening;
   canvas.addEventListener('pointermove', hover, { signal });
-  canvas.addEventListener('pointerleave', () => onHover(undefined), { signal });
-  canvas.addEventListener('click', select, { signal });
+  canvas.addEventListener('pointerleave', () => (readout.textContent = ''), { signal });
+  canvas.addEventListener('click', trace, { signal });
 
   const releases = [
     store.subscribe((view, previous) => {
       const hasNews = view.historyRevision !== previous.historyRevision;
       if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
     }),
-    watchSettings.subscribe(({ pausedAtSeconds }, previous) => {
-      // A pointer over a chart changes these settings too.
-      if (pausedAtSeconds === previous.pausedAtSeconds) return;
-      pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
-      drawSoon();
+    watchSettings.subscribe(({ pausedAtSeconds, slotWindowMs, tracedId }, previous) => {
+      const hasTurned = pausedAtSeconds !== previous.pausedAtSeconds;
+      if (hasTurned) pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
+      // A pointer over a chart changes settings too.
+      if (hasTurned || slotWindowMs !== previous.slotWindowMs || tracedId !== previous.tracedId) drawSoon();
     }),
-    slotSettings.subscribe(drawSoon),
     onThemeChange(drawSoon),
-    observeSize(canvases.lanes, () => {
-      width = canvases.lanes.clientWidth;
+    observeSize(laneCanvas, () => {
+      width = laneCanvas.clientWidth;
       drawSoon();
     }),
-    observeVisibility(canvases.lanes, (isVisible) => {
+    observeVisibility(laneCanvas, (isVisible) => {
       isInView = isVisible;
       if (isVisible) drawSoon();
     }),
@@ -129,12 +127,6 @@ export function mountSlots(
     listening.abort();
     for (const release of releases) release();
   };
-}
-
-/** The time of a pause that began before mounting. */
-function shownPauseMs(): number | undefined {
-  const { pausedAtSeconds } = watchSettings.getState();
-  return pausedAtSeconds === undefined ? undefined : pausedAtSeconds * 1000;
 }
 
 /** The window with so many pixels more at its end. */

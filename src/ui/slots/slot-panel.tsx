@@ -1,16 +1,14 @@
-import { lazy, Suspense, useEffect, useMemo, useRef } from 'react';
+import { lazy, Suspense, useEffect, useRef } from 'react';
 import { useStore } from 'zustand';
 
 import { Button } from '../button.tsx';
 import { Panel } from '../panel.tsx';
 import { Select } from '../select.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { describeBar } from './describe-bar.ts';
 import { AXIS_HEIGHT } from './draw-slots.ts';
 import { LANES_HEIGHT, mountSlots } from './mount-slots.ts';
 import './slot-panel.css';
-import { slotSettings } from './slot-settings.ts';
-import { TabColors } from './tab-colors.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
 
 const TraceDialog = lazy(async () => ({ default: (await import('./trace-dialog.tsx')).TraceDialog }));
 
@@ -19,42 +17,35 @@ const WINDOWS = [2000, 10_000, 60_000].map((ms) => [ms, `${ms / 1000} s`] as con
 /** One lane for each K/V slot: who joins, who leaves, and what each waits for. */
 export function SlotPanel() {
   const { store } = useServe();
-  const isEmpty = useServeView(({ history }) => history.slots.numBars === 0);
-  const windowMs = useStore(slotSettings, (settings) => settings.windowMs);
-  const tracedId = useStore(slotSettings, (settings) => settings.tracedId);
+  const isEmpty = useServeView(({ history }) => history.slots.requestIds.size === 0);
+  const windowMs = useStore(watchSettings, (settings) => settings.slotWindowMs);
+  const tracedId = useStore(watchSettings, (settings) => settings.tracedId);
   const lanesRef = useRef<HTMLCanvasElement>(null);
   const barsRef = useRef<HTMLCanvasElement>(null);
   const readoutRef = useRef<HTMLParagraphElement>(null);
-  const tabColors = useMemo(() => new TabColors(), []);
 
   useEffect(() => {
     const [lanes, bars, readout] = [lanesRef.current, barsRef.current, readoutRef.current];
-    if (!lanes || !bars || !readout) return undefined;
-    return mountSlots({ lanes, bars }, store, tabColors, {
-      onHover: (bar) => {
-        readout.textContent = bar ? describeBar(bar) : '';
-      },
-      onSelect: ({ requestId }) => slotSettings.setState({ tracedId: requestId }),
-    });
-  }, [store, tabColors]);
+    return lanes && bars && readout ? mountSlots({ lanes, bars, readout }, store) : undefined;
+  }, [store]);
 
   const traceNewest = (): void => {
-    const newest = store.getState().history.slots.requestIds.at(-1);
-    if (newest !== undefined) slotSettings.setState({ tracedId: newest });
+    const newest = [...store.getState().history.slots.requestIds].at(-1);
+    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
   };
 
   const head = (
     <>
       <p className="slots-key note">
-        <span className="key-queue" /> queue wait <span className="key-prefill" /> prefill{' '}
-        <span className="key-decode" /> decode <span className="key-cut" /> cut off
+        <span className="swatch key-queue" /> queue wait <span className="swatch key-prefill" /> prefill{' '}
+        <span className="swatch key-decode" /> decode <span className="swatch key-cut" /> cut off
       </p>
       <Select
         label="Window"
         className="note"
         value={windowMs}
         choices={WINDOWS}
-        onChange={(ms) => slotSettings.setState({ windowMs: ms })}
+        onChange={(ms) => watchSettings.setState({ slotWindowMs: ms })}
       />
       <Button variant="small" disabled={isEmpty} onClick={traceNewest}>
         Trace newest
@@ -76,7 +67,7 @@ export function SlotPanel() {
       <p className="slots-readout note" ref={readoutRef} aria-hidden="true" />
       {tracedId !== undefined && (
         <Suspense>
-          <TraceDialog requestId={tracedId} tabColors={tabColors} />
+          <TraceDialog requestId={tracedId} />
         </Suspense>
       )}
     </Panel>

@@ -6,23 +6,17 @@ import { formatCount, formatMs } from '../format.ts';
 import { ScrollBox } from '../scroll-box.tsx';
 import { saveJson } from '../share/save-file.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import { keyOfStep } from '../state/slot-history.ts';
 import type { SlotBar, RequestStep } from '../state/slot-history.ts';
 import { TableHead } from '../table-head.tsx';
 import { describeBar, describeOwner } from './describe-bar.ts';
-import { slotSettings } from './slot-settings.ts';
-import type { TabColors } from './tab-colors.ts';
+import { watchSettings } from '../watch/watch-settings.ts';
+import { tabColor } from './tab-colors.ts';
 import './trace-dialog.css';
-
-interface TraceDialogProps {
-  readonly requestId: RequestId;
-  readonly tabColors: TabColors;
-}
 
 /** The most rows in the dialog; the export has all. */
 const MAX_ROWS = 600;
 
-export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
+export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   const dialogRef = useRef<HTMLDialogElement>(null);
   const { store } = useServe();
   const { slots } = store.getState().history;
@@ -32,32 +26,37 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
   const steps = slots.stepsOf(requestId);
   const [first] = bars;
 
+  /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
+  const go = (offset: -1 | 1): void => {
+    const ids = [...slots.requestIds];
+    const next = ids[ids.indexOf(requestId) + offset];
+    if (next !== undefined) watchSettings.setState({ tracedId: next });
+  };
+
   useEffect(() => {
     dialogRef.current?.showModal();
   }, []);
-  useEffect(() => {
-    slotSettings.setState({ selectedKeys: new Set(slots.barsOf(requestId).map(({ key }) => key)) });
-    return () => slotSettings.setState({ selectedKeys: new Set() });
-  }, [requestId, slots]);
 
   return (
     <dialog
       className="trace"
       ref={dialogRef}
       aria-labelledby="trace-title"
-      onClose={() => slotSettings.setState({ tracedId: undefined })}
+      onClose={() => watchSettings.setState({ tracedId: undefined })}
     >
       <div className="panel-head">
         <h2 id="trace-title">
           {first && (
-            <span
-              className="trace-mark"
-              style={{ background: `var(${tabColors.of(first.owner?.clientId)})` }}
-            />
+            <span className="trace-mark" style={{ background: `var(${tabColor(first.owner?.clientId)})` }} />
           )}
           Trace of {first ? describeOwner(first.owner) : 'a request'}
         </h2>
-        <StepThrough requestId={requestId} />
+        <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
+          ←
+        </Button>
+        <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
+          →
+        </Button>
         <Button
           variant="small"
           onClick={() => saveJson('tabserve-trace.json', { requestId, stays: bars, steps })}
@@ -78,26 +77,6 @@ export function TraceDialog({ requestId, tabColors }: TraceDialogProps) {
       </ul>
       <TraceTable bars={bars} steps={steps} />
     </dialog>
-  );
-}
-
-/** Goes through the requests in the order of their start, as the keyboard's way to choose a bar. */
-function StepThrough({ requestId }: { readonly requestId: RequestId }) {
-  const { store } = useServe();
-  const go = (offset: -1 | 1): void => {
-    const { requestIds } = store.getState().history.slots;
-    const next = requestIds[requestIds.indexOf(requestId) + offset];
-    if (next !== undefined) slotSettings.setState({ tracedId: next });
-  };
-  return (
-    <>
-      <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
-        ←
-      </Button>
-      <Button variant="small" aria-label="Next request" onClick={() => go(1)}>
-        →
-      </Button>
-    </>
   );
 }
 
@@ -122,7 +101,7 @@ function TraceTable({ bars, steps }: TraceTableProps) {
         <TableHead titles={COLUMNS} />
         <tbody>
           {shown.map((step) => (
-            <TraceRow key={keyOfStep(step)} step={step} startedAtMs={startedAtMs} />
+            <TraceRow key={step.serialIndex} step={step} startedAtMs={startedAtMs} />
           ))}
         </tbody>
       </table>

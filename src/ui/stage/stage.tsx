@@ -8,7 +8,6 @@ import { useIsUpstream } from '../state/serve-context.ts';
 import { TabList, TabPanel } from '../tab-list.tsx';
 import { ChartsPanel } from '../watch/charts-panel.tsx';
 import { FiguresRow } from '../watch/figures-row.tsx';
-import './stage.css';
 
 const LoadPanel = lazy(async () => ({ default: (await import('../load/load-panel.tsx')).LoadPanel }));
 

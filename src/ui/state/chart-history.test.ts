@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { ServeStats, StepRecord } from '../../worker/protocol/stats.ts';
 import { ChartHistory } from './chart-history.ts';
+import type { Cell, SampleFigures } from './chart-history.ts';
 
 const NO_LATENCY = { count: 0, p50: 0, p95: 0, p99: 0 };
 const NO_TOTALS = {
@@ -50,6 +51,12 @@ function createStep(kind: StepRecord['kind'], batchSize: number, stepMs: number,
   };
 }
 
+const tokensOut = (figures: SampleFigures): Cell => figures.tokensOutPerSecond;
+
+function valuesOf({ samples }: ChartHistory, read: (figures: SampleFigures) => Cell): Cell[] {
+  return samples.map(({ figures }) => (figures ? read(figures) : null));
+}
+
 describe('steps', () => {
   it('go on counting where another engine begins at 0 again', () => {
     const history = new ChartHistory();
@@ -60,7 +67,7 @@ describe('steps', () => {
     record(7, 8);
     record(0, 1);
     record(2, 0, 1);
-    expect(history.steps.read(['stepIndex'])).toEqual([[7, 8, 9, 10, 11, 12, 13]]);
+    expect(history.slots.steps.map(({ serialIndex }) => serialIndex)).toEqual([7, 8, 9, 10, 11, 12, 13]);
   });
 });
 
@@ -70,11 +77,8 @@ describe('samples', () => {
     const stats = createStats({ ttftMs: { count: 1, p50: 40, p95: 60, p99: 70 } });
     history.record(createStats(), 0, 8);
     for (const receivedAtMs of [1000, 1100, 1200, 9000]) history.record(stats, receivedAtMs, 8);
-    const [seconds, p50, p99, itl] = history.samples.read(['seconds', 'ttftP50', 'ttftP99', 'itlP50']);
-    expect(seconds).toEqual([0, 1, 1.2, 1.201, 9]);
-    expect(p50).toEqual([null, 40, 40, null, 40]);
-    expect(p99).toEqual([null, 70, 70, null, 70]);
-    expect(itl).toEqual([null, null, null, null, null]);
+    expect(history.samples.map(({ atMs }) => atMs)).toEqual([0, 1000, 1200, 1201, 9000]);
+    expect(valuesOf(history, ({ ttftMs }) => ttftMs.p50)).toEqual([0, 40, 40, null, 40]);
   });
 
   it('have the tokens per second since the sample before, and none after idle time or from one worker to the next', () => {
@@ -95,9 +99,16 @@ describe('samples', () => {
     // Another worker.
     at(10_000, 10, 50);
     at(10_500, 10, 100);
-    const [tokensIn, tokensOut] = history.samples.read(['tokensInPerSecond', 'tokensOutPerSecond']);
-    expect(tokensIn).toEqual([null, 20, 20, null, null, null, 0]);
-    expect(tokensOut).toEqual([null, 200, 100, null, null, null, 100]);
+    expect(valuesOf(history, (figures) => figures.tokensInPerSecond)).toEqual([
+      null,
+      20,
+      20,
+      null,
+      null,
+      null,
+      0,
+    ]);
+    expect(valuesOf(history, tokensOut)).toEqual([null, 200, 100, null, null, null, 100]);
   });
 
   it('have the last word of a spell, however soon it comes', () => {
@@ -112,13 +123,11 @@ describe('samples', () => {
     at(1000, 1, 100);
     at(1100, 1, 110);
     at(1190, 0, 119);
-    expect(history.samples.read(['seconds', 'tokensOutPerSecond'])).toEqual([
-      [0, 1, 1.19],
-      [null, 100, 100],
-    ]);
+    expect(history.samples.map(({ atMs }) => atMs)).toEqual([0, 1000, 1190]);
+    expect(valuesOf(history, tokensOut)).toEqual([null, 100, 100]);
     // Held up, and delivered at once with the one before it.
     at(1191, 0, 129);
-    expect(history.samples.last('tokensOutPerSecond')).toBeNull();
+    expect(valuesOf(history, tokensOut).at(-1)).toBeNull();
   });
 
   it('have the worker’s own rate where they have nothing to count from, once there was a step', () => {
@@ -126,7 +135,7 @@ describe('samples', () => {
     const tokensPerSecond = 150;
     history.record(createStats({ tokensPerSecond }), 0, 8);
     history.record(createStats({ tokensPerSecond, steps: [createStep('decode', 4, 20)] }), 9000, 8);
-    expect(history.samples.read(['tokensOutPerSecond'])).toEqual([[null, null, 150]]);
+    expect(valuesOf(history, tokensOut)).toEqual([null, null, 150]);
   });
 
   it('say how full decode steps were, each weighed by its time, and no fuller than full', () => {
@@ -135,25 +144,13 @@ describe('samples', () => {
     history.record(createStats({ steps }), 0, 4);
     history.record(createStats({ steps: [createStep('decode', 8, 10)] }), 1000, 4);
     history.record(createStats(), 2000, 4);
-    expect(history.samples.read(['utilization'])).toEqual([[87.5, 100, null]]);
+    expect(valuesOf(history, ({ utilization }) => utilization)).toEqual([87.5, 100, null]);
   });
 
-  it('tell the K/V memory in MiB', () => {
+  it('are as many as the longest window holds', () => {
     const history = new ChartHistory();
-    history.record(createStats({ kvCache: { usedBytes: 2 ** 19, reservedBytes: 2 ** 22 } }), 0, 8);
-    expect(history.samples.read(['kvUsed', 'kvReserved'])).toEqual([[0.5], [4]]);
-  });
-
-  it('count how sequences ended', () => {
-    const history = new ChartHistory();
-    const finishReasons = { stop: 1, length: 2, abort: 3, error: 4 };
-    history.record(createStats({ finishReasons, totals: { ...NO_TOTALS, rejected: 5 } }), 0, 8);
-    expect(history.samples.read(['stop', 'length', 'abort', 'error', 'rejected'])).toEqual([
-      [1],
-      [2],
-      [3],
-      [4],
-      [5],
-    ]);
+    for (let message = 0; message < 1600; message += 1) history.record(createStats(), message * 200, 8);
+    expect(history.samples).toHaveLength(1500);
+    expect(history.samples[0]?.atMs).toBe(100 * 200);
   });
 });

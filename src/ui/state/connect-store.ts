@@ -5,13 +5,13 @@ import type { BatchingPolicy, BatchKnobs } from '../../worker/protocol/status.ts
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
-import { createFrameQueue, type FrameSource } from './frame-queue.ts';
+import { createFrameQueue } from './frame-queue.ts';
 import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from './serve-store.ts';
 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
-export function connectStore(serve: Serve, frames: FrameSource): ServeStore {
+export function connectStore(serve: Serve): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
-  const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events), frames);
+  const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
   serve.subscribe('status', (status) => push({ type: 'status', status }));
   /** Running requests of this tab. Without any, updates of other tabs can wait. */
   const own = new Set<RequestId>();

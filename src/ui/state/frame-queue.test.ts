@@ -1,26 +1,30 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createFrameQueue } from './frame-queue.ts';
 
+const frames: (() => void)[] = [];
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  vi.stubGlobal('requestAnimationFrame', (callback: () => void) => frames.push(callback));
+  vi.stubGlobal('document', { hidden: false });
+});
+
+afterEach(() => {
+  for (const runFrame of frames.splice(0)) runFrame();
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
 function createQueue() {
   const applied: (readonly string[])[] = [];
-  const frameCallbacks: (() => void)[] = [];
-  const pauseCallbacks: (() => void)[] = [];
-  let isPaused = false;
-  const push = createFrameQueue<string>((items) => applied.push(items), {
-    requestFrame: (callback) => frameCallbacks.push(callback),
-    requestPause: (callback) => pauseCallbacks.push(callback),
-    isPaused: () => isPaused,
-  });
   return {
     applied,
-    frameCallbacks,
-    push,
-    nextFrame: () => frameCallbacks.shift()?.(),
-    endPause: () => pauseCallbacks.shift()?.(),
-    setPaused: (paused: boolean) => {
-      isPaused = paused;
-    },
+    frameCallbacks: frames,
+    push: createFrameQueue<string>((items) => applied.push(items)),
+    nextFrame: () => frames.shift()?.(),
+    endPause: () => vi.advanceTimersByTime(1000),
+    setPaused: (hidden: boolean) => vi.stubGlobal('document', { hidden }),
   };
 }
 

@@ -1,10 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { ClientUpdate } from '../../worker/client/client.ts';
 import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
 import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
 import type { RequestActivity } from '../../worker/protocol/requests.ts';
 import { createStatus } from '../test-support.ts';
+import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
 import { ChartHistory } from './chart-history.ts';
 import {
   applyEvents,
@@ -13,6 +14,9 @@ import {
   createServeStore,
   type ServeStore,
 } from './serve-store.ts';
+
+// A theme needs a page.
+vi.mock(import('../theme/resolved-color.ts'), () => ({ resolvedColor: (name) => name }));
 
 const STATUS = createStatus({ state: 'loading' });
 const model = { id: 'm', backend: 'wasm', precision: 'fp32' } as const;
@@ -144,9 +148,12 @@ function observe(store: ServeStore, requests: readonly RequestActivity[], isSnap
   applyEvents(store, [{ type: 'activity', activity: { isSnapshot, requests } }]);
 }
 
+function idsOf(store: ServeStore): readonly RequestId[] {
+  return [...store.getState().requests.keys()];
+}
+
 function answersOf(store: ServeStore, deployment = 'adder') {
-  const log = store.getState().answerLogs.get(deployment);
-  return (log?.answerIds ?? []).map((answerId) => log?.answers.get(answerId));
+  return [...store.getState().answers.values()].filter((answer) => answer.deployment === deployment);
 }
 
 function rowOf(store: ServeStore, name: string) {
@@ -170,11 +177,10 @@ describe('events of one frame', () => {
   it('change the status alone when nothing happened to a request', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
-    const { requests, requestIds } = store.getState();
+    const { requests } = store.getState();
     applyEvents(store, [{ type: 'status', status: { ...STATUS, state: 'ready' } }]);
     expect(store.getState().status.state).toBe('ready');
     expect(store.getState().requests).toBe(requests);
-    expect(store.getState().requestIds).toBe(requestIds);
   });
 });
 
@@ -218,10 +224,10 @@ describe('requests', () => {
   it('leave the rows of others and the list as they were', () => {
     const { store } = createStore();
     receive(store, [submitted('a'), submitted('b')]);
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     const other = rowOf(store, 'b');
     receive(store, [chunk('a', ' x')]);
-    expect(store.getState().requestIds).toBe(requestIds);
+    expect(idsOf(store)).toEqual(requestIds);
     expect(rowOf(store, 'b')).toBe(other);
   });
 
@@ -245,7 +251,7 @@ describe('requests', () => {
     ]);
     clearFinished(store);
     receive(store, [chunk('a', ' late')]);
-    expect(store.getState().requestIds).toEqual([id('c')]);
+    expect(idsOf(store)).toEqual([id('c')]);
     receive(store, [submitted('d')]);
     expect(rowOf(store, 'd')?.ordinal).toBe(4);
   });
@@ -282,25 +288,25 @@ describe('requests of other tabs', () => {
     });
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')?.ordinal).toBe(1);
-    expect(store.getState().requestIds).toEqual([id('f'), id('a')]);
+    expect(idsOf(store)).toEqual([id('f'), id('a')]);
   });
 
   it('go on to their end in the same row', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'waiting' }), activity('g', { state: 'waiting' })]);
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     observe(store, [activity('f', { numOutputTokens: 7 })]);
     expect(rowOf(store, 'f')).toMatchObject({ status: 'running', numOutputTokens: 7 });
     observe(store, [activity('f', { state: 'cancelled', numOutputTokens: 7 })]);
     expect(rowOf(store, 'f')).toMatchObject({ status: 'cancelled', numOutputTokens: 7 });
     expect(rowOf(store, 'g')?.status).toBe('waiting');
-    expect(store.getState().requestIds).toBe(requestIds);
+    expect(idsOf(store)).toEqual(requestIds);
   });
 
   it('are the text generator’s alone', () => {
     const { store } = createStore();
     observe(store, [activity('f', { deployment: 'adder' })]);
-    expect(store.getState().requestIds).toEqual([]);
+    expect(idsOf(store)).toEqual([]);
   });
 
   it('are what a snapshot says: what it leaves out is gone, what is over stays', () => {
@@ -310,7 +316,7 @@ describe('requests of other tabs', () => {
     observe(store, [activity('over')]);
     observe(store, [activity('over', { state: 'finished' })]);
     observe(store, [activity('kept', { numOutputTokens: 4 }), activity('new')], true);
-    expect(store.getState().requestIds.toSorted()).toEqual(['kept', 'new', 'over', 'own']);
+    expect(idsOf(store).toSorted()).toEqual(['kept', 'new', 'over', 'own']);
     expect(rowOf(store, 'kept')?.numOutputTokens).toBe(4);
     expect(rowOf(store, 'own')).toMatchObject({ status: 'waiting', ordinal: 1 });
   });
@@ -321,7 +327,7 @@ describe('requests of other tabs', () => {
     receive(store, [submitted('a')]);
     observe(store, [activity('f')], true);
     receive(store, [submitted('b')]);
-    expect(store.getState().requestIds).toEqual(['f', 'a', 'b']);
+    expect(idsOf(store)).toEqual(['f', 'a', 'b']);
   });
 
   it('that are over are kept up to 50, the oldest goes first; own ones and live ones all stay', () => {
@@ -332,7 +338,7 @@ describe('requests of other tabs', () => {
       observe(store, [activity(`f${index}`)]);
       observe(store, [activity(`f${index}`, { state: 'finished' })]);
     }
-    const { requestIds } = store.getState();
+    const requestIds = idsOf(store);
     expect(requestIds.slice(0, 3)).toEqual(['own', 'live', 'f2']);
     expect(requestIds).toHaveLength(52);
   });
@@ -343,13 +349,13 @@ describe('requests of other tabs', () => {
     observe(store, [activity('f', { state: 'failed' })]);
     clearFinished(store);
     observe(store, [activity('f', { state: 'failed' })]);
-    expect(store.getState().requestIds).toEqual([id('g')]);
+    expect(idsOf(store)).toEqual([id('g')]);
   });
 
   it('are no news of those that ended before this tab came', () => {
     const { store } = createStore();
     observe(store, [activity('f', { state: 'finished' })]);
-    expect(store.getState().requestIds).toEqual([]);
+    expect(idsOf(store)).toEqual([]);
   });
 
   it('leave the rows of this tab as they were', () => {
@@ -377,9 +383,9 @@ describe('answers', () => {
   it('are no requests of the text generator, nor are its requests answers', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), submitted('t'), answered('a', 1), finished('t', ' x')]);
-    expect(store.getState().requestIds).toEqual([id('t')]);
+    expect(idsOf(store)).toEqual([id('t')]);
     expect(answersOf(store)).toHaveLength(1);
-    expect(store.getState().answerLogs.has('text-generator')).toBe(false);
+    expect(answersOf(store, 'text-generator')).toEqual([]);
   });
 
   it('tell a cancelled request from a failed one, which has its reason', () => {
@@ -396,14 +402,14 @@ describe('answers', () => {
   it('leave other rows, other deployments and the list as they were', () => {
     const { store } = createStore();
     receive(store, [asked('a', 0), asked('b', 1), asked('h', [], 'house-price')]);
-    const before = store.getState().answerLogs;
+    const before = store.getState().answers;
     receive(store, [answered('a', 1)]);
-    const after = store.getState().answerLogs;
-    expect(after.get('house-price')).toBe(before.get('house-price'));
-    expect(after.get('adder')?.answerIds).toBe(before.get('adder')?.answerIds);
-    expect(after.get('adder')?.answers.get(id('b'))).toBe(before.get('adder')?.answers.get(id('b')));
+    const after = store.getState().answers;
+    expect(after.get(id('h'))).toBe(before.get(id('h')));
+    expect(after.get(id('b'))).toBe(before.get(id('b')));
+    expect([...after.keys()]).toEqual([...before.keys()]);
     receive(store, [chunk('nobody', ' x')]);
-    expect(store.getState().answerLogs).toBe(after);
+    expect(store.getState().answers).toEqual(after);
   });
 
   it('are forgotten once settled, by deployment, and stay forgotten; the count goes on', () => {
@@ -465,8 +471,8 @@ describe('stats', () => {
     const { store } = createStore();
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
-    const { history, historyRevision, figures } = store.getState();
-    expect(history.steps.read(['stepIndex', 'decode', 'prefill', 'waiting'])).toEqual([
+    const { historyRevision, figures } = store.getState();
+    expect(BATCH_SIZE_CHART.read(store.getState())).toEqual([
       [0, 1],
       [null, 2],
       [1, null],

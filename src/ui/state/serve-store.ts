@@ -1,54 +1,33 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Activity, ClientUpdate } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { ServeStatus } from '../../worker/protocol/status.ts';
-import { updateAnswerLogs, withoutSettled, type AnswerLogs } from './answer-log.ts';
 import { appendBatches, type BatchViews } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';
-import {
-  createRequestView,
-  foreignRequestView,
-  isActive,
-  updateRequestView,
-  type RequestView,
-} from './request-view.ts';
+import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
+import { isActive } from './request-view.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
   | { readonly type: 'status'; readonly status: ServeStatus }
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
   | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
-  | { readonly type: 'activity'; readonly activity: Activity }
-  | { readonly type: 'requests'; readonly updates: readonly ClientUpdate[]; readonly receivedAtMs: number };
-
-type RequestsEvent = Extract<ServeEvent, { type: 'requests' }>;
-type TableEvent = Extract<ServeEvent, { type: 'requests' | 'activity' }>;
+  | RequestsEvent;
 
 /** The latest numbers. The steps are in the history. */
 export interface Figures extends Omit<ServeStats, 'steps'> {
   readonly lastBatchSize: number;
 }
 
-/** The text generator's requests, those of other tabs included. */
-interface RequestTable {
-  readonly requests: ReadonlyMap<RequestId, RequestView>;
-  readonly requestIds: readonly RequestId[];
-  readonly numSubmitted: number;
-}
-
-export interface ServeView extends RequestTable {
+export interface ServeView extends RequestTables {
   readonly status: ServeStatus;
   /** Undefined until the first step. */
   readonly figures: Figures | undefined;
   readonly history: ChartHistory;
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
-  readonly answerLogs: AnswerLogs;
   readonly batches: BatchViews;
 }
 
@@ -60,11 +39,10 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     figures: undefined,
     history,
     historyRevision: 0,
-    answerLogs: new Map(),
     batches: new Map(),
     requests: new Map(),
-    requestIds: [],
-    numSubmitted: 0,
+    answers: new Map(),
+    numSubmitted: new Map(),
   }));
 }
 
@@ -82,17 +60,15 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
         historyRevision += 1;
       }
     }
-    const requestEvents = events.filter((event) => event.type === 'requests');
     const tableEvents = events.filter((event) => event.type === 'requests' || event.type === 'activity');
     const batchEvents = events.filter((event) => event.type === 'batch');
-    const table = updateRequestTable(view, tableEvents);
-    view.history.slots.nameOwners(table.requests);
+    const tables = updateTables(view, tableEvents);
+    view.history.slots.nameOwners(tables.requests);
     return {
       status,
       figures,
       historyRevision,
-      ...table,
-      answerLogs: updateAnswerLogs(view.answerLogs, requestEvents),
+      ...tables,
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
   });
@@ -100,17 +76,17 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
 
 /** Drops the requests that are over; those that wait or run stay. */
 export function clearFinished(store: ServeStore): void {
-  store.setState(({ requests }) => {
-    const active = new Map([...requests].filter(([, request]) => isActive(request.status)));
-    return { requests: active, requestIds: [...active.keys()] };
-  });
+  store.setState(({ requests }) => ({
+    requests: new Map([...requests].filter(([, { status }]) => isActive(status))),
+  }));
 }
 
 export function clearAnswers(store: ServeStore, deployment: string): void {
-  store.setState(({ answerLogs }) => {
-    const log = answerLogs.get(deployment);
-    return log ? { answerLogs: new Map(answerLogs).set(deployment, withoutSettled(log)) } : {};
-  });
+  store.setState(({ answers }) => ({
+    answers: new Map(
+      [...answers].filter(([, answer]) => answer.deployment !== deployment || answer.status === 'waiting'),
+    ),
+  }));
 }
 
 /** Without a step in the message, the last batch size stays; at rest it is 0. */
@@ -123,84 +99,4 @@ function latestFigures({ steps, ...stats }: ServeStats, previous: Figures | unde
 /** The figures of an engine that is gone. */
 function figuresAtRest(figures: Figures | undefined): Figures | undefined {
   return figures && { ...figures, numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
-}
-
-function updateRequestTable(table: RequestTable, events: readonly TableEvent[]): RequestTable {
-  const { requests: previous, requestIds, numSubmitted } = table;
-  if (events.length === 0) return { requests: previous, requestIds, numSubmitted };
-  const draft = { requests: new Map(previous), numSubmitted };
-  for (const event of events) {
-    if (event.type === 'requests') applyUpdates(draft, event);
-    else applyActivity(draft.requests, event.activity);
-  }
-  removeOldest(draft.requests, ({ status }) => !isActive(status), MAX_OVER);
-  // The ids stay the same array while text streams, so that a token renders no list.
-  const hasSameRows =
-    draft.requests.size === requestIds.length && requestIds.every((id) => draft.requests.has(id));
-  return { ...draft, requestIds: hasSameRows ? requestIds : [...draft.requests.keys()] };
-}
-
-function applyUpdates(
-  table: { readonly requests: Map<RequestId, RequestView>; numSubmitted: number },
-  { updates, receivedAtMs }: RequestsEvent,
-): void {
-  const { requests } = table;
-  for (const update of updates) {
-    const request = requests.get(update.requestId);
-    if (update.type !== 'submitted') {
-      // An unknown request is another deployment's, or its row was cleared.
-      if (request) requests.set(request.id, updateRequestView(request, update, receivedAtMs));
-    } else if (!request && update.deployment === TEXT_GENERATOR) {
-      table.numSubmitted += 1;
-      requests.set(update.requestId, createRequestView(update, table.numSubmitted));
-    }
-  }
-}
-
-/** The most rows of requests that are over; thousands would be slow. */
-const MAX_OVER = 300;
-
-/** The most rows of other tabs' requests that are over, so that a busy tab doesn't fill every list. */
-const MAX_FOREIGN_OVER = 50;
-
-function applyActivity(
-  requests: Map<RequestId, RequestView>,
-  { isSnapshot, requests: changed }: Activity,
-): void {
-  if (isSnapshot) {
-    const live = new Set(changed.map(({ requestId }) => requestId));
-    removeWhere(
-      requests,
-      ({ id, clientId, status }) => clientId !== undefined && isActive(status) && !live.has(id),
-    );
-  }
-  for (const activity of changed) {
-    if (activity.deployment !== TEXT_GENERATOR) continue;
-    // An ended request that isn't in the list was cleared.
-    if (requests.has(activity.requestId) || isActive(activity.state))
-      requests.set(activity.requestId, foreignRequestView(activity));
-  }
-  removeOldest(requests, isForeignOver, MAX_FOREIGN_OVER);
-}
-
-function isForeignOver({ clientId, status }: RequestView): boolean {
-  return clientId !== undefined && !isActive(status);
-}
-
-/** Keeps the newest `maxKept` requests of a kind. */
-function removeOldest(
-  requests: Map<RequestId, RequestView>,
-  isOfKind: (request: RequestView) => boolean,
-  maxKept: number,
-): void {
-  let numTooMany = -maxKept;
-  for (const request of requests.values()) if (isOfKind(request)) numTooMany += 1;
-  if (numTooMany > 0) removeWhere(requests, (request) => isOfKind(request) && numTooMany-- > 0);
-}
-
-function removeWhere(
-  requests: Map<RequestId, RequestView>,
-  isRemoved: (request: RequestView) => boolean,
-): void {
-  for (const [id, request] of requests) if (isRemoved(request)) requests.delete(id);
 }

@@ -4,7 +4,7 @@ import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
 import type { SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
-import { keyOfStep, SlotHistory } from './slot-history.ts';
+import { SlotHistory } from './slot-history.ts';
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
 const id = (name: string) => name as RequestId;
@@ -109,7 +109,7 @@ describe('the history of slots', () => {
       { slot: 1, startedAtMs: 900, end: 'error', endedAtMs: between.length > 0 ? 1200 : 5000 },
       { slot: 0, startedAtMs: 4950, lastStepIndex: 9 },
     ]);
-    expect(history.numBars).toBe(2);
+    expect([...history.bars]).toHaveLength(2);
     expect(history.numLive).toBe(1);
     expect(history.isOver(id('a'))).toBe(false);
   });
@@ -161,7 +161,7 @@ describe('the history of slots', () => {
     ]);
   });
 
-  it('gives each step of a resubmitted request a key of its own, though two have one index', () => {
+  it('gives each step of a resubmitted request a serial index of its own, though two have one index', () => {
     const history = new SlotHistory();
     for (const receivedAtMs of [1000, 90_000])
       history.record(
@@ -173,7 +173,7 @@ describe('the history of slots', () => {
       );
     const steps = history.stepsOf(id('a'));
     expect(steps.map(({ stepIndex }) => stepIndex)).toEqual([3, 4, 3, 4]);
-    expect(new Set(steps.map(keyOfStep)).size).toBe(4);
+    expect(new Set(steps.map(({ serialIndex }) => serialIndex)).size).toBe(4);
   });
 
   it('tells steps of another worker apart, though they count from 0 again', () => {
@@ -190,7 +190,7 @@ describe('the history of slots', () => {
     const history = new SlotHistory();
     const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
     history.record({ steps: [], slotStays: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
-    expect(history.requestIds).toEqual(['a', 'b']);
+    expect([...history.requestIds]).toEqual(['a', 'b']);
   });
 
   it('forgets the oldest bars', () => {
@@ -199,7 +199,7 @@ describe('the history of slots', () => {
       const stay = createStay({ requestId: id(`r${request}`), end: 'stop', endedAgoMs: 0 });
       history.record({ steps: [], slotStays: [stay] }, request);
     }
-    expect(history.numBars).toBe(3000);
+    expect([...history.bars]).toHaveLength(3000);
     expect([...history.bars][0]?.requestId).toBe('r100');
   });
 });

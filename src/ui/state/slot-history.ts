@@ -20,18 +20,15 @@ export interface BarOwner {
 }
 
 /** A forward pass, on this tab's clock. */
-interface TracedStep extends Omit<StepRecord, 'agoMs'> {
+export interface TracedStep extends Omit<StepRecord, 'agoMs'> {
   readonly endedAtMs: number;
+  /** The step's index, counted on across workers, each of which counts from 0 again. */
+  readonly serialIndex: number;
 }
 
 /** A step that a request took part in, with the request's own slots. */
 export interface RequestStep extends TracedStep {
   readonly ownSlots: readonly number[];
-}
-
-/** Unique, which a step's index is not: another engine counts from 0 again. */
-export function keyOfStep({ endedAtMs, stepIndex }: RequestStep): string {
-  return `${endedAtMs}#${stepIndex}`;
 }
 
 const MAX_BARS = 3000;
@@ -40,34 +37,37 @@ const MAX_STEPS = 20_000;
 
 /** The stays in the K/V slots, with their steps. Mutable, like the charts' history. */
 export class SlotHistory {
-  readonly #bars = new Map<string, SlotBar>();
-  /** The key of the bar of each lasting stay, by the worker's name of the stay. */
-  readonly #lasting = new Map<string, string>();
+  /** In the order of their first report. A later report changes the bar itself. */
+  readonly #bars: SlotBar[] = [];
+  /** The bar of each lasting stay, by the worker's name of the stay. */
+  #lasting = new Map<string, SlotBar>();
   #numKnown = 0;
-  readonly #unowned = new Set<string>();
-  /** The requests that have bars; undefined until it is asked for again. */
-  #traced: ReadonlySet<RequestId> | undefined;
+  readonly #unowned = new Set<SlotBar>();
+  /** Undefined until it is asked for again. */
+  #requestIds: ReadonlySet<RequestId> | undefined;
   #steps: TracedStep[] = [];
+  /** Added to the index of a step. */
+  #indexOffset = 0;
   #lastEndedAtMs = 0;
 
-  get bars(): Iterable<SlotBar> {
-    return this.#bars.values();
+  /** Oldest first. */
+  get steps(): readonly TracedStep[] {
+    return this.#steps;
   }
 
-  /** The requests that have bars. A request may end without one, and its first bar may come after its tokens. */
-  get tracedIds(): ReadonlySet<RequestId> {
-    this.#traced ??= new Set(Array.from(this.bars, ({ requestId }) => requestId));
-    return this.#traced;
+  get bars(): readonly SlotBar[] {
+    return this.#bars;
   }
 
-  /** The requests that have bars, in the order of their start; messages name those that ended first. */
-  get requestIds(): readonly RequestId[] {
-    const sorted = [...this.#bars.values()].toSorted((a, b) => a.startedAtMs - b.startedAtMs);
-    return [...new Set(sorted.map(({ requestId }) => requestId))];
-  }
-
-  get numBars(): number {
-    return this.#bars.size;
+  /**
+   * The requests that have bars, in the order of their start; messages name those that ended first. A request may end without a bar,
+   * and its first bar may come after its tokens.
+   */
+  get requestIds(): ReadonlySet<RequestId> {
+    this.#requestIds ??= new Set(
+      this.#bars.toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ requestId }) => requestId),
+    );
+    return this.#requestIds;
   }
 
   get numLive(): number {
@@ -80,28 +80,37 @@ export class SlotHistory {
   }
 
   record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
-    for (const { agoMs, ...step } of steps) this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs });
-    if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
-    this.#traced = undefined;
-    const reported = new Set<string>();
-    for (const stay of slotStays) {
-      const bar = this.#update(stay, receivedAtMs);
-      reported.add(bar.key);
-      if (bar.endedAtMs !== undefined) this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
+    for (const { agoMs, ...step } of steps) {
+      const serialIndex = this.#countOn(step.stepIndex);
+      this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs, serialIndex });
     }
-    for (const [name, key] of this.#lasting) if (!reported.has(key)) this.#endLost(name, key, receivedAtMs);
-    this.#forgetOldest();
+    if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
+    this.#requestIds = undefined;
+    const lasting = new Map<string, SlotBar>();
+    for (const stay of slotStays) {
+      const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
+      const before = this.#lasting.get(name);
+      const known = before && isSameStay(before, stay) ? before : undefined;
+      if (known) this.#lasting.delete(name);
+      const bar = this.#update(known, stay, receivedAtMs);
+      if (bar.endedAtMs === undefined) lasting.set(name, bar);
+      else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
+    }
+    // A lost worker never reports the end of its stays, so end them here.
+    for (const lost of this.#lasting.values()) Object.assign(lost, { end: 'error', endedAtMs: receivedAtMs });
+    this.#lasting = lasting;
+    const numTooMany = Math.max(0, this.#bars.length - MAX_BARS);
+    for (const forgotten of this.#bars.splice(0, numTooMany)) this.#unowned.delete(forgotten);
   }
 
   /** Gives the bars their owners, as far as their requests are known. */
   nameOwners(requests: ReadonlyMap<RequestId, RequestView>): void {
-    for (const key of this.#unowned) {
-      const bar = this.#bars.get(key);
-      const request = bar && requests.get(bar.requestId);
+    for (const bar of this.#unowned) {
+      const request = requests.get(bar.requestId);
       if (!request) continue;
       const { clientId, ordinal, prompt } = request;
-      this.#bars.set(key, { ...bar, owner: { clientId, ordinal, prompt } });
-      this.#unowned.delete(key);
+      Object.assign(bar, { owner: { clientId, ordinal, prompt } });
+      this.#unowned.delete(bar);
     }
   }
 
@@ -112,7 +121,7 @@ export class SlotHistory {
   }
 
   barsOf(requestId: RequestId): readonly SlotBar[] {
-    return [...this.#bars.values()].filter((bar) => bar.requestId === requestId);
+    return this.#bars.filter((bar) => bar.requestId === requestId);
   }
 
   /** Oldest first, as far back as steps are kept. */
@@ -124,45 +133,30 @@ export class SlotHistory {
     });
   }
 
-  #update(stay: SlotStay, receivedAtMs: number): SlotBar {
+  #countOn(stepIndex: number): number {
+    const last = this.#steps.at(-1)?.serialIndex ?? -1;
+    if (stepIndex + this.#indexOffset <= last) this.#indexOffset = last + 1 - stepIndex;
+    return stepIndex + this.#indexOffset;
+  }
+
+  #update(known: SlotBar | undefined, stay: SlotStay, receivedAtMs: number): SlotBar {
     const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
-    const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
-    const lasting = this.#bars.get(this.#lasting.get(name) ?? '');
-    const known = lasting && isSameStay(lasting, stay) ? lasting : undefined;
-    if (lasting && !known) this.#endLost(name, lasting.key, receivedAtMs);
-    const key = known?.key ?? `${name}#${(this.#numKnown += 1)}`;
     // A message can be late but never early, so the earliest estimate is the closest.
     const startedAtMs = Math.min(known?.startedAtMs ?? Infinity, receivedAtMs - startedAgoMs);
     // Both ends of an interval come from one message, because messages take different times to arrive.
     const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
-    const bar: SlotBar = {
+    const report = {
       ...rest,
-      key,
-      ...(known?.owner && { owner: known.owner }),
       startedAtMs,
       ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: at(firstTokenAgoMs) }),
       ...(endedAgoMs !== undefined && { endedAtMs: at(endedAgoMs) }),
     };
-    this.#bars.set(key, bar);
-    if (bar.endedAtMs === undefined) this.#lasting.set(name, key);
-    else this.#lasting.delete(name);
-    if (!bar.owner) this.#unowned.add(key);
+    if (known) return Object.assign(known, report);
+    this.#numKnown += 1;
+    const bar = { key: `${stay.requestId}#${this.#numKnown}`, ...report };
+    this.#bars.push(bar);
+    this.#unowned.add(bar);
     return bar;
-  }
-
-  /** A lost worker never reports the end of its stays, so end them here. */
-  #endLost(name: string, key: string, receivedAtMs: number): void {
-    this.#lasting.delete(name);
-    const bar = this.#bars.get(key);
-    if (bar) this.#bars.set(key, { ...bar, end: 'error', endedAtMs: receivedAtMs });
-  }
-
-  #forgetOldest(): void {
-    for (const key of this.#bars.keys()) {
-      if (this.#bars.size <= MAX_BARS) return;
-      this.#bars.delete(key);
-      this.#unowned.delete(key);
-    }
   }
 }
 

@@ -1,16 +1,30 @@
 import type uPlot from 'uplot';
 
 import { formatCount, NO_VALUE } from '../format.ts';
-import { readUntil } from '../state/ring-columns.ts';
-import type { ServeView } from '../state/serve-store.ts';
-import { color, createAxis, createLegend, READ_ONLY_CURSOR } from './chart-spec.ts';
-import type { ChartSpec } from './chart-spec.ts';
+import type { ChartHistory } from '../state/chart-history.ts';
+import type { TracedStep } from '../state/slot-history.ts';
+import { color, createAxis, createLegend, READ_ONLY_CURSOR, readRows } from './chart-spec.ts';
+import type { ChartLine, ChartSpec } from './chart-spec.ts';
+
+const MAX_STEPS = 600;
 
 /** Wide enough to see single steps, narrow enough to show a minute of them. */
 const PIXELS_PER_STEP = 5;
 const MIN_BATCH_RANGE = 4;
 
-const COLORS = ['--series-decode', '--series-prefill', '--series-queue'] as const;
+const LINES: readonly ChartLine<TracedStep>[] = [
+  {
+    label: 'decode',
+    color: '--series-decode',
+    read: ({ kind, batchSize }) => (kind === 'decode' ? batchSize : null),
+  },
+  {
+    label: 'prefill',
+    color: '--series-prefill',
+    read: ({ kind, batchSize }) => (kind === 'prefill' ? batchSize : null),
+  },
+  { label: 'waiting (right)', color: '--series-queue', read: ({ queueLength }) => queueLength },
+];
 
 export const BATCH_SIZE_CHART: ChartSpec = {
   testId: 'batch-size-chart',
@@ -24,9 +38,8 @@ export const BATCH_SIZE_CHART: ChartSpec = {
     'prefill batch size [sequences]',
     'waiting [requests]',
   ],
-  lineStyles: COLORS.map((name) => ({ color: name })),
   createOptions: (paths) => ({
-    legend: createLegend(COLORS),
+    legend: createLegend(LINES.map((line) => line.color)),
     cursor: READ_ONLY_CURSOR,
     scales: {
       x: { time: false, range: (chart, _min, max) => visibleSteps(chart, max) },
@@ -51,52 +64,46 @@ export const BATCH_SIZE_CHART: ChartSpec = {
         space: 24,
       }),
     ],
-    series: [
-      { label: 'step', value: formatCell },
-      { label: 'decode', value: formatCell, ...bars('--series-decode', paths) },
-      { label: 'prefill', value: formatCell, ...bars('--series-prefill', paths) },
-      {
-        label: 'waiting (right)',
-        scale: 'waiting',
-        value: formatCell,
-        stroke: color('--series-queue'),
-        width: 1.5,
-        points: { show: false },
-        ...(paths.stepped && { paths: paths.stepped({ align: 1 }) }),
-      },
-    ],
+    series: [{ label: 'step', value: formatCell }, ...LINES.map((line) => toSeries(line, paths))],
   }),
-  revision: ({ history }) => history.steps.numPushed,
-  read: ({ history }, untilSeconds) =>
-    readUntil(history.steps, ['stepIndex', 'decode', 'prefill', 'waiting'], untilSeconds),
-  isEmpty: ({ history }) => history.steps.length === 0,
+  ...readRows({
+    rowsOf: recentSteps,
+    atMsOf: ({ endedAtMs }) => endedAtMs,
+    xOf: ({ serialIndex }) => serialIndex,
+    lines: LINES,
+  }),
   describe: ({ figures }) =>
     figures
       ? `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`
       : 'no step yet',
-  time: { toX: stepAt, toSeconds: secondsOf },
+  time: {
+    // The first step that ended at or after this time.
+    toX: ({ history }, seconds) =>
+      recentSteps(history).find(({ endedAtMs }) => endedAtMs >= seconds * 1000)?.serialIndex,
+    toSeconds: ({ history }, x) => {
+      const step = recentSteps(history).find(({ serialIndex }) => serialIndex === Math.round(x));
+      return step && step.endedAtMs / 1000;
+    },
+  },
 };
 
-/** The first step that ended at or after this time. */
-function stepAt({ history }: ServeView, seconds: number): number | undefined {
-  const [steps = [], ends = []] = history.steps.read(['stepIndex', 'seconds']);
-  return steps[ends.findIndex((end) => end !== null && end >= seconds)] ?? undefined;
+function recentSteps({ slots }: ChartHistory): readonly TracedStep[] {
+  return slots.steps.slice(-MAX_STEPS);
 }
 
-function secondsOf({ history }: ServeView, step: number): number | undefined {
-  const [steps = [], ends = []] = history.steps.read(['stepIndex', 'seconds']);
-  return ends[steps.indexOf(Math.round(step))] ?? undefined;
-}
-
-function bars(
-  name: '--series-decode' | '--series-prefill',
-  paths: uPlot.Series.PathBuilderFactories,
-): Partial<uPlot.Series> {
+/** Batches are bars; the queue is a line on an axis of its own. */
+function toSeries(
+  { label, color: name }: ChartLine<TracedStep>,
+  factories: uPlot.Series.PathBuilderFactories,
+): uPlot.Series {
+  const isQueue = name === '--series-queue';
+  const paths = isQueue ? factories.stepped?.({ align: 1 }) : factories.bars?.({ size: [1, 12], gap: 1 });
   return {
-    fill: color(name),
-    width: 0,
+    label,
+    value: formatCell,
     points: { show: false },
-    ...(paths.bars && { paths: paths.bars({ size: [1, 12], gap: 1 }) }),
+    ...(isQueue ? { scale: 'waiting', stroke: color(name), width: 1.5 } : { fill: color(name), width: 0 }),
+    ...(paths && { paths }),
   };
 }
 

@@ -1,7 +1,7 @@
 import type uPlot from 'uplot';
-import type { AlignedData, Axis, Options } from 'uplot';
+import type { Axis, Options } from 'uplot';
 
-import type { Cell } from '../state/ring-columns.ts';
+import type { Cell, ChartHistory } from '../state/chart-history.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
 
@@ -15,15 +15,14 @@ export interface ChartSpec {
   readonly needsEngine?: boolean;
   /** Called with the chart's creation, because uPlot is loaded with the first chart. */
   readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
-  /** Changes with what `read` returns. An unchanged chart isn't redrawn. */
-  readonly revision: (view: ServeView) => number;
+  /** x of the newest row; undefined where there is none. Until it changes, the chart isn't redrawn. */
+  readonly newestX: (view: ServeView) => number | undefined;
   /** The columns, x first, up to a time on this tab's clock. */
-  readonly read: (view: ServeView, untilSeconds?: number) => Cell[][];
+  readonly read: (view: ServeView, untilSeconds?: number) => [xs: number[], ...columns: Cell[][]];
   /** Their names and units, for the export. */
   readonly columnNames: readonly string[];
   /** The lines of all columns but x, for the export. */
   readonly lineStyles: readonly LineStyle[];
-  readonly isEmpty: (view: ServeView) => boolean;
   /** The current values in words, for screen readers. */
   readonly describe: (view: ServeView) => string;
   /** Time on this tab's clock -> x, and back; undefined where x is that time. */
@@ -38,19 +37,8 @@ export interface LineStyle {
   readonly dash?: number[];
 }
 
-export type ChartColor =
-  | '--ink-2'
-  | '--rule'
-  | '--surface'
-  | '--ink'
-  | '--series-decode'
-  | '--series-prefill'
-  | '--series-queue'
-  | '--series-ttft'
-  | '--series-itl'
-  | '--series-e2e'
-  | '--good'
-  | '--bad';
+/** A custom property of tokens.css. */
+export type ChartColor = `--${string}`;
 
 /** Colors are resolved at each drawing, because a canvas takes no CSS variables. A redraw follows the theme. */
 export function color(name: ChartColor): () => string {
@@ -59,11 +47,9 @@ export function color(name: ChartColor): () => string {
 
 export const GRID: NonNullable<Axis['grid']> = { stroke: color('--rule'), width: 1 };
 
-const AXIS_FONT = '11px system-ui, sans-serif';
-
 export function createAxis(axis: Axis): Axis {
   return {
-    font: AXIS_FONT,
+    font: '11px system-ui, sans-serif',
     stroke: color('--ink-2'),
     grid: GRID,
     ticks: { show: false },
@@ -96,8 +82,28 @@ export const READ_ONLY_CURSOR: NonNullable<Options['cursor']> = {
   points: { show: false },
 };
 
-/** uPlot's type asks for at least two columns; a spec has them by construction. */
-export function toAlignedData(columns: Cell[][]): AlignedData {
-  const [xs = [], ...rest] = columns;
-  return [xs.map((x) => x ?? 0), ...rest] as AlignedData;
+export interface ChartLine<Row> extends LineStyle {
+  readonly label: string;
+  readonly read: (row: Row) => Cell;
+}
+
+interface RowReader<Row> {
+  /** Oldest first. */
+  readonly rowsOf: (history: ChartHistory) => readonly Row[];
+  readonly atMsOf: (row: Row) => number;
+  readonly xOf: (row: Row) => number;
+  readonly lines: readonly ChartLine<Row>[];
+}
+
+/** The data of a chart: a column for x and one for each line. */
+export function readRows<Row>(reader: RowReader<Row>): Pick<ChartSpec, 'lineStyles' | 'newestX' | 'read'> {
+  const { rowsOf, atMsOf, xOf, lines } = reader;
+  return {
+    lineStyles: lines,
+    newestX: ({ history }) => rowsOf(history).slice(-1).map(xOf)[0],
+    read: ({ history }, untilSeconds = Infinity) => {
+      const rows = rowsOf(history).filter((row) => atMsOf(row) <= untilSeconds * 1000);
+      return [rows.map(xOf), ...lines.map(({ read }) => rows.map(read))];
+    },
+  };
 }

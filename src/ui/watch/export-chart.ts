@@ -1,68 +1,55 @@
 import { saveFile } from '../share/save-file.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import { color } from './chart-spec.ts';
-import type { ChartSpec, LineStyle } from './chart-spec.ts';
-import { placeHead, SAMPLE_WIDTH } from './picture-head.ts';
-import type { PictureHead } from './picture-head.ts';
+import type { ChartSpec } from './chart-spec.ts';
 
-function toCsv({ columnNames, read }: Pick<ChartSpec, 'columnNames' | 'read'>, view: ServeView): string {
+export function saveCsv({ testId, columnNames, read }: ChartSpec, view: ServeView): void {
   const columns = read(view);
-  const rows = columns[0]?.map((_, row) => columns.map((cells) => cells[row] ?? '').join(',')) ?? [];
-  return [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
-}
-
-export function saveCsv(spec: ChartSpec, view: ServeView): void {
-  saveFile(`${spec.testId}.csv`, new Blob([toCsv(spec, view)], { type: 'text/csv' }));
+  const rows = columns[0].map((_, row) => columns.map((cells) => cells[row] ?? '').join(','));
+  const csv = [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
+  saveFile(`${testId}.csv`, new Blob([csv], { type: 'text/csv' }));
 }
 
 const MARGIN = 12;
-const HEAD_GAP = 8;
-const SAMPLE_THICKNESS = 3;
+const ROW_HEIGHT = 19;
+const SAMPLE_WIDTH = 22;
+const FONT = 'system-ui, sans-serif';
 
-/** The chart as drawn now, with its title and legend. */
+/** The chart as drawn now, below its title and a row for each line. A text wider than the chart is drawn narrower. */
 export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void> {
+  const { testId, title, subtitle, columnNames, lineStyles } = spec;
   const chart = host.querySelector('canvas');
   if (!chart) return;
   const scale = devicePixelRatio;
   const [width, height] = [chart.width / scale, chart.height / scale];
-  const canvas = new OffscreenCanvas(chart.width + 2 * MARGIN * scale, chart.height);
+  const headHeight = (2 + lineStyles.length) * ROW_HEIGHT;
+  const canvas = new OffscreenCanvas(
+    (width + 2 * MARGIN) * scale,
+    Math.ceil((headHeight + height + 2 * MARGIN) * scale),
+  );
   const context = canvas.getContext('2d');
   if (!context) return;
-  const head = placeHead(spec, width, (text, font) => {
-    context.font = font;
-    return context.measureText(text).width;
-  });
-  // Setting the height clears the canvas and its state, so it comes before any drawing.
-  canvas.height = Math.ceil((head.height + HEAD_GAP + height + 2 * MARGIN) * scale);
   context.scale(scale, scale);
   context.fillStyle = color('--surface')();
-  context.fillRect(0, 0, width + 2 * MARGIN, canvas.height / scale);
+  context.fillRect(0, 0, canvas.width, canvas.height);
   context.translate(MARGIN, MARGIN);
-  drawHead(context, head, spec.lineStyles);
-  context.drawImage(chart, 0, head.height + HEAD_GAP, width, height);
-  saveFile(`${spec.testId}.png`, await canvas.convertToBlob());
-}
-
-function drawHead(
-  context: OffscreenCanvasRenderingContext2D,
-  { texts, samples }: PictureHead,
-  lineStyles: readonly LineStyle[],
-): void {
+  context.drawImage(chart, 0, headHeight, width, height);
   context.fillStyle = color('--ink')();
-  context.textBaseline = 'top';
-  for (const { text, font, x, y } of texts) {
-    context.font = font;
-    context.fillText(text, x, y);
-  }
-  context.lineWidth = SAMPLE_THICKNESS;
-  for (const [index, { x, y }] of samples.entries()) {
-    const style = lineStyles[index];
-    if (!style) continue;
-    context.strokeStyle = color(style.color)();
-    context.setLineDash(style.dash ?? []);
+  context.textBaseline = 'middle';
+  context.lineWidth = 3;
+  context.font = `600 14px ${FONT}`;
+  context.fillText(title, 0, ROW_HEIGHT / 2, width);
+  context.font = `12px ${FONT}`;
+  context.fillText(subtitle, 0, ROW_HEIGHT * 1.5, width);
+  for (const [index, { color: name, dash = [] }] of lineStyles.entries()) {
+    const y = ROW_HEIGHT * (index + 2.5);
+    context.strokeStyle = color(name)();
+    context.setLineDash(dash);
     context.beginPath();
-    context.moveTo(x, y - 2);
-    context.lineTo(x + SAMPLE_WIDTH, y - 2);
+    context.moveTo(0, y);
+    context.lineTo(SAMPLE_WIDTH, y);
     context.stroke();
+    context.fillText(columnNames[index + 1] ?? '', SAMPLE_WIDTH + 6, y, width - SAMPLE_WIDTH - 6);
   }
+  saveFile(`${testId}.png`, await canvas.convertToBlob());
 }

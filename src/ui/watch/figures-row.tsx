@@ -1,4 +1,4 @@
-import type { ServeStats } from '../../worker/protocol/stats.ts';
+import type { LatencySummary } from '../../worker/protocol/stats.ts';
 import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
@@ -68,7 +68,7 @@ function Figure({ name, title, select }: FigureProps) {
   );
 }
 
-function formatPercentiles(summary: ServeStats['ttftMs'] | undefined): string {
+function formatPercentiles(summary: LatencySummary | undefined): string {
   if (!summary || summary.count === 0) return NO_VALUE;
   return formatEachMs([summary.p50, summary.p95]);
 }

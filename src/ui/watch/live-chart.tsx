@@ -2,14 +2,13 @@ import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import type { ServeStore } from '../state/serve-store.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { saveCsv, savePng } from './export-chart.ts';
 
 /** React renders the host element. The chart in it takes its data from the store, without React. */
 export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
   const { store } = useServe();
-  const isEmpty = useServeView(spec.isEmpty);
+  const isEmpty = useServeView((view) => spec.newestX(view) === undefined);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
   const hostRef = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<Error>();
@@ -20,7 +19,8 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
     // uPlot is loaded after the page. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
       const { mountChart } = await import('./mount-chart.ts');
-      if (!isGone && hostRef.current) release = mountChart(hostRef.current, spec, store);
+      const [host, description] = [hostRef.current, descriptionRef.current];
+      if (!isGone && host && description) release = mountChart(host, description, spec, store);
     };
     mount().catch((caught: unknown) =>
       setFailure(caught instanceof Error ? caught : new Error(String(caught))),
@@ -30,11 +30,6 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
       release?.();
     };
   }, [spec, store]);
-
-  useEffect(
-    () => (descriptionRef.current ? writeDescription(descriptionRef.current, spec, store) : undefined),
-    [spec, store],
-  );
 
   if (failure) throw failure;
 
@@ -64,16 +59,8 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty">{spec.emptyText}</p>}
+        {isEmpty && <p className="chart-empty empty-note">{spec.emptyText}</p>}
       </div>
     </figure>
   );
-}
-
-/** Keeps the description current without React; returns the release. */
-function writeDescription(element: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
-  element.textContent = spec.describe(store.getState());
-  return store.subscribe((view, previous) => {
-    if (view.historyRevision !== previous.historyRevision) element.textContent = spec.describe(view);
-  });
 }

@@ -4,19 +4,21 @@ import 'uplot/dist/uPlot.min.css';
 
 import { observeSize, observeVisibility } from '../observe.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
-import { readUntil } from '../state/ring-columns.ts';
 import type { ServeStore, ServeView } from '../state/serve-store.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import { toAlignedData } from './chart-spec.ts';
 import type { ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
 
 const turns = createDrawTurns(1);
 
-/** Draws a chart into `host` and keeps it current, outside React; returns the release. */
-export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore): () => void {
-  const readShown = (): AlignedData =>
-    toAlignedData(spec.read(store.getState(), watchSettings.getState().pausedAtSeconds));
+/** Draws a chart into `host` and keeps it and its description current, outside React; returns the release. */
+export function mountChart(
+  host: HTMLElement,
+  description: HTMLElement,
+  spec: ChartSpec,
+  store: ServeStore,
+): () => void {
+  const readShown = (): AlignedData => spec.read(store.getState(), watchSettings.getState().pausedAtSeconds);
   /** The data at the pause, some of which the history may have dropped since. */
   let stopped = isPaused() ? readShown() : undefined;
   const chart = new uPlot(
@@ -29,13 +31,13 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
     stopped ?? readShown(),
     host,
   );
-  let drawnRevision = spec.revision(store.getState());
+  let drawnX = spec.newestX(store.getState());
   let isInView = false;
   let isStale = false;
   const update = (): void => {
     isStale = !isInView;
     if (isStale) return;
-    drawnRevision = spec.revision(store.getState());
+    drawnX = spec.newestX(store.getState());
     // Drawn at once, because the cursor's place depends on the scale of the new data.
     chart.batch(() => chart.setData(stopped ?? readShown()));
     followCursor();
@@ -64,8 +66,10 @@ export function mountChart(host: HTMLElement, spec: ChartSpec, store: ServeStore
   }
 
   host.addEventListener('pointerleave', clearCursor);
-  const unsubscribeData = store.subscribe((view) => {
-    if (spec.revision(view) !== drawnRevision && !isPaused()) turns.request(update);
+  description.textContent = spec.describe(store.getState());
+  const unsubscribeData = store.subscribe((view, previous) => {
+    if (view.historyRevision !== previous.historyRevision) description.textContent = spec.describe(view);
+    if (spec.newestX(view) !== drawnX && !isPaused()) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
     const hasMoved =
@@ -102,8 +106,9 @@ function isPaused(): boolean {
 function chosenSeconds({ history }: ServeView): number | undefined {
   const { cursorSeconds, secondsAgo, pausedAtSeconds } = watchSettings.getState();
   if (cursorSeconds !== undefined || secondsAgo === 0) return cursorSeconds;
-  const [times = []] = readUntil(history.samples, ['seconds'], pausedAtSeconds);
-  const newestSeconds = times.at(-1) ?? pausedAtSeconds;
+  const untilMs = (pausedAtSeconds ?? Infinity) * 1000;
+  const newest = history.samples.findLast(({ atMs }) => atMs <= untilMs);
+  const newestSeconds = newest ? newest.atMs / 1000 : pausedAtSeconds;
   return newestSeconds === undefined ? undefined : newestSeconds - secondsAgo;
 }
 

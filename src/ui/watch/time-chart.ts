@@ -2,24 +2,18 @@ import type uPlot from 'uplot';
 import type { Axis, Scale } from 'uplot';
 
 import { NO_VALUE } from '../format.ts';
-import type { SampleColumn } from '../state/chart-history.ts';
-import { readUntil } from '../state/ring-columns.ts';
-import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR } from './chart-spec.ts';
-import type { ChartSpec, LineStyle } from './chart-spec.ts';
+import type { Cell, Sample, SampleFigures } from '../state/chart-history.ts';
+import { color, createAxis, createLegend, GRID, READ_ONLY_CURSOR, readRows } from './chart-spec.ts';
+import type { ChartLine, ChartSpec } from './chart-spec.ts';
 import { watchSettings } from './watch-settings.ts';
-
-interface LineSpec extends LineStyle {
-  readonly label: string;
-  readonly column: SampleColumn;
-}
 
 interface TimeChartSpec extends Pick<
   ChartSpec,
   'testId' | 'title' | 'subtitle' | 'emptyText' | 'needsEngine' | 'describe'
 > {
-  readonly lines: readonly LineSpec[];
+  readonly lines: readonly ChartLine<SampleFigures>[];
   readonly unit: string;
-  readonly format: (value: number | null) => string;
+  readonly format: (value: Cell) => string;
   /** Logarithmic for latencies, which spread over decades; from 0 for all else. */
   readonly yAxis: { readonly axis: Axis; readonly scale: Scale };
 }
@@ -49,11 +43,9 @@ export function fromZero(max?: number): TimeChartSpec['yAxis'] {
 
 /** Lines over time. All such charts show the same window, and the same moment under the pointer. */
 export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec): ChartSpec {
-  const columns = lines.map(({ column }) => column);
   return {
     ...spec,
     columnNames: ['time [s]', ...lines.map(({ label }) => `${label} [${unit}]`)],
-    lineStyles: lines,
     createOptions: () => ({
       legend: createLegend(lines.map((line) => line.color)),
       cursor: READ_ONLY_CURSOR,
@@ -69,17 +61,26 @@ export function timeChart({ lines, unit, format, yAxis, ...spec }: TimeChartSpec
         yAxis.axis,
       ],
       series: [
-        { label: 'time', value: (_chart, seconds: number | null) => formatTime(seconds) },
+        {
+          label: 'time',
+          value: (_chart, seconds: Cell) => (seconds === null ? NO_VALUE : formatClock(seconds)),
+        },
         ...lines.map((line) => toSeries(line, format)),
       ],
     }),
-    revision: ({ history }) => history.samples.numPushed,
-    read: ({ history }, untilSeconds) => readUntil(history.samples, ['seconds', ...columns], untilSeconds),
-    isEmpty: ({ history }) => history.samples.length === 0,
+    ...readRows({
+      rowsOf: ({ samples }) => samples,
+      atMsOf: ({ atMs }) => atMs,
+      xOf: ({ atMs }) => atMs / 1000,
+      lines: lines.map((line) => ({
+        ...line,
+        read: ({ figures }: Sample) => (figures ? line.read(figures) : null),
+      })),
+    }),
   };
 }
 
-function toSeries(line: LineSpec, format: TimeChartSpec['format']): uPlot.Series {
+function toSeries(line: ChartLine<SampleFigures>, format: TimeChartSpec['format']): uPlot.Series {
   return {
     label: line.label,
     value: (_chart, value: number | null) => format(value),
@@ -119,8 +120,4 @@ function isDecade(value: number): boolean {
 function formatClock(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
-}
-
-function formatTime(seconds: number | null): string {
-  return seconds === null ? NO_VALUE : formatClock(seconds);
 }

@@ -1,7 +1,17 @@
-import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import type { ChartColor, ChartSpec } from './chart-spec.ts';
+import type { Cell } from '../state/chart-history.ts';
+import type { ChartSpec } from './chart-spec.ts';
 import { fromZero, LOGARITHMIC_MS, timeChart } from './time-chart.ts';
+
+const DASHED = [5, 4];
+const DOTTED = [2, 3];
+
+const LATENCIES = [
+  ['ttftMs', 'ttft-chart', 'Time to first token', 'queue wait included', '--series-ttft'],
+  ['itlMs', 'itl-chart', 'Inter-token latency', 'from one token to the next', '--series-itl'],
+  ['queueWaitMs', 'queue-wait-chart', 'Queue wait', 'until a slot was free', '--series-queue'],
+  ['e2eMs', 'e2e-chart', 'End-to-end latency', 'from arrival to the last token', '--series-e2e'],
+] as const;
 
 export const TIME_CHARTS: readonly ChartSpec[] = [
   timeChart({
@@ -10,8 +20,13 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     subtitle: 'of all requests together',
     emptyText: 'Send a prompt: its tokens are counted here.',
     lines: [
-      { label: 'out', column: 'tokensOutPerSecond', color: '--series-decode' },
-      { label: 'in (prompts)', column: 'tokensInPerSecond', color: '--series-prefill', dash: [5, 4] },
+      { label: 'out', read: (figures) => figures.tokensOutPerSecond, color: '--series-decode' },
+      {
+        label: 'in (prompts)',
+        read: (figures) => figures.tokensInPerSecond,
+        color: '--series-prefill',
+        dash: DASHED,
+      },
     ],
     unit: 'tokens/s',
     format: (value) => `${formatNumber(value)}/s`,
@@ -19,46 +34,19 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     describe: ({ figures }) =>
       figures ? `${formatNumber(figures.tokensPerSecond)} output tokens per second` : 'no token yet',
   }),
-  latencyChart({
-    testId: 'ttft-chart',
-    title: 'Time to first token',
-    subtitle: 'queue wait included',
-    latency: 'ttft',
-    color: '--series-ttft',
-  }),
-  latencyChart({
-    testId: 'itl-chart',
-    title: 'Inter-token latency',
-    subtitle: 'from one token to the next',
-    latency: 'itl',
-    color: '--series-itl',
-  }),
-  latencyChart({
-    testId: 'queue-wait-chart',
-    title: 'Queue wait',
-    subtitle: 'until a slot was free',
-    latency: 'queueWait',
-    color: '--series-queue',
-  }),
-  latencyChart({
-    testId: 'e2e-chart',
-    title: 'End-to-end latency',
-    subtitle: 'from arrival to the last token',
-    latency: 'e2e',
-    color: '--series-e2e',
-  }),
+  ...LATENCIES.map(latencyChart),
   timeChart({
     testId: 'utilization-chart',
     title: 'Batch utilisation',
     subtitle: 'of max batch size, weighed by time',
     emptyText: 'Send a prompt: how full its batch is appears here.',
     needsEngine: true,
-    lines: [{ label: 'decode steps', column: 'utilization', color: '--series-decode' }],
+    lines: [{ label: 'decode steps', read: (figures) => figures.utilization, color: '--series-decode' }],
     unit: '%',
     format: (value) => (value === null ? NO_VALUE : `${value.toFixed(0)} %`),
     yAxis: fromZero(100),
     describe: ({ history }) => {
-      const utilization = history.samples.last('utilization');
+      const utilization = history.samples.at(-1)?.figures?.utilization ?? null;
       return utilization === null ? 'no decode step yet' : `batch ${utilization.toFixed(0)} % full`;
     },
   }),
@@ -69,17 +57,24 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     emptyText: 'Send a prompt: the memory of its keys and values appears here.',
     needsEngine: true,
     lines: [
-      { label: 'used', column: 'kvUsed', color: '--series-decode' },
-      { label: 'reserved', column: 'kvReserved', color: '--series-prefill', dash: [5, 4] },
+      { label: 'used', read: ({ kvCache }) => toMebibytes(kvCache.usedBytes), color: '--series-decode' },
+      {
+        label: 'reserved',
+        read: ({ kvCache }) => toMebibytes(kvCache.reservedBytes),
+        color: '--series-prefill',
+        dash: DASHED,
+      },
     ],
     unit: 'MiB',
     format: formatMebibytes,
     yAxis: fromZero(),
     describe: ({ history }) => {
-      const [used, reserved] = [history.samples.last('kvUsed'), history.samples.last('kvReserved')];
-      return used === null || reserved === null
-        ? 'nothing reserved yet'
-        : `${formatMebibytes(used)} used of ${formatMebibytes(reserved)}`;
+      const kvCache = history.samples.at(-1)?.figures?.kvCache;
+      if (!kvCache) return 'nothing reserved yet';
+      const [used, reserved] = [kvCache.usedBytes, kvCache.reservedBytes]
+        .map(toMebibytes)
+        .map(formatMebibytes);
+      return `${used} used of ${reserved}`;
     },
   }),
   timeChart({
@@ -88,11 +83,11 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     subtitle: 'sequences ended, and requests refused',
     emptyText: 'Send a prompt: how it ends is counted here.',
     lines: [
-      { label: 'stop', column: 'stop', color: '--good' },
-      { label: 'length', column: 'length', color: '--series-decode', dash: [5, 4] },
-      { label: 'abort', column: 'abort', color: '--series-prefill', dash: [2, 3] },
-      { label: 'error', column: 'error', color: '--bad' },
-      { label: 'rejected', column: 'rejected', color: '--bad', dash: [5, 4] },
+      { label: 'stop', read: ({ stop }) => stop, color: '--good' },
+      { label: 'length', read: ({ length }) => length, color: '--series-decode', dash: DASHED },
+      { label: 'abort', read: ({ abort }) => abort, color: '--series-prefill', dash: DOTTED },
+      { label: 'error', read: ({ error }) => error, color: '--bad' },
+      { label: 'rejected', read: ({ totals }) => totals.rejected, color: '--bad', dash: DASHED },
     ],
     unit: 'sequences',
     format: (value) => (value === null ? NO_VALUE : formatCount(value)),
@@ -105,34 +100,37 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
   }),
 ];
 
-interface LatencySpec extends Pick<ChartSpec, 'testId' | 'title' | 'subtitle'> {
-  readonly latency: 'ttft' | 'itl' | 'queueWait' | 'e2e';
-  readonly color: ChartColor;
-}
-
 /** p50, p95 and p99 of one latency: one color, three strokes. */
-function latencyChart({ testId, title, subtitle, latency, color }: LatencySpec): ChartSpec {
+function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCIES)[number]): ChartSpec {
   return timeChart({
     testId,
     title,
     subtitle: `${subtitle}, logarithmic`,
     emptyText: 'Send a prompt: its latency appears here.',
     lines: [
-      { label: 'p50', column: `${latency}P50`, color },
-      { label: 'p95', column: `${latency}P95`, color, dash: [5, 4] },
-      { label: 'p99', column: `${latency}P99`, color, dash: [2, 3] },
+      { label: 'p50', read: (figures) => aboveZero(figures[latency].p50), color },
+      { label: 'p95', read: (figures) => aboveZero(figures[latency].p95), color, dash: DASHED },
+      { label: 'p99', read: (figures) => aboveZero(figures[latency].p99), color, dash: DOTTED },
     ],
     unit: 'ms',
     format: formatMs,
     yAxis: LOGARITHMIC_MS,
-    describe: ({ figures }) => describeLatency(title.toLowerCase(), figures?.[`${latency}Ms`]),
+    describe: ({ figures }) => {
+      const name = title.toLowerCase();
+      if (!figures?.[latency].count) return `no ${name} yet`;
+      const { p50, p95, p99 } = figures[latency];
+      return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
+    },
   });
 }
 
-function describeLatency(name: string, summary: ServeStats['ttftMs'] | undefined): string {
-  if (!summary || summary.count === 0) return `no ${name} yet`;
-  const { p50, p95, p99 } = summary;
-  return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
+/** Zero means no sample, and has no place on a logarithmic axis. */
+function aboveZero(value: number): Cell {
+  return value > 0 ? value : null;
+}
+
+function toMebibytes(numBytes: number): number {
+  return numBytes / 2 ** 20;
 }
 
 function formatMebibytes(value: number | null): string {
