@@ -7,9 +7,6 @@ export interface QuantisedRows {
   readonly values: Uint8Array<ArrayBuffer>;
   /** [rows, blocks] */
   readonly scales: Float32Array<ArrayBuffer>;
-  /** Sums over all weights. */
-  readonly squaredError: number;
-  readonly squaredValue: number;
 }
 
 /** A view of a matrix. Weight k of row r is at `r * rowStride + k * stride`. */
@@ -31,23 +28,18 @@ export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4, precision: Preci
   const values = new Uint8Array(matrix.numRows * numBlocks * blockBytes);
   const scales = new Float32Array(matrix.numRows * numBlocks);
   const block = new BlockQuantiser(2 ** (bits - 1), precision);
-  let [squaredError, squaredValue] = [0, 0];
   for (let row = 0; row < matrix.numRows; row++) {
     for (let index = 0; index < numBlocks; index++) {
       const at = row * numBlocks + index;
       block.read(matrix, row * matrix.rowStride + index * BLOCK_SIZE * matrix.stride);
       scales[at] = block.quantise();
       block.write(values, at * blockBytes, bits);
-      squaredError += block.squaredError;
-      squaredValue += block.squaredValue;
     }
   }
-  return { values, scales, squaredError, squaredValue };
+  return { values, scales };
 }
 
 class BlockQuantiser {
-  squaredError = 0;
-  squaredValue = 0;
   readonly #weights = new Float32Array(BLOCK_SIZE);
   /** In [-numLevels, numLevels). */
   readonly #integers = new Int16Array(BLOCK_SIZE);
@@ -75,9 +67,7 @@ class BlockQuantiser {
       productSum += weight * integer;
       integerSum += integer * integer;
     }
-    const scale = integerSum === 0 ? 0 : this.#round(productSum / integerSum);
-    this.#measure(scale);
-    return scale;
+    return integerSum === 0 ? 0 : this.#round(productSum / integerSum);
   }
 
   write(target: Uint8Array, at: number, bits: 8 | 4): void {
@@ -95,16 +85,5 @@ class BlockQuantiser {
       if (Math.abs(weight) > Math.abs(extreme)) extreme = weight;
     }
     return extreme;
-  }
-
-  #measure(scale: number): void {
-    let [squaredError, squaredValue] = [0, 0];
-    for (let i = 0; i < BLOCK_SIZE; i++) {
-      const weight = this.#weights[i] ?? 0;
-      squaredError += (weight - scale * (this.#integers[i] ?? 0)) ** 2;
-      squaredValue += weight ** 2;
-    }
-    this.squaredError = squaredError;
-    this.squaredValue = squaredValue;
   }
 }

@@ -5,7 +5,6 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
-import type { PackedWeights } from '../checkpoint/packed-weights.ts';
 import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
@@ -94,12 +93,13 @@ async function fetchAndConvert(
   const checkpoint = await openCheckpoint(remote);
   const plan = planModel(checkpoint, options.dtype, options.device);
   const { weightFiles } = checkpoint;
-  await parts.note(plan.bytes.download);
-  await requireRoom(remote.missingBytes(weightFiles) + plan.bytes.stored, async () => {
+  await parts.note(plan.downloadBytes);
+  const { size } = plan.layout;
+  await requireRoom(remote.missingBytes(weightFiles) + size, async () => {
     remote.reserve(weightFiles);
-    await parts.reserve(plan.bytes.stored);
+    await parts.reserve(size);
   });
-  await fetchWeights(remote, checkpoint, plan.bytes.download, options);
+  await fetchWeights(remote, checkpoint, plan.downloadBytes, options);
   await verifyWeights(remote, checkpoint, options);
   await parts.release();
   return convert(checkpoint, plan, origin, options);
@@ -154,17 +154,14 @@ function convert(
   origin: ModelOrigin,
   { store, dtype, report, signal }: FetchOptions,
 ): Promise<ModelFolder> {
-  const write = async (file: SyncFile): Promise<PackedWeights> => {
+  const write = async (file: SyncFile): Promise<void> => {
     const { size } = plan.layout;
     await requireRoom(size, () => Promise.resolve(file.truncate(size)));
-    const sink = {
-      write(bytes: Uint8Array, at: number): Promise<void> {
-        signal.throwIfAborted();
-        file.write(bytes, { at });
-        return Promise.resolve();
-      },
+    const writePart = (bytes: Uint8Array, at: number): void => {
+      signal.throwIfAborted();
+      file.write(bytes, { at });
     };
-    return convertWeights(checkpoint, plan, sink, (loaded, total) =>
+    await convertWeights(checkpoint, plan, writePart, (loaded, total) =>
       report({ phase: 'convert', loaded, total }),
     );
   };

@@ -2,7 +2,7 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { StoredModel } from '../../protocol/models.ts';
-import type { PackedWeights } from '../checkpoint/packed-weights.ts';
+import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import { ModelFolder, type ModelManifest, type ModelOrigin, type ModelTexts } from './model-folder.ts';
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
@@ -86,14 +86,15 @@ export class ModelStore {
     origin: ModelOrigin,
     texts: ModelTexts,
     choice: Pick<ModelManifest, 'dtypeChoice' | 'dtypeReason'>,
-    { dtype, precision }: Pick<PackedWeights, 'dtype' | 'precision'>,
-    write: (file: SyncFile) => Promise<PackedWeights>,
+    layout: PackedLayout,
+    write: (file: SyncFile) => Promise<void>,
   ): Promise<ModelFolder> {
-    const key = keyOf(origin, `${dtype}.${precision}`);
+    const key = keyOf(origin, `${layout.dtype}.${layout.precision}`);
+    const facts = { ...origin, ...choice, packed: { ...layout, formatVersion: PACKED_FORMAT_VERSION } };
     await removeEntry(this.#models, key);
     try {
       const folder = await createFolder(this.#models, key);
-      return await ModelFolder.write(folder, { ...origin, ...choice }, texts, write, () => this.delete(key));
+      return await ModelFolder.write(folder, facts, texts, write, () => this.delete(key));
     } catch (error) {
       await removeEntry(this.#models, key);
       throw error;
