@@ -67,7 +67,7 @@ export class BackendRunner implements ModelRunner {
   async #prefill(step: PrefillStep): Promise<StepOutput> {
     const { rows, isLastChunk, reusedSlot } = step;
     this.#prepare(step);
-    if (reusedSlot !== undefined) this.#backend.copyToStaging(reusedSlot);
+    if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
     const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const scoring = rows[0]?.scoring;
     const { runMs } = await this.#backend.forward({
@@ -87,7 +87,11 @@ export class BackendRunner implements ModelRunner {
   }
 
   async #sampleStaging(runMs: number, rows: readonly StepRow[]): Promise<StepOutput> {
-    this.#backend.copyStagingTo(rows.map(({ slot }) => slot));
+    this.#backend.copyRows(
+      'staging',
+      'slots',
+      rows.map(({ slot }, row) => [row, slot]),
+    );
     return stepOutput(runMs, await this.#backend.sample('staging', rows));
   }
 

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { ForwardTarget } from '../model-backend.ts';
+import type { ForwardTarget, RowCopy } from '../model-backend.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
 
 /** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
@@ -56,32 +56,21 @@ export class GpuKvCache {
     return hasNewSlots || hasNewStaging;
   }
 
-  /** Copies staging row i into `slots[i]`. */
-  copyStagingTo(slots: readonly number[]): void {
-    const rowBytes = this.#rowBytes;
-    this.#forEachPair('staging', 'slots', (encoder, source, target) => {
-      for (const [row, slot] of slots.entries()) {
-        encoder.copyBufferToBuffer(source, row * rowBytes, target, slot * rowBytes, rowBytes);
-      }
-    });
-  }
-
-  /** Copies a slot into the first staging row. */
-  copyToStaging(slot: number): void {
-    const rowBytes = this.#rowBytes;
-    this.#forEachPair('slots', 'staging', (encoder, source, target) => {
-      encoder.copyBufferToBuffer(source, slot * rowBytes, target, 0, rowBytes);
-    });
-  }
-
-  copySlot(from: number, to: number): void {
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
     const rowBytes = this.#rowBytes;
     const transit = this.#transit;
-    if (!transit) return;
-    this.#forEachPair('slots', 'slots', (encoder, slots) => {
-      encoder.copyBufferToBuffer(slots, from * rowBytes, transit, 0, rowBytes);
-      encoder.copyBufferToBuffer(transit, 0, slots, to * rowBytes, rowBytes);
-    });
+    const encoder = this.#device.createCommandEncoder();
+    for (const [index, source] of this.buffers(from).entries()) {
+      const target = this.buffers(to)[index];
+      if (!target || !transit) continue;
+      for (const [row, copy] of rows) {
+        if (source === target) {
+          encoder.copyBufferToBuffer(source, row * rowBytes, transit, 0, rowBytes);
+          encoder.copyBufferToBuffer(transit, 0, target, copy * rowBytes, rowBytes);
+        } else encoder.copyBufferToBuffer(source, row * rowBytes, target, copy * rowBytes, rowBytes);
+      }
+    }
+    this.#device.queue.submit([encoder.finish()]);
   }
 
   destroy(): void {
@@ -131,20 +120,6 @@ export class GpuKvCache {
         const length = Math.min(oldStrip, newStrip);
         encoder.copyBufferToBuffer(source, strip * oldStrip, target, strip * newStrip, length);
       }
-    this.#device.queue.submit([encoder.finish()]);
-  }
-
-  #forEachPair(
-    from: ForwardTarget,
-    to: ForwardTarget,
-    copy: (encoder: GPUCommandEncoder, source: GPUBuffer, target: GPUBuffer) => void,
-  ): void {
-    const targets = this.buffers(to);
-    const encoder = this.#device.createCommandEncoder();
-    for (const [index, source] of this.buffers(from).entries()) {
-      const target = targets[index];
-      if (target) copy(encoder, source, target);
-    }
     this.#device.queue.submit([encoder.finish()]);
   }
 }

@@ -13,6 +13,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type PackedModel,
+  type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
@@ -193,16 +194,12 @@ export class WebGpuBackend implements ModelBackend {
     return values;
   }
 
-  copyStagingTo(slots: readonly number[]): void {
-    this.#cache.copyStagingTo(slots);
-  }
-
-  copyToStaging(slot: number): void {
-    this.#cache.copyToStaging(slot);
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    this.#cache.copyRows(from, to, rows);
   }
 
   transfer({ kind, from, to }: SlotTransfer): void {
-    this.#cache.copySlot(from, to);
+    this.#cache.copyRows('slots', 'slots', [[from, to]]);
     if (kind === 'move') this.#sampler.moveSlot(from, to);
   }
 
