@@ -10,7 +10,7 @@ import type { ModelTensor } from '../model-config.ts';
 import { readSafetensorsIndex, type SafetensorsIndex, type TensorView } from './safetensors.ts';
 import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
 import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
-import { readJson, readRequiredJson } from './read-json.ts';
+import { readJson } from './read-json.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -40,9 +40,10 @@ async function readModelFiles(
   files: CheckpointFiles,
 ): Promise<Pick<Checkpoint, 'config' | 'generationConfig' | 'model'>> {
   const [config, generationConfig] = await Promise.all([
-    readRequiredJson(files, 'config.json'),
+    readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
   ]);
+  if (config === undefined) throw ModelFileMissingError.of('config.json', 'there is no such file');
   return { config, generationConfig, model: readModel(config, generationConfig) };
 }
 

@@ -1,4 +1,4 @@
-import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { CheckpointFiles } from './checkpoint-files.ts';
 
 /**
@@ -14,11 +14,4 @@ export async function readJson(files: CheckpointFiles, name: string): Promise<un
   } catch (cause) {
     throw ModelFileCorruptError.of(name, 'it is not JSON', cause);
   }
-}
-
-/** @throws ModelFileMissingError where there is no such file, ModelFileCorruptError where it is not JSON. */
-export async function readRequiredJson(files: CheckpointFiles, name: string): Promise<unknown> {
-  const value = await readJson(files, name);
-  if (value === undefined) throw ModelFileMissingError.of(name, 'there is no such file');
-  return value;
 }

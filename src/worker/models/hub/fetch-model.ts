@@ -11,9 +11,8 @@ import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
-import { requireRoom } from '../store/quota.ts';
+import { requireRoom, type SyncFile } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
-import type { SyncFile } from '../store/sync-file.ts';
 import { TransferMeter } from './transfer-meter.ts';
 
 export interface FetchOptions {

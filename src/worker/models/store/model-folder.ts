@@ -3,9 +3,8 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
-import { ifFound, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
+import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { digestOf } from './stored-digest.ts';
-import type { SyncFile } from './sync-file.ts';
 
 /** Where a stored model came from. */
 export interface ModelOrigin {

@@ -4,9 +4,16 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { StoredModel } from '../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import { ModelFolder, type ModelManifest, type ModelOrigin, type ModelTexts } from './model-folder.ts';
-import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
+import {
+  createFolder,
+  foldersIn,
+  openFolder,
+  readJsonFile,
+  removeEntry,
+  writeJsonFile,
+  type SyncFile,
+} from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
-import type { SyncFile } from './sync-file.ts';
 
 // tabserve/models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
 // tabserve/parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched

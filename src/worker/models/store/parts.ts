@@ -3,8 +3,7 @@ import type { StoredModel } from '../../protocol/models.ts';
 import { bytesIn } from './byte-ranges.ts';
 import type { ModelOrigin } from './model-folder.ts';
 import { filesIn, openSyncFile, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
-import { PartFile } from './part-file.ts';
-import { readJournal } from './range-journal.ts';
+import { PartFile, readJournal } from './part-file.ts';
 
 interface DownloadNote extends ModelOrigin {
   /** The size of the complete part files. */
