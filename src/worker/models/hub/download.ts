@@ -4,7 +4,7 @@ import { RangesIgnoredError, type HubClient } from './hub-client.ts';
 import type { PartFile } from '../store/part-file.ts';
 
 export interface DownloadOptions {
-  readonly client: Pick<HubClient, 'openRange' | 'chunksOf' | 'retry' | 'cut'>;
+  readonly client: HubClient;
   readonly commit: string;
   readonly path: string;
   readonly part: PartFile;
@@ -77,14 +77,12 @@ async function downloadWhole({
 }: DownloadOptions): Promise<void> {
   const whole = { begin: 0, end: part.size };
   await client.retry(async () => {
-    const response = await client.openRange(commit, path, whole, signal);
     let position = 0;
-    for await (const chunk of client.chunksOf(response)) {
+    for await (const chunk of client.readRange(commit, path, whole, signal)) {
       part.write(position, chunk);
       position += chunk.byteLength;
       onBytes(chunk.byteLength);
     }
-    if (position < whole.end) throw client.cut(undefined);
   }, signal);
   part.record(whole);
 }
@@ -94,10 +92,9 @@ async function downloadSegment(segment: ByteRange, options: DownloadOptions): Pr
   const { client, commit, path, part, signal, onBytes } = options;
   let { begin } = segment;
   await client.retry(async (onProgress) => {
-    const response = await client.openRange(commit, path, { begin, end: segment.end }, signal);
     let position = begin;
     try {
-      for await (const chunk of client.chunksOf(response)) {
+      for await (const chunk of client.readRange(commit, path, { begin, end: segment.end }, signal)) {
         part.write(position, chunk);
         position += chunk.byteLength;
         onBytes(chunk.byteLength);
@@ -107,7 +104,6 @@ async function downloadSegment(segment: ByteRange, options: DownloadOptions): Pr
     } finally {
       begin = record(part, begin, position);
     }
-    if (begin < segment.end) throw client.cut(undefined);
   }, signal);
 }
 

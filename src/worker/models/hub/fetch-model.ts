@@ -24,12 +24,6 @@ export interface FetchOptions {
   readonly report: (stage: LoadStage) => void;
 }
 
-export interface HubSource {
-  readonly hub: string;
-  readonly id: string;
-  readonly revision: string;
-}
-
 /**
  * Downloads a model from the hub into the store. It reads the headers first and refuses a model that is too large, then fetches,
  * verifies and converts the weights. After an interruption, the next call fetches only what is missing.
@@ -37,7 +31,10 @@ export interface HubSource {
  * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. Partial files are kept if a later
  * call can use them; damaged ones, and those of models that cannot run here, are deleted.
  */
-export async function fetchHubModel(source: HubSource, options: FetchOptions): Promise<ModelFolder> {
+export async function fetchHubModel(
+  source: Omit<ModelOrigin, 'commit'>,
+  options: FetchOptions,
+): Promise<ModelFolder> {
   const { clock, store } = options;
   // The first file that fails aborts the others.
   const failure = new AbortController();

@@ -51,47 +51,40 @@ export class HubClient {
   }
 
   /**
-   * Begins to fetch a part of a file, without retries.
+   * The chunks of a part of a file, without retries.
    *
-   * @throws RangesIgnoredError if the answer is the whole file instead.
+   * @throws RangesIgnoredError if the server sends the whole file instead; HubUnreachableError if the answer is cut off.
    */
-  async openRange(
+  async *readRange(
     commit: string,
     path: string,
     { begin, end }: ByteRange,
-    signal = this.#retryOptions.signal,
-  ): Promise<Response> {
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const headers = { Range: `bytes=${begin}-${end - 1}` };
     const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
     const response = await this.#withinLimit(signal, (limited) =>
       this.#send(url, { headers, signal: limited }),
     );
-    if (response.status === 206) return response;
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
-    if (isWhole) return response;
-    await response.body?.cancel();
-    throw new RangesIgnoredError(`${this.hub} ignores ranges`);
-  }
-
-  /** The chunks of a body. @throws HubUnreachableError if it is cut off. */
-  async *chunksOf(response: Response): AsyncGenerator<Uint8Array> {
-    try {
-      yield* readChunks(response.body);
-    } catch (cause) {
-      throw this.cut(cause);
+    if (response.status !== 206 && !isWhole) {
+      await response.body?.cancel();
+      throw new RangesIgnoredError(`${this.hub} ignores ranges`);
     }
+    let numMissing = end - begin;
+    try {
+      for await (const chunk of readChunks(response.body)) {
+        numMissing -= chunk.byteLength;
+        yield chunk;
+      }
+    } catch (cause) {
+      throw HubUnreachableError.of(this.hub, cause);
+    }
+    if (numMissing > 0) throw HubUnreachableError.of(this.hub, undefined);
   }
 
-  retry<Result>(
-    attempt: (onProgress: () => void) => Promise<Result>,
-    signal = this.#retryOptions.signal,
-  ): Promise<Result> {
+  retry<Result>(attempt: (onProgress: () => void) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     return retry(attempt, { ...this.#retryOptions, signal });
-  }
-
-  /** The connection ended too early. */
-  cut(cause: unknown): HubUnreachableError {
-    return HubUnreachableError.of(this.hub, cause);
   }
 
   /** Aborts `run` after a time limit: some servers accept a connection and never answer. */
@@ -122,7 +115,7 @@ export class HubClient {
     try {
       return await read();
     } catch (cause) {
-      throw this.cut(cause);
+      throw HubUnreachableError.of(this.hub, cause);
     }
   }
 

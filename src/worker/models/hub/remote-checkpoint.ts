@@ -137,7 +137,7 @@ export class RemoteCheckpoint implements CheckpointFiles {
       digest.update(file.part.read(begin, end));
       onBytes(end - begin);
     }
-    return digest.matches();
+    return digest.digest() === file.digest.hex;
   }
 }
 

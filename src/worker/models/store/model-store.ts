@@ -116,7 +116,10 @@ export class ModelStore {
       const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
       if (isOutdated || !note) await removeEntry(this.#parts, folder.name);
     }
-    return Parts.open(await createFolder(this.#parts, key), origin, () => removeEntry(this.#parts, key));
+    const folder = await createFolder(this.#parts, key);
+    const parts = new Parts(folder, origin, () => removeEntry(this.#parts, key));
+    await parts.note(0);
+    return parts;
   }
 
   /**

@@ -21,21 +21,10 @@ export class Parts {
   readonly #remove: () => Promise<void>;
   readonly #open = new Set<PartFile>();
 
-  private constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
+  constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
     this.#folder = folder;
     this.#origin = origin;
     this.#remove = remove;
-  }
-
-  /** Begins a download, or continues one. */
-  static async open(
-    folder: FileSystemDirectoryHandle,
-    origin: ModelOrigin,
-    remove: () => Promise<void>,
-  ): Promise<Parts> {
-    const parts = new Parts(folder, origin, remove);
-    await parts.note(0);
-    return parts;
   }
 
   async open(path: string, size: number): Promise<PartFile> {
