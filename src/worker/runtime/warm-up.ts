@@ -4,7 +4,7 @@ import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
 import type { ForwardTarget, ModelBackend } from './model-backend.ts';
-import { orHang } from './or-hang.ts';
+import { orHang } from './step-watchdog.ts';
 
 interface WarmUpShape {
   readonly target: ForwardTarget;

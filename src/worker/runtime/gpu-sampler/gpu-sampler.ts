@@ -1,6 +1,7 @@
 import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { SampledToken } from '../../../batching/sampling/sampling.ts';
+import type { ForwardTarget } from '../model-backend.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
 import { AdjustmentRows } from './adjustment-rows.ts';
 import { ReadbackRing } from './readback-ring.ts';
@@ -15,9 +16,6 @@ export interface SlotInputs {
   /** Index of the last valid K/V entry; the sampled token's position is one more. */
   readonly lastIndices: GPUBuffer;
 }
-
-/** Which logits to sample from: those of the staging row, which go to one slot, or those of the first slots. */
-export type SampleSource = 'staging' | 'slots';
 
 interface BoundBuffers {
   readonly buffers: readonly GPUBuffer[];
@@ -41,7 +39,7 @@ export class GpuSampler {
   readonly #pipeline: GPUComputePipeline;
   readonly #adjustments: AdjustmentRows;
   readonly #ring: ReadbackRing;
-  readonly #states: Readonly<Record<SampleSource, SourceState>>;
+  readonly #states: Readonly<Record<ForwardTarget, SourceState>>;
   #results: GPUBuffer;
 
   /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
@@ -69,12 +67,13 @@ export class GpuSampler {
    * Samples one token per row. The GPU's work is submitted before this returns, so the next forward pass over the slots can be
    * launched at once; only the readback is awaited.
    *
+   * @param source Which logits to sample from: those of staging rows, which go to any slots, or those of the first slots.
    * @param rows Row i of the logits belongs to `rows[i]`. For `slots`, row i is slot i.
    * @param logits float32 [rows, vocabSize]
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
-    source: SampleSource,
+    source: ForwardTarget,
     rows: readonly StepRow[],
     logits: GPUBuffer,
     inputs: SlotInputs,

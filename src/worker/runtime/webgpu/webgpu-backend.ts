@@ -17,10 +17,11 @@ import {
   type SampleOutput,
 } from '../model-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { GpuSampler, type SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
-import { orHang } from '../or-hang.ts';
+import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
+import { orHang } from '../step-watchdog.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
 interface WebGpuBackendOptions extends PackedModel {
@@ -66,6 +67,7 @@ export class WebGpuBackend implements ModelBackend {
   readonly #precision: Precision;
   readonly #cache: GpuKvCache;
   readonly #sampler: GpuSampler;
+  readonly #ring: ReadbackRing;
   readonly #buffers = new Map<string, GPUBuffer>();
   /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
   readonly #kvTensors = new Map<string, KvTensors>();
@@ -111,6 +113,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#precision = packed.precision;
     this.#cache = new GpuKvCache(device, config, BYTES_PER_VALUE[packed.precision]);
     this.#sampler = sampler;
+    this.#ring = new ReadbackRing(device);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failure = promise;
     const fail = (error: Error): void => {
@@ -183,15 +186,10 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   async #readLogits(numRows: number): Promise<Float32Array> {
-    const numBytes = numRows * this.#config.vocabSize * BYTES_PER_FLOAT32;
-    const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
     const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#logits(numRows), 0, readback, 0, numBytes);
+    const readBack = this.#ring.copy(encoder, this.#logits(numRows), numRows * this.#config.vocabSize);
     this.#device.queue.submit([encoder.finish()]);
-    await readback.mapAsync(MAP_MODE.READ, 0, numBytes);
-    const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
-    readback.unmap();
-    return values;
+    return new Float32Array((await readBack()).buffer);
   }
 
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
@@ -208,12 +206,13 @@ export class WebGpuBackend implements ModelBackend {
     await ortMutex.run(() => this.#session.release());
     this.#cache.destroy();
     this.#sampler.destroy();
+    this.#ring.destroy();
     for (const buffer of this.#buffers.values()) buffer.destroy();
     this.#device.destroy();
   }
 
   #logits(numRows: number): GPUBuffer {
-    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
+    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
   }
 
   #inputTensors(input: ForwardInput, logitTokens: Int32Array): Record<string, Tensor> {
@@ -238,7 +237,7 @@ export class WebGpuBackend implements ModelBackend {
   #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
     const length = target === 'slots' ? this.#cache.numSlots : numValues;
-    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32, TENSOR_USAGE);
+    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
   #slotInputs(): SlotInputs {
@@ -279,12 +278,12 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   /** A persistent buffer, replaced where it is too small. */
-  #buffer(name: string, numBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
+  #buffer(name: string, numBytes: number): GPUBuffer {
     const known = this.#buffers.get(name);
     if (known && known.size >= numBytes) return known;
     known?.destroy();
     const size = Math.ceil(numBytes / BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT;
-    const buffer = this.#device.createBuffer({ size, usage });
+    const buffer = this.#device.createBuffer({ size, usage: TENSOR_USAGE });
     this.#buffers.set(name, buffer);
     return buffer;
   }
