@@ -80,7 +80,7 @@ async function convertTensor(
     requireNumbers(slice.values, source, packed.name);
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
-      const rows = quantiseRows(matrixOf(slice, packed), bits, precision);
+      const rows = quantiseRows(matrixOf(slice, packed), bits);
       write(rows.values, offset + start);
       write(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
     } else {

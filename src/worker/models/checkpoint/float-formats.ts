@@ -16,16 +16,11 @@ export function readFloats(bytes: Uint8Array<ArrayBuffer>, dtype: FloatDtype): F
   return new Float32Array(bits.buffer);
 }
 
-/** As `roundToFloat16`, value by value; the bits of each. */
+/** The bits of the nearest fp16 values; ties to even. Values too large for fp16 become its largest value. */
 export function toFloat16(values: Float32Array): Uint16Array<ArrayBuffer> {
   const halves = new Float16Array(values.length);
   for (let i = 0; i < halves.length; i++) halves[i] = withinFloat16(values[i] ?? 0);
   return new Uint16Array(halves.buffer);
-}
-
-/** The nearest value that fp16 can store; ties to even. Values too large for fp16 become its largest value. */
-export function roundToFloat16(value: number): number {
-  return Math.f16round(withinFloat16(value));
 }
 
 function withinFloat16(value: number): number {

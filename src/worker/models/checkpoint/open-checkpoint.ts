@@ -7,7 +7,7 @@ import {
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import type { ModelTensor } from '../model-config.ts';
-import { readSafetensorsIndex, type SafetensorsIndex, type TensorView } from './safetensors.ts';
+import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
 import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
 import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import { readJson } from './read-json.ts';
@@ -49,18 +49,18 @@ async function readModelFiles(
 
 interface IndexedFile {
   readonly file: RandomAccessFile;
-  readonly index: SafetensorsIndex;
+  readonly tensors: ReadonlyMap<string, TensorView>;
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
   const whole = await files.open(WHOLE);
-  if (whole) return [{ file: whole, index: await readSafetensorsIndex(whole) }];
+  if (whole) return [{ file: whole, tensors: await readSafetensorsIndex(whole) }];
   const shards = await readShardNames(files);
   return Promise.all(
     shards.map(async (name) => {
       const file = await files.open(name);
       if (!file) throw ModelFileMissingError.of(name, `${SHARD_INDEX} names it, but there is no such file`);
-      return { file, index: await readSafetensorsIndex(file) };
+      return { file, tensors: await readSafetensorsIndex(file) };
     }),
   );
 }
@@ -84,8 +84,8 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
 
 function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
   const all = new Map<string, TensorView & Pick<CheckpointTensor, 'file'>>();
-  for (const { file, index } of files) {
-    for (const [name, view] of index.tensors) all.set(withoutPrefix(name, model), { ...view, file });
+  for (const { file, tensors } of files) {
+    for (const [name, view] of tensors) all.set(withoutPrefix(name, model), { ...view, file });
   }
   const listed = files.length === 1 ? (files[0]?.file.name ?? WHOLE) : SHARD_INDEX;
   return new Map(model.tensors.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
@@ -109,8 +109,8 @@ function requireTensor(
   throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
 }
 
-function describeWeightFile({ file, index }: IndexedFile, model: Model): WeightFile {
-  const skippedTensors = Array.from(index.tensors, ([name, view]) =>
+function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {
+  const skippedTensors = Array.from(tensors, ([name, view]) =>
     model.skipTensor(withoutPrefix(name, model), view),
   )
     .filter((tensor) => tensor !== undefined)
