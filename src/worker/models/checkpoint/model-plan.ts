@@ -1,7 +1,7 @@
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
 import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config.ts';
-import { bytesIn } from '../store/byte-ranges.ts';
+import { bytesIn } from './byte-ranges.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { BYTES_PER_VALUE, layOut, type PackedLayout } from './packed-weights.ts';
 

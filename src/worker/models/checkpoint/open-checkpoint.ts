@@ -8,7 +8,8 @@ import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import type { ModelTensor } from '../model-config.ts';
 import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
-import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
+import { missingRanges } from './byte-ranges.ts';
+import type { Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
 import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
 import { readJson } from './read-json.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
@@ -112,18 +113,9 @@ function requireTensor(
 function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {
   const skippedTensors = Array.from(tensors, ([name, view]) =>
     model.skipTensor(withoutPrefix(name, model), view),
-  )
-    .filter((tensor) => tensor !== undefined)
-    .toSorted((a, b) => a.begin - b.begin);
-  return { file, skippedTensors, neededRanges: rangesBetween(skippedTensors, file.size) };
-}
-
-function rangesBetween(gaps: readonly ByteRange[], end: number): readonly ByteRange[] {
-  const starts = [0, ...gaps.map((gap) => gap.end)];
-  const ends = [...gaps.map((gap) => gap.begin), end];
-  return starts
-    .map((begin, i) => ({ begin, end: ends[i] ?? end }))
-    .filter((range) => range.begin < range.end);
+  ).filter((tensor) => tensor !== undefined);
+  const neededRanges = missingRanges([{ begin: 0, end: file.size }], skippedTensors);
+  return { file, skippedTensors, neededRanges };
 }
 
 function withoutPrefix(name: string, { tensorPrefix }: Model): string {

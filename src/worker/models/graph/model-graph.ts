@@ -26,20 +26,17 @@ export const GRAPH_IO = {
   added: (layer: number) => `added_kv_${layer}`,
 } as const;
 
-interface KvNames {
-  key(layer: number): string;
-  value(layer: number): string;
-  /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
-  all(numLayers: number): string[];
-}
+type KvNames = ReturnType<typeof kvNames>;
 
-function kvNames(kind: string): KvNames {
+function kvNames(kind: string) {
   const key = (layer: number): string => `${kind}_key_${layer}`;
   const value = (layer: number): string => `${kind}_value_${layer}`;
   return {
     key,
     value,
-    all: (numLayers) => Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
+    /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
+    all: (numLayers: number): string[] =>
+      Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
   };
 }
 

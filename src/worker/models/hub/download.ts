@@ -1,5 +1,4 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
-import { bytesIn, splitRanges } from '../store/byte-ranges.ts';
+import { bytesIn, splitRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { RangesIgnoredError, type HubClient } from './hub-client.ts';
 import type { PartFile } from '../store/part-file.ts';
 

@@ -1,4 +1,4 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
+import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import {
   HubRateLimitError,
   HubUnavailableError,

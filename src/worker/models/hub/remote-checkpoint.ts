@@ -2,7 +2,7 @@ import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../chec
 import type { WeightFile } from '../checkpoint/checkpoint.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
-import { bytesIn, splitRanges } from '../store/byte-ranges.ts';
+import { bytesIn, splitRanges } from '../checkpoint/byte-ranges.ts';
 import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
@@ -91,9 +91,8 @@ export class RemoteCheckpoint implements CheckpointFiles {
     fillIn(file.part, skippedTensors);
     if (await this.#matches(file, onBytes)) return;
     // A skipped tensor may have unexpected contents. Only the digest needs them.
-    const skipped = skippedTensors.map(({ begin, end }) => ({ begin, end }));
-    if (file.part.missing(skipped).length > 0) {
-      await this.#download(file, skipped, () => {});
+    if (file.part.missing(skippedTensors).length > 0) {
+      await this.#download(file, skippedTensors, () => {});
       if (await this.#matches(file, () => {})) return;
     }
     throw corrupt(file);

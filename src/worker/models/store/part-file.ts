@@ -1,5 +1,4 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
-import { joinRanges, missingRanges } from './byte-ranges.ts';
+import { joinRanges, missingRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import type { SyncFile } from './opfs.ts';
 
 /** Two numbers as float64: exact for every size that a file can have. */
