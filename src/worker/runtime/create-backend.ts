@@ -45,20 +45,11 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 async function open(
   rung: Rung,
 ): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number } | undefined> {
-  switch (rung) {
-    case 'webgpu-fp16':
-      return { gpu: await requestGpuDevice('fp16') };
-    case 'webgpu-fp32':
-      return { gpu: await requestGpuDevice('fp32') };
-    case 'wasm-threads': {
-      const numThreads = numWasmThreads();
-      return numThreads > 1 ? { numThreads } : undefined;
-    }
-    case 'wasm':
-      return { numThreads: 1 };
-    default:
-      return rung satisfies never;
-  }
+  if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16') };
+  if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32') };
+  if (rung === 'wasm') return { numThreads: 1 };
+  const numThreads = numWasmThreads();
+  return numThreads > 1 ? { numThreads } : undefined;
 }
 
 const MAX_WASM_THREADS = 4;

@@ -82,21 +82,14 @@ export class BackendRunner implements ModelRunner {
       ),
       ...(scoring && { scoredTokens: Int32Array.from(scoring.targetTokenIds.keys()) }),
     });
-    const output = isLastChunk ? this.#sampleStaging(runMs, rows) : this.#finish(runMs);
-    return scoring ? this.#withScores(scoring, await output) : output;
-  }
-
-  async #sampleStaging(runMs: number, rows: readonly StepRow[]): Promise<StepOutput> {
-    this.#backend.copyRows(
-      'staging',
-      'slots',
-      rows.map(({ slot }, row) => [row, slot]),
-    );
-    return stepOutput(runMs, await this.#backend.sample('staging', rows));
-  }
-
-  async #finish(runMs: number): Promise<StepOutput> {
-    return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+    if (isLastChunk) {
+      const copies = rows.map(({ slot }, row) => [row, slot] as const);
+      this.#backend.copyRows('staging', 'slots', copies);
+    }
+    const output = isLastChunk
+      ? stepOutput(runMs, await this.#backend.sample('staging', rows))
+      : { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+    return scoring ? this.#withScores(scoring, output) : output;
   }
 
   /** The backend keeps the logits until the next forward pass. */
@@ -147,13 +140,9 @@ function rowMajor(
   tokensPerRow: number,
   valueOf: (row: StepRow, index: number) => number,
 ): Int32Array {
-  const values = new Int32Array(rows.length * tokensPerRow);
-  for (const [rowIndex, row] of rows.entries()) {
-    for (let index = 0; index < tokensPerRow; index++) {
-      values[rowIndex * tokensPerRow + index] = valueOf(row, index);
-    }
-  }
-  return values;
+  return Int32Array.from(
+    rows.flatMap((row) => Array.from({ length: tokensPerRow }, (_, index) => valueOf(row, index))),
+  );
 }
 
 function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepOutput {

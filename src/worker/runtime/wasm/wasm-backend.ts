@@ -4,7 +4,7 @@ import type { SlotTransfer, StepRow } from '../../../batching/generation/model-r
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
-import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
+import { createCpuSampler } from './cpu-sampler.ts';
 import {
   logitTokensOf,
   maxScoredTokensOf,
@@ -42,7 +42,7 @@ export class WasmBackend implements ModelBackend {
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
-  readonly #sampleRows: SampleRows;
+  readonly #sampleRows: ReturnType<typeof createCpuSampler>;
   #logits: Float32Array = new Float32Array();
   #sampledIds: Int32Array = new Int32Array();
   #capacity = 0;
@@ -104,7 +104,11 @@ export class WasmBackend implements ModelBackend {
       const added = floatsOf(outputs, GRAPH_IO.added(layer));
       this.#append(added, input, arrays.slice(2 * layer, 2 * layer + 2));
     }
-    await this.#yieldWhenDue();
+    // A CPU run settles in microtasks, which never let a message in.
+    if (performance.now() - this.#yieldedAtMs >= MAX_BUSY_MS) {
+      await yieldToHost();
+      this.#yieldedAtMs = performance.now();
+    }
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
   }
@@ -138,13 +142,6 @@ export class WasmBackend implements ModelBackend {
 
   release(): Promise<void> {
     return ortMutex.run(() => this.#session.release());
-  }
-
-  /** A CPU run settles in microtasks, which never let a message in. */
-  async #yieldWhenDue(): Promise<void> {
-    if (performance.now() - this.#yieldedAtMs < MAX_BUSY_MS) return;
-    await yieldToHost();
-    this.#yieldedAtMs = performance.now();
   }
 
   get #rowLength(): number {

@@ -121,7 +121,9 @@ export class WebGpuBackend implements ModelBackend {
       resolve(this.#deviceError);
     };
     device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)));
-    void this.#watchForLoss(fail);
+    void device.lost.then(({ message, reason }) => {
+      if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
+    });
   }
 
   /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
@@ -290,11 +292,6 @@ export class WebGpuBackend implements ModelBackend {
 
   #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
     return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
-  }
-
-  async #watchForLoss(fail: (error: Error) => void): Promise<void> {
-    const { message, reason } = await this.#device.lost;
-    if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
   }
 
   /** Calls on a lost device are rejected for other reasons; the news of the loss comes a moment later. */
