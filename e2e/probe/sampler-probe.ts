@@ -54,7 +54,7 @@ class SamplerProbe {
   }
 
   sample(rows: readonly StepRow[]): Promise<readonly Sample[]> {
-    return this.sampler.sample('slots', rows, this.#logits, this.inputs);
+    return this.sampler.sample(rows, this.#logits, this.inputs);
   }
 
   stepRows(rows: readonly RandomRow[]): StepRow[] {

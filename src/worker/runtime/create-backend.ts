@@ -13,7 +13,9 @@ export type DeviceChoice = {
   readonly rung: Rung;
   /** Why no higher rung is used; empty on the highest. */
   readonly fallbackReason: string;
-} & ({ readonly gpu: GpuDevice } | { readonly numThreads: number });
+} & Device;
+
+type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker had to leave.
@@ -42,9 +44,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 }
 
 /** @returns `undefined` where the rung would be the same as the next one. */
-async function open(
-  rung: Rung,
-): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number } | undefined> {
+async function open(rung: Rung): Promise<Device | undefined> {
   if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16') };
   if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32') };
   if (rung === 'wasm') return { numThreads: 1 };

@@ -25,11 +25,15 @@ export interface RunSupervisor {
 export class BackendRunner implements ModelRunner {
   /** A pass over a few short prompts is mostly overhead, so padding costs little. */
   readonly maxPrefillRows = 8;
+  readonly maxScoredTokens: number;
+  readonly isPipelined: boolean;
   readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
   /** @param supervisor Without one, the engine fails the rows of a step that fails. */
   constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
+    this.maxScoredTokens = backend.maxScoredTokens;
+    this.isPipelined = backend.isPipelined;
     this.#backend = backend;
     this.#supervisor = supervisor;
   }
@@ -42,14 +46,6 @@ export class BackendRunner implements ModelRunner {
         return supervisor?.maxRows ?? Infinity;
       },
     };
-  }
-
-  get maxScoredTokens(): number {
-    return this.#backend.maxScoredTokens;
-  }
-
-  get isPipelined(): boolean {
-    return this.#backend.isPipelined;
   }
 
   start(step: Step): StartedStep {

@@ -10,8 +10,7 @@ import type { ModelTensor } from '../model-config.ts';
 import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
 import type { Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
-import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
-import { readJson } from './read-json.ts';
+import { readJson, type CheckpointFiles, type RandomAccessFile } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';

@@ -29,7 +29,9 @@ const RECORD_STEP = 256 * 1024;
  * @throws What the hub's client throws; the signal's reason when it aborts.
  */
 export async function download(options: DownloadOptions): Promise<void> {
-  const segments = segmentsOf(options.part.missing(options.needed));
+  const missing = options.part.missing(options.needed);
+  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
+  const segments = splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
   if (segments.length === 0) return;
   try {
     await downloadSegments(options, segments);
@@ -37,11 +39,6 @@ export async function download(options: DownloadOptions): Promise<void> {
     if (!(error instanceof RangesIgnoredError)) throw error;
     await downloadWhole(options);
   }
-}
-
-function segmentsOf(missing: readonly ByteRange[]): readonly ByteRange[] {
-  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
-  return splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
 }
 
 async function downloadSegments(options: DownloadOptions, segments: readonly ByteRange[]): Promise<void> {

@@ -1,8 +1,7 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
-import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
-import { readJson } from '../checkpoint/read-json.ts';
+import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';

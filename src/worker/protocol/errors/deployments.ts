@@ -11,17 +11,11 @@ export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROM
 
 /** The prompt does not fit in the model's context, or leaves no room for a new token. */
 export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT_TOO_LONG') {
-  /** @param maxLength The longest prompt: the context, less one token if new ones are asked for. */
-  static of(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(String(numPromptTokens), contextLength, maxLength);
-  }
-
-  /** For a prompt so long that its tokens were not all counted. */
-  static atLeast(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength, maxLength);
-  }
-
-  static #with(amount: string, contextLength: number, maxLength: number): PromptTooLongError {
+  /**
+   * @param amount The prompt's tokens: `at least 600` where they were not all counted.
+   * @param maxLength The longest prompt: the context, less one token if new ones are asked for.
+   */
+  static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
     const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
     return new PromptTooLongError(
       `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +

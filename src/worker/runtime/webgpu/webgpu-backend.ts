@@ -168,9 +168,7 @@ export class WebGpuBackend implements ModelBackend {
     const startedAtMs = performance.now();
     const inputs = this.#slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
-    const samples = await this.#explained(
-      this.#sampler.sample(target, rows, this.#logits(rows.length), inputs),
-    );
+    const samples = await this.#explained(this.#sampler.sample(rows, this.#logits(rows.length), inputs));
     this.#throwIfDeviceFailed();
     return { samples, readbackMs: performance.now() - startedAtMs };
   }
