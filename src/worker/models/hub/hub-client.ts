@@ -44,8 +44,7 @@ export class HubClient {
     const ask = (): Promise<Response> =>
       this.#withinLimit(this.#retryOptions.signal, async (signal) => {
         const response = await this.#send(url, { signal });
-        const body = await this.#read(() => response.arrayBuffer());
-        return new Response(body, response);
+        return new Response(await response.arrayBuffer().catch(this.#cut), response);
       });
     return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
   }
@@ -78,9 +77,9 @@ export class HubClient {
         yield chunk;
       }
     } catch (cause) {
-      throw HubUnreachableError.of(this.hub, cause);
+      this.#cut(cause);
     }
-    if (numMissing > 0) throw HubUnreachableError.of(this.hub, undefined);
+    if (numMissing > 0) this.#cut(undefined);
   }
 
   retry<Result>(attempt: (onProgress: () => void) => Promise<Result>, signal: AbortSignal): Promise<Result> {
@@ -105,19 +104,15 @@ export class HubClient {
 
   async #send(url: string, init: RequestInit): Promise<Response> {
     // The model is stored anyway: the browser's cache would be a second copy.
-    const response = await this.#read(() => fetch(url, { cache: 'no-store', ...init }));
+    const response = await fetch(url, { cache: 'no-store', ...init }).catch(this.#cut);
     if (response.ok) return response;
     await response.body?.cancel();
     throw this.#errorOf(response);
   }
 
-  async #read<Value>(read: () => Promise<Value>): Promise<Value> {
-    try {
-      return await read();
-    } catch (cause) {
-      throw HubUnreachableError.of(this.hub, cause);
-    }
-  }
+  readonly #cut = (cause: unknown): never => {
+    throw HubUnreachableError.of(this.hub, cause);
+  };
 
   #errorOf({ status, headers }: Response): Error {
     // A hub answers 401 for missing and private models, with the reason in this header.
