@@ -15,11 +15,6 @@ export interface SlotInputs {
   readonly lastIndices: GPUBuffer;
 }
 
-interface BoundBuffers {
-  readonly buffers: readonly GPUBuffer[];
-  readonly group: GPUBindGroup;
-}
-
 /**
  * Samples whole batches on the GPU, where the logits are. It draws the same tokens as `createSampler`, and reads back 4
  * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads 64 bytes per row.
@@ -31,7 +26,9 @@ export class GpuSampler {
   readonly #ring: ReadbackRing;
   #options: GPUBuffer;
   #results: GPUBuffer;
-  #bound: BoundBuffers | undefined;
+  #group: GPUBindGroup | undefined;
+  /** Those of the group. */
+  #buffers: readonly GPUBuffer[] = [];
 
   /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
   static async create(device: GPUDevice, vocabSize: number, workgroupSize: number): Promise<GpuSampler> {
@@ -101,14 +98,14 @@ export class GpuSampler {
       lastIndices,
       this.#results,
     ];
-    const bound = this.#bound;
-    if (bound && buffers.every((buffer, index) => buffer === bound.buffers[index])) return bound.group;
-    const group = this.#device.createBindGroup({
+    const isSame = buffers.every((buffer, index) => buffer === this.#buffers[index]);
+    if (this.#group && isSame) return this.#group;
+    this.#buffers = buffers;
+    this.#group = this.#device.createBindGroup({
       layout: this.#pipeline.getBindGroupLayout(0),
       entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
     });
-    this.#bound = { buffers, group };
-    return group;
+    return this.#group;
   }
 
   async #samplesOf(

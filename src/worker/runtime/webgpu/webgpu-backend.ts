@@ -48,10 +48,7 @@ const LOSS_GRACE_MS = 100;
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
 /** K/V tensors by the names of the graph's inputs and outputs. */
-interface KvTensors {
-  readonly feeds: Readonly<Record<string, Tensor>>;
-  readonly fetches: Readonly<Record<string, Tensor>>;
-}
+type KvTensors = Readonly<Record<'feeds' | 'fetches', Readonly<Record<string, Tensor>>>>;
 
 /**
  * A model on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
@@ -121,9 +118,7 @@ export class WebGpuBackend implements ModelBackend {
       resolve(this.#deviceError);
     };
     device.addEventListener('uncapturederror', ({ error }) => fail(GpuError.of(error)));
-    void device.lost.then(({ message, reason }) => {
-      if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
-    });
+    void this.#watchForLoss(fail);
   }
 
   /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
@@ -181,15 +176,11 @@ export class WebGpuBackend implements ModelBackend {
     return { readbackMs: performance.now() - startedAtMs };
   }
 
-  readLogits(numRows: number): Promise<Float32Array> {
-    return this.#explained(this.#readLogits(numRows));
-  }
-
-  async #readLogits(numRows: number): Promise<Float32Array> {
+  async readLogits(numRows: number): Promise<Float32Array> {
     const encoder = this.#device.createCommandEncoder();
     const readBack = this.#ring.copy(encoder, this.#logits(numRows), numRows * this.#config.vocabSize);
     this.#device.queue.submit([encoder.finish()]);
-    return new Float32Array((await readBack()).buffer);
+    return new Float32Array((await this.#explained(readBack())).buffer);
   }
 
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
@@ -236,12 +227,12 @@ export class WebGpuBackend implements ModelBackend {
 
   #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
-    const length = target === 'slots' ? this.#cache.numSlots : numValues;
+    const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
     return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
   #slotInputs(): SlotInputs {
-    const { numSlots } = this.#cache;
+    const { numSlots } = this.#cache.shape;
     return {
       ids: this.#inputBuffer('slots', GRAPH_IO.ids, numSlots),
       positions: this.#inputBuffer('slots', GRAPH_IO.positions, numSlots),
@@ -262,7 +253,7 @@ export class WebGpuBackend implements ModelBackend {
     const known = this.#kvTensors.get(key);
     if (known) return known;
     const { numLayers, numKvHeads, headSize } = this.#config;
-    const dims = [numRows, numKvHeads, this.#cache.capacity, headSize];
+    const dims = [numRows, numKvHeads, this.#cache.shape.capacity, headSize];
     const buffers = this.#cache.buffers(target);
     // A tensor over the first rows of a larger buffer touches those rows only.
     const named = (names: readonly string[]): Record<string, Tensor> =>
@@ -290,6 +281,11 @@ export class WebGpuBackend implements ModelBackend {
 
   #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
     return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
+  }
+
+  async #watchForLoss(fail: (error: Error) => void): Promise<void> {
+    const { message, reason } = await this.#device.lost;
+    if (!this.#isReleased) fail(DeviceLostError.because(message || reason));
   }
 
   /** Calls on a lost device are rejected for other reasons; the news of the loss comes a moment later. */
