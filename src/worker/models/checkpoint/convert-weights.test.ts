@@ -5,7 +5,7 @@ import { convertWeights, packInMemory } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
 import type { DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
-import { logitsErrorBound } from './test-support.ts';
+import { logitsErrorBound, QUANTISATION_ERROR } from './test-support.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 
 const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
@@ -31,7 +31,7 @@ describe('convertWeights', () => {
       'h.0.mlp.c_fc.weight',
       'h.0.mlp.c_proj.weight',
     ]);
-    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.hypot(0.1, 0.1, 0.1, 0.1, 0.1), 10);
+    expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTISATION_ERROR.q4, 10);
   });
 
   it('writes each byte once, and reports up to the end', async () => {

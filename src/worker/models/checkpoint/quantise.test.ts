@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { quantiseRows, type QuantisedRows } from './quantise.ts';
-import { LARGEST_ERROR } from './test-support.ts';
+import { QUANTISATION_ERROR } from './test-support.ts';
 
 const NUM_ROWS = 3;
 const LENGTH = 64;
@@ -17,7 +17,16 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
     const steps = errors.map((_, i) => Math.abs(rows.scales[Math.floor(i / 32)] ?? 0));
     // The fitted scale moves the far end of the range by some of a step.
     expect(errors.every((error, i) => error <= 1.01 * (steps[i] ?? 0))).toBe(true);
-    expect(Math.hypot(...errors) / Math.hypot(...WEIGHTS)).toBeLessThan(LARGEST_ERROR[`q${bits}`]);
+    expect(Math.hypot(...errors) / Math.hypot(...WEIGHTS)).toBeLessThan(bits === 8 ? 0.006 : 0.09);
+  });
+
+  it('has the error on uniform weights that the bounds of logits assume', () => {
+    const values = Float32Array.from({ length: 32 * 256 }, (_, i) => ((Math.sin(i) * 43_758.5453) % 1) * 0.1);
+    const rows = quantiseRows({ values, numRows: 256, length: 32, rowStride: 32, stride: 1 }, bits);
+    const errors = dequantise(rows, bits).map((value, i) => value - (values[i] ?? 0));
+    const error = Math.hypot(...errors) / Math.hypot(...values);
+    expect(error / QUANTISATION_ERROR[`q${bits}`]).toBeGreaterThan(0.9);
+    expect(error / QUANTISATION_ERROR[`q${bits}`]).toBeLessThan(1);
   });
 
   it('is exact where there are no more values than steps', () => {
