@@ -84,9 +84,9 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
   const peak = await peakMemoryOf(browser);
   const beside = peak - before - run.wasmHeapBytes;
   console.log(
-    `    ${backend}: packed ${megabytes(run.packed.size)} in ${seconds(run.convertMs)}, created in ${seconds(run.createMs)}; ` +
+    `    ${backend}: packed ${megabytes(run.packedBytes)} in ${seconds(run.convertMs)}, created in ${seconds(run.createMs)}; ` +
       `peak of the tab's process ${megabytes(peak)} (${megabytes(before)} before), of it WASM heap ` +
-      `${megabytes(run.wasmHeapBytes)}, the rest ${megabytes(beside)}, planned ${megabytes(run.planned.peakHeap)}`,
+      `${megabytes(run.wasmHeapBytes)}, the rest ${megabytes(beside)}, planned ${megabytes(run.plannedHeapBytes)}`,
   );
   expect(run.greedyTokenIds).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
   for (const [i, { topIds = [], topLogits = [] }] of prompts.entries()) {
@@ -95,9 +95,9 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
     );
     expect(Math.max(...errors) / Math.max(...topLogits)).toBeLessThan(FP32_TOLERANCE);
   }
-  expect(run.planned.peakHeap).toBeLessThan(LARGEST_HEAP);
+  expect(run.plannedHeapBytes).toBeLessThan(LARGEST_HEAP);
   // To upload the largest tensor WebGPU maps as much again, which is in the process but not on JavaScript's heap.
-  const mapped = backend === 'webgpu' ? run.planned.peakHeap : 0;
+  const mapped = backend === 'webgpu' ? run.plannedHeapBytes : 0;
   expect(beside - mapped).toBeLessThan(LARGEST_HEAP);
 });
 
@@ -137,7 +137,7 @@ async function expectReference(
   });
   expect(runs.length).toBe(request.dtypes.length);
   for (const run of runs) {
-    const { dtype, logitsErrorBound } = run.packed;
+    const { dtype, logitsErrorBound } = run;
     const error = rmsError(run, prompts);
     console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
     if (dtype === 'fp32') {

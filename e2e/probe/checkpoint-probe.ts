@@ -1,6 +1,4 @@
-import type { ModelPlan } from '../../src/worker/models/checkpoint/model-plan.ts';
-import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
-import type { PackedWeights } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import type { Dtype, DtypeChoice } from '../../src/worker/protocol/models.ts';
 
 /** A generated checkpoint, and what is to be run of it. */
 export interface CheckpointRequest {
@@ -17,8 +15,12 @@ export interface CheckpointRequest {
 
 /** What a checkpoint gave in one precision. */
 export interface CheckpointRun {
-  readonly packed: Omit<PackedWeights, 'tensors'>;
-  readonly planned: ModelPlan['bytes'];
+  readonly dtype: Dtype;
+  readonly packedBytes: number;
+  /** Upper bound of RMS of the logits' error over RMS of the logits. */
+  readonly logitsErrorBound: number;
+  /** The most that may be in JavaScript's memory at once. */
+  readonly plannedHeapBytes: number;
   /** Of each prompt's last token, [vocab]. */
   readonly logits: readonly (readonly number[])[];
   readonly greedyTokenIds: readonly (readonly number[])[];

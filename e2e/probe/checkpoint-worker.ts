@@ -8,6 +8,7 @@ import { convertWeights } from '../../src/worker/models/checkpoint/convert-weigh
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
+import { logitsErrorBound, peakHeapOf } from '../../src/worker/models/checkpoint/test-support.ts';
 import { lazyBytes } from '../../src/worker/models/checkpoint/packed-source.ts';
 import type { ModelConfig } from '../../src/worker/models/model-config.ts';
 import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
@@ -52,15 +53,10 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const file = await openScratchFile();
   const startedAtMs = performance.now();
-  const packed = await convertWeights(
+  await convertWeights(
     checkpoint,
     plan,
-    {
-      write(bytes, at) {
-        file.write(bytes, { at });
-        return Promise.resolve();
-      },
-    },
+    (bytes, at) => void file.write(bytes, { at }),
     () => {},
   );
   const convertedAtMs = performance.now();
@@ -75,16 +71,18 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   }
   const { model } = checkpoint;
   const { config } = model;
-  const { backend } = await createBackend({ model, packed, weights }, device);
+  const { layout } = plan;
+  const { backend } = await createBackend({ model, packed: layout, weights }, device);
   const createdAtMs = performance.now();
   file.close();
   const logits = await logitsOf(backend, config, request.prompts);
   const greedyTokenIds = await continueAll(backend, config, request.prompts, request.numTokens);
   await backend.release();
-  const { tensors: _, ...rest } = packed;
   return {
-    packed: rest,
-    planned: plan.bytes,
+    dtype: layout.dtype,
+    packedBytes: layout.size,
+    logitsErrorBound: logitsErrorBound(layout),
+    plannedHeapBytes: peakHeapOf(checkpoint, layout),
     logits,
     greedyTokenIds,
     wasmHeapBytes: heaps.size(),

@@ -27,7 +27,7 @@ class SamplerProbe {
   readonly inputs: SlotInputs;
 
   static async create({ vocabSize, workgroupSize, maxRows = 16 }: SamplerShape): Promise<SamplerProbe> {
-    const { device } = await requestGpuDevice();
+    const { device } = await requestGpuDevice('fp32');
     const sampler = await GpuSampler.create(device, vocabSize, workgroupSize);
     return new SamplerProbe(device, sampler, vocabSize, maxRows);
   }
@@ -54,7 +54,7 @@ class SamplerProbe {
   }
 
   sample(rows: readonly StepRow[]): Promise<readonly Sample[]> {
-    return this.sampler.sample('slots', rows, this.#logits, this.inputs);
+    return this.sampler.sample(rows, this.#logits, this.inputs);
   }
 
   stepRows(rows: readonly RandomRow[]): StepRow[] {

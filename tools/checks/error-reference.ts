@@ -77,15 +77,22 @@ function collectCodes(source: Source): void {
 
 function collectClass(source: Source, node: Node): void {
   const className = nameOf(node['id']) ?? '';
-  const property = nodesOf(node).find(
-    ({ type, key }) => type === 'PropertyDefinition' && nameOf(key) === 'code',
-  );
-  const code = property && stringIn(property['value']);
+  const code = codeOfClassNode(node);
   if (!code) return;
   const cause = commentBefore(source, source.text.lastIndexOf('export class', node.start + 1));
   if (!cause) throw new Error(`${source.path}: ${className} has no comment that says when it occurs`);
   codeOfClass.set(className, code);
   entries.set(code, { code, className, cause, messages: new Set() });
+}
+
+/** The code of a class that extends `codedError(name, code)`, or has it as a property. */
+function codeOfClassNode(node: Node): string | undefined {
+  const base = isNode(node['superClass']) ? node['superClass'] : undefined;
+  if (nameOf(base?.['callee']) === 'codedError') return stringIn(listIn(base?.['arguments'])[1]);
+  const property = nodesOf(node).find(
+    ({ type, key }) => type === 'PropertyDefinition' && nameOf(key) === 'code',
+  );
+  return property && stringIn(property['value']);
 }
 
 function collectMessages(source: Source): void {

@@ -80,7 +80,7 @@ export class ReferenceRun {
 
   async #admit({ promptTokenIds }: ReferencePrompt, slot: number): Promise<Row> {
     const logits = await this.#prefill(promptTokenIds, 0);
-    this.#backend.copyStagingTo([slot]);
+    this.#backend.copyRows('staging', 'slots', [[0, slot]]);
     return { slot, tokenIds: [...promptTokenIds, argmax(logits)] };
   }
 

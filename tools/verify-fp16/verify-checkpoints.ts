@@ -2,6 +2,7 @@ import reference from '../../e2e/fixtures/checkpoints-reference.json' with { typ
 import { CHECKPOINTS, FULL_SIZE } from '../../e2e/hub-server/checkpoints/checkpoints.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import type { Checkpoint } from '../../src/worker/models/checkpoint/checkpoint.ts';
+import { logitsErrorBound } from '../../src/worker/models/checkpoint/test-support.ts';
 import { packInMemory } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
@@ -64,7 +65,7 @@ async function errorOf(
     errors.push(Math.hypot(...logits.map((value, i) => (actual[i] ?? NaN) - value)) / Math.hypot(...logits));
   }
   await backend.release();
-  return { error: Math.max(...errors), bound: FLOAT16_TOLERANCE + packed.logitsErrorBound };
+  return { error: Math.max(...errors), bound: FLOAT16_TOLERANCE + logitsErrorBound(packed) };
 }
 
 async function logitsOf(backend: ModelBackend, tokenIds: readonly number[]): Promise<Float32Array> {

@@ -56,7 +56,7 @@ async function verify(precision: Precision): Promise<boolean> {
 }
 
 async function createBackend(precision: Precision): Promise<WebGpuBackend> {
-  const gpu = await requestGpuDevice();
+  const gpu = await requestGpuDevice('fp16');
   const { device, adapterName, hasShaderF16 } = gpu;
   const { subgroupMinSize, subgroupMaxSize } = device.adapterInfo;
   console.log(`${adapterName}: subgroups of ${subgroupMinSize} to ${subgroupMaxSize}`);

@@ -20,12 +20,12 @@ export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
 
 const logprob = v.object({ tokenId: count, logprob: v.number() });
 
-/** One entry per output token. */
+/** One entry per output token, where they were asked for. */
 export const logprobs: v.GenericSchema<unknown, readonly TokenLogprobs[]> = v.array(
   v.object({ tokenId: count, logprob: v.number(), top: v.array(logprob) }),
 );
 
-/** One entry per prompt token; the first has no logprob. */
+/** One entry per prompt token, where they were asked for; the first has no logprob. */
 export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogprobs[]> = v.array(
   v.object({ tokenId: count, logprob: v.nullable(v.number()), top: v.array(logprob) }),
 );
@@ -39,9 +39,7 @@ const choiceEntries = {
    * only vLLM does.
    */
   tokenIds,
-  /** One entry per token id, where they were asked for. */
   logprobs: v.exactOptional(logprobs),
-  /** One entry per prompt token, where they were asked for; the first has no logprob. */
   promptLogprobs: v.exactOptional(promptLogprobs),
   finishReason,
   /** The seed that was used; it repeats this text alone. An upstream derives the seeds of further continuations itself. */

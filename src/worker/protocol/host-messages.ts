@@ -6,6 +6,11 @@ import { count, duration, name, parse, version, type Wire } from './wire.ts';
 
 // Between a worker and the tab that made it, over the worker's own port.
 
+// @__NO_SIDE_EFFECTS__
+function message<Type extends string, Entries extends v.ObjectEntries>(type: Type, entries: Entries) {
+  return v.object({ version, type: v.literal(type), ...entries });
+}
+
 const upstreamInit = v.object({
   /** For display only: requests go to the bridge, which knows the upstream's address. */
   url: v.string(),
@@ -15,9 +20,7 @@ const upstreamInit = v.object({
 /** A server that generates instead of a model in the tab: the bridge that serves the page was started with it. */
 export type UpstreamInit = Wire<typeof upstreamInit>;
 
-const workerInit = v.object({
-  version,
-  type: v.literal('init'),
+const workerInit = message('init', {
   modelUrl: v.string(),
   backend: backendChoice,
   /** Answers for the text generator where the backend is `auto`. */
@@ -37,17 +40,12 @@ export function parseWorkerInit(data: unknown): WorkerInit | undefined {
   return parse(workerInit, data);
 }
 
-const hostPing = v.object({ version, type: v.literal('ping') });
+const hostPing = message('ping', {});
 /** The worker answers it with `pong`. */
 export type HostPing = Wire<typeof hostPing>;
 
 export function isHostPing(data: unknown): data is HostPing {
   return v.is(hostPing, data);
-}
-
-// @__NO_SIDE_EFFECTS__
-function message<Type extends string, Entries extends v.ObjectEntries>(type: Type, entries: Entries) {
-  return v.object({ version, type: v.literal(type), ...entries });
 }
 
 const hostMessage = v.variant('type', [

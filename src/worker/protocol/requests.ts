@@ -10,7 +10,6 @@ export const requestId = id<RequestId>();
 const resumedChoice = v.object({
   /** All output tokens that the tab has received. */
   tokenIds,
-  /** One per token, where they were asked for. */
   logprobs: v.exactOptional(logprobs),
   /** Left out where the prompt was not scored, or not yet. */
   promptLogprobs: v.exactOptional(promptLogprobs),
@@ -85,7 +84,6 @@ export const requestUpdate = v.variant('type', [
     /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
     text: v.string(),
     tokenIds,
-    /** One entry per token id, where they were asked for. */
     logprobs: v.exactOptional(logprobs),
     /** From received to the first token; on the first chunk only. */
     ttftMs: v.exactOptional(duration),

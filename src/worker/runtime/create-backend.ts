@@ -13,7 +13,9 @@ export type DeviceChoice = {
   readonly rung: Rung;
   /** Why no higher rung is used; empty on the highest. */
   readonly fallbackReason: string;
-} & ({ readonly gpu: GpuDevice } | { readonly numThreads: number });
+} & Device;
+
+type Device = { readonly gpu: GpuDevice } | { readonly numThreads: number };
 
 /**
  * Chooses the first rung that this device offers and that no earlier worker had to leave.
@@ -42,23 +44,12 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 }
 
 /** @returns `undefined` where the rung would be the same as the next one. */
-async function open(
-  rung: Rung,
-): Promise<{ readonly gpu: GpuDevice } | { readonly numThreads: number } | undefined> {
-  switch (rung) {
-    case 'webgpu-fp16':
-      return { gpu: await requestGpuDevice('fp16') };
-    case 'webgpu-fp32':
-      return { gpu: await requestGpuDevice('fp32') };
-    case 'wasm-threads': {
-      const numThreads = numWasmThreads();
-      return numThreads > 1 ? { numThreads } : undefined;
-    }
-    case 'wasm':
-      return { numThreads: 1 };
-    default:
-      return rung satisfies never;
-  }
+async function open(rung: Rung): Promise<Device | undefined> {
+  if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16') };
+  if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32') };
+  if (rung === 'wasm') return { numThreads: 1 };
+  const numThreads = numWasmThreads();
+  return numThreads > 1 ? { numThreads } : undefined;
 }
 
 const MAX_WASM_THREADS = 4;

@@ -7,6 +7,9 @@ import type { SampledToken } from '../../batching/sampling/sampling.ts';
 /** Which rows of the K/V cache a pass uses, from the first on. Prompts are prefilled in `staging`; `slots` decode. */
 export type ForwardTarget = 'staging' | 'slots';
 
+/** The index of a row, and of the row that becomes its copy. */
+export type RowCopy = readonly [from: number, to: number];
+
 /** The rows of one forward pass, row-major. */
 export interface ForwardInput {
   readonly target: ForwardTarget;
@@ -64,10 +67,8 @@ export interface ModelBackend {
   finish(): Promise<{ readonly readbackMs: number }>;
   /** Logits [numRows, vocabSize] of the last forward pass: each row's last token, then the scored tokens. */
   readLogits(numRows: number): Promise<Float32Array>;
-  /** Copies staging row i into `slots[i]`. */
-  copyStagingTo(slots: readonly number[]): void;
-  /** Copies a slot into the first staging row. */
-  copyToStaging(slot: number): void;
+  /** Copies rows of the K/V cache. A row of `slots` is a slot. */
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void;
   /** Copies a slot's K/V to another slot. A move also takes along what the sampler knows of its tokens. */
   transfer(transfer: SlotTransfer): void;
   release(): Promise<void>;

@@ -25,11 +25,15 @@ export interface RunSupervisor {
 export class BackendRunner implements ModelRunner {
   /** A pass over a few short prompts is mostly overhead, so padding costs little. */
   readonly maxPrefillRows = 8;
+  readonly maxScoredTokens: number;
+  readonly isPipelined: boolean;
   readonly #backend: ModelBackend;
   readonly #supervisor: RunSupervisor | undefined;
 
   /** @param supervisor Without one, the engine fails the rows of a step that fails. */
   constructor(backend: ModelBackend, supervisor?: RunSupervisor) {
+    this.maxScoredTokens = backend.maxScoredTokens;
+    this.isPipelined = backend.isPipelined;
     this.#backend = backend;
     this.#supervisor = supervisor;
   }
@@ -42,14 +46,6 @@ export class BackendRunner implements ModelRunner {
         return supervisor?.maxRows ?? Infinity;
       },
     };
-  }
-
-  get maxScoredTokens(): number {
-    return this.#backend.maxScoredTokens;
-  }
-
-  get isPipelined(): boolean {
-    return this.#backend.isPipelined;
   }
 
   start(step: Step): StartedStep {
@@ -67,7 +63,7 @@ export class BackendRunner implements ModelRunner {
   async #prefill(step: PrefillStep): Promise<StepOutput> {
     const { rows, isLastChunk, reusedSlot } = step;
     this.#prepare(step);
-    if (reusedSlot !== undefined) this.#backend.copyToStaging(reusedSlot);
+    if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
     const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const scoring = rows[0]?.scoring;
     const { runMs } = await this.#backend.forward({
@@ -82,17 +78,14 @@ export class BackendRunner implements ModelRunner {
       ),
       ...(scoring && { scoredTokens: Int32Array.from(scoring.targetTokenIds.keys()) }),
     });
-    const output = isLastChunk ? this.#sampleStaging(runMs, rows) : this.#finish(runMs);
-    return scoring ? this.#withScores(scoring, await output) : output;
-  }
-
-  async #sampleStaging(runMs: number, rows: readonly StepRow[]): Promise<StepOutput> {
-    this.#backend.copyStagingTo(rows.map(({ slot }) => slot));
-    return stepOutput(runMs, await this.#backend.sample('staging', rows));
-  }
-
-  async #finish(runMs: number): Promise<StepOutput> {
-    return { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+    if (isLastChunk) {
+      const copies = rows.map(({ slot }, row) => [row, slot] as const);
+      this.#backend.copyRows('staging', 'slots', copies);
+    }
+    const output = isLastChunk
+      ? stepOutput(runMs, await this.#backend.sample('staging', rows))
+      : { tokenIds: [], runMs, ...(await this.#backend.finish()) };
+    return scoring ? this.#withScores(scoring, output) : output;
   }
 
   /** The backend keeps the logits until the next forward pass. */
@@ -143,13 +136,9 @@ function rowMajor(
   tokensPerRow: number,
   valueOf: (row: StepRow, index: number) => number,
 ): Int32Array {
-  const values = new Int32Array(rows.length * tokensPerRow);
-  for (const [rowIndex, row] of rows.entries()) {
-    for (let index = 0; index < tokensPerRow; index++) {
-      values[rowIndex * tokensPerRow + index] = valueOf(row, index);
-    }
-  }
-  return values;
+  return Int32Array.from(
+    rows.flatMap((row) => Array.from({ length: tokensPerRow }, (_, index) => valueOf(row, index))),
+  );
 }
 
 function stepOutput(runMs: number, { samples, readbackMs }: SampleOutput): StepOutput {

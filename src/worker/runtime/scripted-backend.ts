@@ -8,6 +8,7 @@ import {
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
+  type RowCopy,
   type SampleOutput,
 } from './model-backend.ts';
 
@@ -90,12 +91,9 @@ export class ScriptedBackend implements ModelBackend {
     return inLaterTask(this.#logits);
   }
 
-  copyStagingTo(slots: readonly number[]): void {
-    this.calls.push(`staging to ${slots.join()}`);
-  }
-
-  copyToStaging(slot: number): void {
-    this.calls.push(`${slot} to staging`);
+  copyRows(from: ForwardTarget, _to: ForwardTarget, rows: readonly RowCopy[]): void {
+    if (from === 'staging') this.calls.push(`staging to ${rows.map(([, slot]) => slot).join()}`);
+    else this.calls.push(`${rows.map(([slot]) => slot).join()} to staging`);
   }
 
   transfer({ kind, from, to }: SlotTransfer): void {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import { systemClock, type Clock } from '../../batching/clock.ts';
 import { LatencyWindow } from '../../batching/metrics/latency-window.ts';
 import { StepHangError } from '../protocol/errors/runtime.ts';
 
@@ -57,5 +57,20 @@ export class StepWatchdog {
       if (this.#numSilentTicks * TICK_MS > patienceMs) this.#onHang(StepHangError.after(patienceMs));
       else this.#tick();
     });
+  }
+}
+
+/**
+ * Awaits the work with a timeout. Time in which the worker is blocked or the machine sleeps does not count.
+ *
+ * @throws StepHangError after `patienceMs`; the work may still go on then.
+ */
+export async function orHang<Result>(work: Promise<Result>, patienceMs: number): Promise<Result> {
+  const { promise: hang, reject } = Promise.withResolvers<never>();
+  const end = new StepWatchdog(systemClock, reject, patienceMs).begin();
+  try {
+    return await Promise.race([work, hang]);
+  } finally {
+    end();
   }
 }

@@ -3,14 +3,10 @@ import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../protocol/ids.ts';
 import type { ModelConfig } from '../models/model-config.ts';
-import type { ForwardTarget, ModelBackend } from './model-backend.ts';
-import { orHang } from './or-hang.ts';
+import type { ForwardInput, ModelBackend } from './model-backend.ts';
+import { orHang } from './step-watchdog.ts';
 
-interface WarmUpShape {
-  readonly target: ForwardTarget;
-  readonly numRows: number;
-  readonly tokensPerRow: number;
-}
+type WarmUpShape = Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>;
 
 /**
  * The shapes that make onnxruntime-web choose different shaders: short and long prompts (attention switches kernels at

@@ -30,7 +30,7 @@ function tokenize(prompt: string, model: LoadedModel, maxLength: number): readon
   // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it.
   const minTokens = Math.ceil(prompt.length / model.tokenizer.maxTokenBytes);
   if (minTokens > maxLength)
-    throw PromptTooLongError.atLeast(minTokens, model.config.contextLength, maxLength);
+    throw PromptTooLongError.of(`at least ${minTokens}`, model.config.contextLength, maxLength);
   const tokenIds = model.tokenizer.encode(prompt);
   checkLength(tokenIds, model, maxLength);
   return tokenIds;

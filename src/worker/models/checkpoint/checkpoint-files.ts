@@ -1,3 +1,5 @@
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+
 /** A file of a checkpoint: in memory, picked from disk, or on a hub. */
 export interface RandomAccessFile {
   readonly name: string;
@@ -20,4 +22,19 @@ export function memoryFile(name: string, bytes: Uint8Array): RandomAccessFile {
     // `slice` of Node's `Buffer` would be a view.
     read: (begin, end) => Promise.resolve(new Uint8Array(bytes.subarray(begin, end))),
   };
+}
+
+/**
+ * @returns `undefined` where there is no such file.
+ * @throws ModelFileCorruptError where it is not JSON.
+ */
+export async function readJson(files: CheckpointFiles, name: string): Promise<unknown> {
+  const file = await files.open(name);
+  if (!file) return undefined;
+  const bytes = await file.read(0, file.size);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as unknown;
+  } catch (cause) {
+    throw ModelFileCorruptError.of(name, 'it is not JSON', cause);
+  }
 }

@@ -1,13 +1,8 @@
 import type { Model, SkippedTensor } from '../family.ts';
+import type { ByteRange } from './byte-ranges.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
 import type { FloatDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
-
-/** Bytes of a file, `end` exclusive. */
-export interface ByteRange {
-  readonly begin: number;
-  readonly end: number;
-}
 
 /** One `.safetensors` file of a checkpoint. */
 export interface WeightFile {

@@ -3,34 +3,28 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
-import { SLICE_BYTES, type ModelPlan } from './model-plan.ts';
+import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,
   BYTES_PER_VALUE,
-  PACKED_FORMAT_VERSION,
+  type PackedLayout,
   type PackedTensor,
-  type PackedWeights,
   type Precision,
 } from './packed-weights.ts';
 import { quantiseRows, type WeightMatrix } from './quantise.ts';
 
-/** Takes the packed file, in parts that do not come in order and do not overlap. */
-export interface ByteSink {
-  /** @param at Offset in bytes. */
-  write(bytes: Uint8Array<ArrayBuffer>, at: number): Promise<void>;
-}
+/** Size of the slices of whole rows in which embeddings are read. */
+export const SLICE_BYTES = 2 ** 23;
 
 /**
- * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
- * checkpoints of the tests.
+ * Takes a part of the packed file. The parts do not come in order and do not overlap.
+ *
+ * @param at Offset in bytes.
  */
-const ERROR_GROWTH = 3;
-
-export type ReportConverted = (done: number, total: number) => void;
+type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
 
 /**
- * Converts a checkpoint's weights slice by slice. The plan's `peakHeap` says how much is in memory at once. Between slices
- * the worker serves others.
+ * Converts a checkpoint's weights slice by slice. Between slices the worker serves others.
  *
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
@@ -38,39 +32,31 @@ export type ReportConverted = (done: number, total: number) => void;
 export async function convertWeights(
   checkpoint: Checkpoint,
   { layout }: ModelPlan,
-  sink: ByteSink,
-  report: ReportConverted,
-): Promise<PackedWeights> {
-  const quantisationErrors: Record<string, number> = {};
+  write: WritePart,
+  report: (done: number, total: number) => void,
+): Promise<void> {
   for (const packed of layout.tensors) {
     const source = checkpoint.tensors.get(packed.name);
     if (!source) throw ModelFileCorruptError.of('model.safetensors', `tensor ${packed.name} is missing`);
-    const error = await convertTensor(source, packed, layout.precision, sink, (bytes) =>
+    await convertTensor(source, packed, layout.precision, write, (bytes) =>
       report(packed.offset + bytes, layout.size),
     );
-    if (packed.scales) quantisationErrors[packed.name] = error;
   }
-  return {
-    ...layout,
-    formatVersion: PACKED_FORMAT_VERSION,
-    quantisationErrors,
-    logitsErrorBound: ERROR_GROWTH * Math.hypot(...Object.values(quantisationErrors)),
-  };
 }
 
 /** Converts into memory. */
 export async function packInMemory(
   checkpoint: Checkpoint,
   plan: ModelPlan,
-): Promise<{ readonly packed: PackedWeights; readonly weights: Uint8Array<ArrayBuffer> }> {
+): Promise<{ readonly packed: PackedLayout; readonly weights: Uint8Array<ArrayBuffer> }> {
   const weights = new Uint8Array(plan.layout.size);
-  const sink: ByteSink = {
-    write(bytes, at) {
-      weights.set(bytes, at);
-      return Promise.resolve();
-    },
-  };
-  return { packed: await convertWeights(checkpoint, plan, sink, () => {}), weights };
+  await convertWeights(
+    checkpoint,
+    plan,
+    (bytes, at) => weights.set(bytes, at),
+    () => {},
+  );
+  return { packed: plan.layout, weights };
 }
 
 /** Rows of a tensor, as the checkpoint stores them. */
@@ -80,37 +66,29 @@ interface Slice {
   readonly numRows: number;
 }
 
-/** @returns RMS of the quantisation error over RMS of the values. */
 async function convertTensor(
   source: CheckpointTensor,
   packed: PackedTensor,
   precision: Precision,
-  sink: ByteSink,
+  write: WritePart,
   report: (bytes: number) => void,
-): Promise<number> {
+): Promise<void> {
   const { offset, length, scales, shape } = packed;
   const bits = bitsOf(packed);
   const [allRows = 1] = shape;
-  let [squaredError, squaredValue] = [0, 0];
   for await (const slice of slicesOf(source, packed)) {
     requireNumbers(slice.values, source, packed.name);
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
-      const rows = quantiseRows(matrixOf(slice, packed), bits, precision);
-      await sink.write(rows.values, offset + start);
-      await sink.write(
-        encode(rows.scales, precision),
-        scales.offset + slice.firstRow * (scales.length / allRows),
-      );
-      squaredError += rows.squaredError;
-      squaredValue += rows.squaredValue;
+      const rows = quantiseRows(matrixOf(slice, packed), bits);
+      write(rows.values, offset + start);
+      write(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
     } else {
-      await sink.write(encode(slice.values, precision), offset + start);
+      write(encode(slice.values, precision), offset + start);
     }
     report((slice.firstRow + slice.numRows) * (length / allRows));
     await yieldToHost();
   }
-  return squaredValue === 0 ? 0 : Math.sqrt(squaredError / squaredValue);
 }
 
 /** Embeddings are large, so they come in slices. A `conv1d` matrix has to be transposed, so it comes whole. */

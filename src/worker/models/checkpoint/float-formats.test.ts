@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { readFloats, roundToFloat16, toFloat16 } from './float-formats.ts';
+import { readFloats, toFloat16 } from './float-formats.ts';
 
 const bytesOf = (array: Uint16Array<ArrayBuffer> | Float32Array<ArrayBuffer>) => new Uint8Array(array.buffer);
+
+/** There and back. */
+const roundToFloat16 = (value: number) => readFloats(bytesOf(toFloat16(Float32Array.of(value))), 'F16')[0];
 
 /** Independent of the implementation: (-1)^sign * 2^(exponent - 15) * 1.fraction, by arithmetic. */
 function valueOfHalf(bits: number): number {

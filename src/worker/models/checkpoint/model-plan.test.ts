@@ -3,6 +3,7 @@ import { readModel } from '../families.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
 import { planModel, type DeviceLimits } from './model-plan.ts';
+import { peakHeapOf } from './test-support.ts';
 
 const GPT2 = {
   model_type: 'gpt2',
@@ -51,11 +52,12 @@ describe('planModel', () => {
   });
 
   it('knows what gpt2 costs, within 300 MB of JavaScript', () => {
-    const { bytes } = planModel(checkpointOf(GPT2), 'fp32', GPU);
-    expect(bytes.download).toBe(497_759_232);
-    expect(bytes.stored).toBeLessThan(497_800_000);
-    expect(bytes.device - bytes.stored).toBe(2 * 75_497_472);
-    expect(bytes.peakHeap).toBeLessThan(300e6);
+    const checkpoint = checkpointOf(GPT2);
+    const { layout, downloadBytes, deviceBytes } = planModel(checkpoint, 'fp32', GPU);
+    expect(downloadBytes).toBe(497_759_232);
+    expect(layout.size).toBeLessThan(497_800_000);
+    expect(deviceBytes - layout.size).toBe(2 * 75_497_472);
+    expect(peakHeapOf(checkpoint, layout)).toBeLessThan(300e6);
   });
 
   it('splits an embedding of more than a shader binds', () => {

@@ -1,6 +1,7 @@
 import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors/model.ts';
 import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { countParameters, isSplitByRows, kvBytesPerToken } from '../model-config.ts';
+import { bytesIn } from './byte-ranges.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { BYTES_PER_VALUE, layOut, type PackedLayout } from './packed-weights.ts';
 
@@ -21,17 +22,9 @@ export interface ModelPlan {
   readonly layout: PackedLayout;
   /** Why `auto` did not take its first choice; empty where it did, or where the caller chose. */
   readonly reason: string;
-  readonly bytes: PlanBytes;
-}
-
-interface PlanBytes {
-  readonly download: number;
-  /** Size of the packed file. */
-  readonly stored: number;
+  readonly downloadBytes: number;
   /** Weights as the runtime keeps them, with the K/V cache of one full sequence and its staging row. */
-  readonly device: number;
-  /** The most that is in JavaScript's memory at once, in conversion or loading. */
-  readonly peakHeap: number;
+  readonly deviceBytes: number;
 }
 
 /** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
@@ -46,9 +39,6 @@ const WASM_OVERHEAD = 2 ** 28;
 /** Share of the machine's memory that one page may take. */
 const LARGEST_SHARE = 0.75;
 
-/** Size of the slices of whole rows in which embeddings are read. */
-export const SLICE_BYTES = 2 ** 23;
-
 /**
  * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU has no fp16), q8 and q4.
  *
@@ -61,41 +51,19 @@ export function planModel(checkpoint: Checkpoint, choice: DtypeChoice, device: D
   if (choice === 'fp16' && !hasFloat16) throw UnsupportedDtypeError.of('fp16', 'shader-f16');
   const candidates: readonly Dtype[] =
     choice === 'auto' ? [hasFloat16 ? 'fp16' : 'fp32', 'q8', 'q4'] : [choice];
+  const downloadBytes = bytesIn(checkpoint.weightFiles.flatMap(({ neededRanges }) => neededRanges));
   const obstacles: string[] = [];
   for (const dtype of candidates) {
     const precision = hasFloat16 && dtype !== 'fp32' ? 'float16' : 'float32';
     const layout = layOut(tensors, dtype, precision);
     const kvBytes = config.contextLength * kvBytesPerToken(config, BYTES_PER_VALUE[precision]);
-    const bytes = measure(checkpoint, layout, kvBytes, device);
-    const obstacle = findObstacle(layout, bytes, kvBytes / (2 * config.numLayers), device);
-    if (obstacle === undefined) return { layout, bytes, reason: obstacles.join('; ') };
+    const weights = device.kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
+    const deviceBytes = weights + 2 * kvBytes;
+    const obstacle = findObstacle(layout, deviceBytes, kvBytes / (2 * config.numLayers), device);
+    if (obstacle === undefined) return { layout, reason: obstacles.join('; '), downloadBytes, deviceBytes };
     obstacles.push(`as ${dtype} ${obstacle}`);
   }
   throw ModelTooLargeError.of(obstacles.join('; '), countParameters(tensors));
-}
-
-/** @param kvBytes K/V of one sequence of full length. */
-function measure(
-  checkpoint: Checkpoint,
-  layout: PackedLayout,
-  kvBytes: number,
-  { kind }: DeviceLimits,
-): PlanBytes {
-  const ranges = checkpoint.weightFiles.flatMap(({ neededRanges }) => neededRanges);
-  const whileConverting = layout.tensors.map(({ name, role, length, scales }) => {
-    if (isSplitByRows({ role })) return 4 * SLICE_BYTES;
-    const { begin = 0, end = 0 } = checkpoint.tensors.get(name) ?? {};
-    // Read, widened and packed.
-    return 3 * (end - begin) + length + (scales?.length ?? 0);
-  });
-  const whileLoading = layout.tensors.map(({ length }) => length);
-  const weights = kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
-  return {
-    download: ranges.reduce((sum, { begin, end }) => sum + end - begin, 0),
-    stored: layout.size,
-    device: weights + 2 * kvBytes,
-    peakHeap: Math.max(...whileConverting, ...whileLoading),
-  };
 }
 
 /**
@@ -104,17 +72,17 @@ function measure(
  */
 function findObstacle(
   layout: PackedLayout,
-  bytes: PlanBytes,
+  deviceBytes: number,
   kvBufferBytes: number,
   device: DeviceLimits,
 ): string | undefined {
   if (layout.size > LARGEST_FILE)
     return exceeds('its weights take', layout.size, LARGEST_FILE, 'that onnxruntime-web can read');
-  if (device.kind === 'wasm' && bytes.device > LARGEST_FILE)
-    return exceeds('it needs memory of', bytes.device, LARGEST_FILE, 'of a WASM heap');
+  if (device.kind === 'wasm' && deviceBytes > LARGEST_FILE)
+    return exceeds('it needs memory of', deviceBytes, LARGEST_FILE, 'of a WASM heap');
   const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
-  if (bytes.device > share)
-    return exceeds('it needs memory of', bytes.device, share, 'that a page may take on this machine');
+  if (deviceBytes > share)
+    return exceeds('it needs memory of', deviceBytes, share, 'that a page may take on this machine');
   if (device.kind === 'wasm') return undefined;
   const limit = Math.min(device.maxBufferSize, device.maxStorageBufferBindingSize);
   const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);

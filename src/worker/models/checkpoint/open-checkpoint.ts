@@ -7,10 +7,10 @@ import {
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
 import type { ModelTensor } from '../model-config.ts';
-import { readSafetensorsIndex, type SafetensorsIndex, type TensorView } from './safetensors.ts';
-import type { ByteRange, Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
-import type { CheckpointFiles, RandomAccessFile } from './checkpoint-files.ts';
-import { readJson, readRequiredJson } from './read-json.ts';
+import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
+import { missingRanges } from './byte-ranges.ts';
+import type { Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
+import { readJson, type CheckpointFiles, type RandomAccessFile } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -40,26 +40,27 @@ async function readModelFiles(
   files: CheckpointFiles,
 ): Promise<Pick<Checkpoint, 'config' | 'generationConfig' | 'model'>> {
   const [config, generationConfig] = await Promise.all([
-    readRequiredJson(files, 'config.json'),
+    readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
   ]);
+  if (config === undefined) throw ModelFileMissingError.of('config.json', 'there is no such file');
   return { config, generationConfig, model: readModel(config, generationConfig) };
 }
 
 interface IndexedFile {
   readonly file: RandomAccessFile;
-  readonly index: SafetensorsIndex;
+  readonly tensors: ReadonlyMap<string, TensorView>;
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
   const whole = await files.open(WHOLE);
-  if (whole) return [{ file: whole, index: await readSafetensorsIndex(whole) }];
+  if (whole) return [{ file: whole, tensors: await readSafetensorsIndex(whole) }];
   const shards = await readShardNames(files);
   return Promise.all(
     shards.map(async (name) => {
       const file = await files.open(name);
       if (!file) throw ModelFileMissingError.of(name, `${SHARD_INDEX} names it, but there is no such file`);
-      return { file, index: await readSafetensorsIndex(file) };
+      return { file, tensors: await readSafetensorsIndex(file) };
     }),
   );
 }
@@ -83,8 +84,8 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
 
 function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
   const all = new Map<string, TensorView & Pick<CheckpointTensor, 'file'>>();
-  for (const { file, index } of files) {
-    for (const [name, view] of index.tensors) all.set(withoutPrefix(name, model), { ...view, file });
+  for (const { file, tensors } of files) {
+    for (const [name, view] of tensors) all.set(withoutPrefix(name, model), { ...view, file });
   }
   const listed = files.length === 1 ? (files[0]?.file.name ?? WHOLE) : SHARD_INDEX;
   return new Map(model.tensors.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
@@ -108,21 +109,12 @@ function requireTensor(
   throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
 }
 
-function describeWeightFile({ file, index }: IndexedFile, model: Model): WeightFile {
-  const skippedTensors = Array.from(index.tensors, ([name, view]) =>
+function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {
+  const skippedTensors = Array.from(tensors, ([name, view]) =>
     model.skipTensor(withoutPrefix(name, model), view),
-  )
-    .filter((tensor) => tensor !== undefined)
-    .toSorted((a, b) => a.begin - b.begin);
-  return { file, skippedTensors, neededRanges: rangesBetween(skippedTensors, file.size) };
-}
-
-function rangesBetween(gaps: readonly ByteRange[], end: number): readonly ByteRange[] {
-  const starts = [0, ...gaps.map((gap) => gap.end)];
-  const ends = [...gaps.map((gap) => gap.begin), end];
-  return starts
-    .map((begin, i) => ({ begin, end: ends[i] ?? end }))
-    .filter((range) => range.begin < range.end);
+  ).filter((tensor) => tensor !== undefined);
+  const neededRanges = missingRanges([{ begin: 0, end: file.size }], skippedTensors);
+  return { file, skippedTensors, neededRanges };
 }
 
 function withoutPrefix(name: string, { tensorPrefix }: Model): string {

@@ -13,22 +13,16 @@ export interface PackedTensor extends ModelTensor {
   readonly scales?: { readonly offset: number; readonly length: number };
 }
 
-/** The places of all tensors in the packed file, known before it is written. */
+/**
+ * The places of all tensors in the packed file, known before it is written. Stored as JSON beside it: with both, the model
+ * loads without its checkpoint.
+ */
 export interface PackedLayout {
   readonly dtype: Dtype;
   readonly precision: Precision;
   /** Bytes of the packed file. */
   readonly size: number;
   readonly tensors: readonly PackedTensor[];
-}
-
-/** Stored as JSON beside the packed file. With both, the model loads without its checkpoint. */
-export interface PackedWeights extends PackedLayout {
-  readonly formatVersion: number;
-  /** For each quantised tensor: RMS of the error over RMS of the values. */
-  readonly quantisationErrors: Readonly<Record<string, number>>;
-  /** Upper bound that quantisation puts on RMS of the logits' error over RMS of the logits; 0 without quantisation. */
-  readonly logitsErrorBound: number;
 }
 
 /** A stored model with another version is fetched and converted again. */

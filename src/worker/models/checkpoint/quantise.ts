@@ -1,5 +1,4 @@
-import { roundToFloat16 } from './float-formats.ts';
-import { BLOCK_SIZE, type Precision } from './packed-weights.ts';
+import { BLOCK_SIZE } from './packed-weights.ts';
 
 /** Quantised rows of a tensor, as `MatMulNBits` of onnxruntime reads them. */
 export interface QuantisedRows {
@@ -7,9 +6,6 @@ export interface QuantisedRows {
   readonly values: Uint8Array<ArrayBuffer>;
   /** [rows, blocks] */
   readonly scales: Float32Array<ArrayBuffer>;
-  /** Sums over all weights. */
-  readonly squaredError: number;
-  readonly squaredValue: number;
 }
 
 /** A view of a matrix. Weight k of row r is at `r * rowStride + k * stride`. */
@@ -23,88 +19,53 @@ export interface WeightMatrix {
 
 /**
  * Quantises each 32 weights of a row to integers and a scale. The largest weight, whatever its sign, takes the end of the
- * range that has one step more. Then the scale is fitted to the integers by least squares and rounded as it is stored.
+ * range that has one step more. Then the scale is fitted to the integers by least squares.
  */
-export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4, precision: Precision): QuantisedRows {
+export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4): QuantisedRows {
   const numBlocks = matrix.length / BLOCK_SIZE;
   const blockBytes = (BLOCK_SIZE * bits) / 8;
   const values = new Uint8Array(matrix.numRows * numBlocks * blockBytes);
   const scales = new Float32Array(matrix.numRows * numBlocks);
-  const block = new BlockQuantiser(2 ** (bits - 1), precision);
-  let [squaredError, squaredValue] = [0, 0];
+  const weights = new Float32Array(BLOCK_SIZE);
+  const codes = new Uint8Array(BLOCK_SIZE);
   for (let row = 0; row < matrix.numRows; row++) {
     for (let index = 0; index < numBlocks; index++) {
+      const start = row * matrix.rowStride + index * BLOCK_SIZE * matrix.stride;
+      for (let i = 0; i < BLOCK_SIZE; i++) weights[i] = matrix.values[start + i * matrix.stride] ?? 0;
       const at = row * numBlocks + index;
-      block.read(matrix, row * matrix.rowStride + index * BLOCK_SIZE * matrix.stride);
-      scales[at] = block.quantise();
-      block.write(values, at * blockBytes, bits);
-      squaredError += block.squaredError;
-      squaredValue += block.squaredValue;
+      scales[at] = quantiseBlock(weights, codes, 2 ** (bits - 1));
+      writeCodes(codes, bits, values, at * blockBytes);
     }
   }
-  return { values, scales, squaredError, squaredValue };
+  return { values, scales };
 }
 
-class BlockQuantiser {
-  squaredError = 0;
-  squaredValue = 0;
-  readonly #weights = new Float32Array(BLOCK_SIZE);
-  /** In [-numLevels, numLevels). */
-  readonly #integers = new Int16Array(BLOCK_SIZE);
-  readonly #numLevels: number;
-  readonly #round: (scale: number) => number;
-
-  constructor(numLevels: number, precision: Precision) {
-    this.#numLevels = numLevels;
-    this.#round = precision === 'float16' ? roundToFloat16 : Math.fround;
+/**
+ * Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero.
+ *
+ * @returns The scale.
+ */
+function quantiseBlock(weights: Float32Array, codes: Uint8Array, numLevels: number): number {
+  const first = extremeOf(weights) / -numLevels;
+  const inverse = first === 0 ? 0 : 1 / first;
+  let [productSum, integerSum] = [0, 0];
+  for (let i = 0; i < BLOCK_SIZE; i++) {
+    const weight = weights[i] ?? 0;
+    const integer = Math.min(numLevels - 1, Math.round(weight * inverse));
+    codes[i] = integer + numLevels;
+    productSum += weight * integer;
+    integerSum += integer * integer;
   }
+  return integerSum === 0 ? 0 : productSum / integerSum;
+}
 
-  read({ values, stride }: WeightMatrix, start: number): void {
-    for (let i = 0; i < BLOCK_SIZE; i++) this.#weights[i] = values[start + i * stride] ?? 0;
-  }
+function extremeOf(weights: Float32Array): number {
+  let extreme = 0;
+  for (const weight of weights) if (Math.abs(weight) > Math.abs(extreme)) extreme = weight;
+  return extreme;
+}
 
-  /** @returns The scale. */
-  quantise(): number {
-    const first = this.#extreme() / -this.#numLevels;
-    const inverse = first === 0 ? 0 : 1 / first;
-    let [productSum, integerSum] = [0, 0];
-    for (let i = 0; i < BLOCK_SIZE; i++) {
-      const weight = this.#weights[i] ?? 0;
-      const integer = Math.min(this.#numLevels - 1, Math.round(weight * inverse));
-      this.#integers[i] = integer;
-      productSum += weight * integer;
-      integerSum += integer * integer;
-    }
-    const scale = integerSum === 0 ? 0 : this.#round(productSum / integerSum);
-    this.#measure(scale);
-    return scale;
-  }
-
-  write(target: Uint8Array, at: number, bits: 8 | 4): void {
-    for (let i = 0; i < BLOCK_SIZE; i++) {
-      const code = (this.#integers[i] ?? 0) + this.#numLevels;
-      if (bits === 8) target[at + i] = code;
-      else target[at + (i >> 1)] = (target[at + (i >> 1)] ?? 0) | (code << (4 * (i & 1)));
-    }
-  }
-
-  #extreme(): number {
-    let extreme = 0;
-    for (let i = 0; i < BLOCK_SIZE; i++) {
-      const weight = this.#weights[i] ?? 0;
-      if (Math.abs(weight) > Math.abs(extreme)) extreme = weight;
-    }
-    return extreme;
-  }
-
-  #measure(scale: number): void {
-    let [squaredError, squaredValue] = [0, 0];
-    for (let i = 0; i < BLOCK_SIZE; i++) {
-      const weight = this.#weights[i] ?? 0;
-      squaredError += (weight - scale * (this.#integers[i] ?? 0)) ** 2;
-      squaredValue += weight ** 2;
-    }
-    this.squaredError = squaredError;
-    this.squaredValue = squaredValue;
-  }
+function writeCodes(codes: Uint8Array, bits: 8 | 4, target: Uint8Array, at: number): void {
+  if (bits === 8) return target.set(codes, at);
+  for (let i = 0; i < BLOCK_SIZE; i += 2) target[at + i / 2] = (codes[i] ?? 0) | ((codes[i + 1] ?? 0) << 4);
 }

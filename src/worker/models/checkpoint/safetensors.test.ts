@@ -8,10 +8,9 @@ const read = (file: Uint8Array) => readSafetensorsIndex(memoryFile('model.safete
 describe('readSafetensorsIndex', () => {
   it('gives each tensor its dtype, shape and place in the file', async () => {
     const file = safetensorsFile({ a: { dtype: 'F32', shape: [2, 3] }, b: { dtype: 'F16', shape: [5] } });
-    const { dataStart, tensors } = await read(file);
+    const tensors = await read(file);
     const { begin = 0, ...a } = tensors.get('a') ?? {};
     expect(a).toEqual({ dtype: 'F32', shape: [2, 3], end: begin + 24 });
-    expect(begin).toBe(dataStart);
     expect(tensors.get('b')).toEqual({ dtype: 'F16', shape: [5], begin: begin + 24, end: begin + 34 });
     expect(begin + 34).toBe(file.byteLength);
   });
@@ -21,7 +20,7 @@ describe('readSafetensorsIndex', () => {
       scalar: { dtype: 'BF16', shape: [] },
       empty: { dtype: 'F32', shape: [0, 4] },
     });
-    const { tensors } = await read(file);
+    const tensors = await read(file);
     expect([...tensors].map(([name, { begin, end }]) => [name, end - begin])).toEqual([
       ['scalar', 2],
       ['empty', 0],
@@ -29,21 +28,21 @@ describe('readSafetensorsIndex', () => {
   });
 
   it('knows the dtypes of tensors that nobody reads', async () => {
-    const { tensors } = await read(safetensorsFile({ mask: { dtype: 'U8', shape: [3] } }));
+    const tensors = await read(safetensorsFile({ mask: { dtype: 'U8', shape: [3] } }));
     expect(tensors.get('mask')).toMatchObject({ dtype: 'U8', shape: [3] });
   });
 
   it('reads the header alone', async () => {
     const file = safetensorsFile({ a: { dtype: 'F32', shape: [1000] } });
     let lastByte = 0;
-    const { dataStart } = await readSafetensorsIndex({
+    await readSafetensorsIndex({
       ...memoryFile('model.safetensors', file),
       read: (begin, end) => {
         lastByte = Math.max(lastByte, end);
         return Promise.resolve(file.slice(begin, end));
       },
     });
-    expect(lastByte).toBe(dataStart);
+    expect(lastByte).toBe(file.byteLength - 4000);
   });
 });
 

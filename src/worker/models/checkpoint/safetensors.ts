@@ -31,12 +31,6 @@ export interface TensorView {
   readonly end: number;
 }
 
-export interface SafetensorsIndex {
-  /** Offset of the first byte behind the header. */
-  readonly dataStart: number;
-  readonly tensors: ReadonlyMap<string, TensorView>;
-}
-
 const HEADER_LENGTH_BYTES = 8;
 /** The limit of the reference implementation. */
 const LARGEST_HEADER_BYTES = 100_000_000;
@@ -45,9 +39,10 @@ const LARGEST_HEADER_BYTES = 100_000_000;
  * Reads the header of a safetensors file: 8 bytes of length (little-endian), then JSON. Checks every tensor's dtype, shape
  * and offsets against each other and against the file's size. Source: the format description of huggingface/safetensors.
  *
+ * @returns The tensors by name.
  * @throws ModelFileCorruptError
  */
-export async function readSafetensorsIndex(file: RandomAccessFile): Promise<SafetensorsIndex> {
+export async function readSafetensorsIndex(file: RandomAccessFile): Promise<ReadonlyMap<string, TensorView>> {
   const corrupt = (detail: string, cause?: unknown): ModelFileCorruptError =>
     ModelFileCorruptError.of(file.name, detail, cause);
   const dataStart = await readDataStart(file, corrupt);
@@ -57,11 +52,12 @@ export async function readSafetensorsIndex(file: RandomAccessFile): Promise<Safe
     if (name === '__metadata__') continue;
     tensors.set(name, readTensorView(name, entry, dataStart, file.size, corrupt));
   }
-  return { dataStart, tensors };
+  return tensors;
 }
 
 type Corrupt = (detail: string, cause?: unknown) => ModelFileCorruptError;
 
+/** @returns The offset of the first byte behind the header. */
 async function readDataStart(file: RandomAccessFile, corrupt: Corrupt): Promise<number> {
   if (file.size < HEADER_LENGTH_BYTES) throw corrupt(`it holds only ${file.size} bytes`);
   const length = await file.read(0, HEADER_LENGTH_BYTES);

@@ -93,8 +93,9 @@ export class GraphWeights {
   }
 
   #multiplyBits(input: string, block: RowBlock, output: string): void {
-    const { name, numRows, length, bits = 0 } = block;
-    const scales = this.#bindScales(`${name}.scales`, block, [numRows * (length / BLOCK_SIZE)]);
+    const { name, numRows, length, bits = 0, scalesOffset } = block;
+    const dims = [numRows * (length / BLOCK_SIZE)];
+    const scales = this.#bind(`${name}.scales`, this.#precision, dims, scalesOffset);
     this.#nodes.addFused('MatMulNBits', [input, name, scales], [output], {
       K: { int: length },
       N: { int: numRows },
@@ -104,9 +105,11 @@ export class GraphWeights {
   }
 
   #gather(ids: string, block: RowBlock, output: string): void {
-    const { name, numRows, length, bits } = block;
+    const { name, numRows, length, bits, scalesOffset } = block;
     if (bits === undefined) return this.#nodes.add('Gather', [name, ids], [output]);
-    const scales = this.#bindScales(`${name}.lookup.scales`, block, [numRows, length / BLOCK_SIZE, 1]);
+    // MatMulNBits takes the same scales in other dimensions.
+    const dims = [numRows, length / BLOCK_SIZE, 1];
+    const scales = this.#bind(`${name}.lookup.scales`, this.#precision, dims, scalesOffset);
     this.#nodes.addFused('GatherBlockQuantized', [name, ids, scales], [`${output}.blocks`], {
       bits: { int: bits },
       block_size: { int: BLOCK_SIZE },
@@ -142,11 +145,6 @@ export class GraphWeights {
       nodes.add('Where', [`${at}.is_own`, `${at}.rows`, chosen], [next]);
       chosen = next;
     }
-  }
-
-  /** @param dims MatMulNBits and GatherBlockQuantized ask for the same scales in different ones. */
-  #bindScales(name: string, { scalesOffset }: RowBlock, dims: readonly number[]): string {
-    return this.#bind(name, this.#precision, dims, scalesOffset);
   }
 
   #bind(

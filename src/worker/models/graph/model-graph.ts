@@ -26,20 +26,15 @@ export const GRAPH_IO = {
   added: (layer: number) => `added_kv_${layer}`,
 } as const;
 
-interface KvNames {
-  key(layer: number): string;
-  value(layer: number): string;
-  /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
-  all(numLayers: number): string[];
-}
-
-function kvNames(kind: string): KvNames {
+function kvNames(kind: string) {
   const key = (layer: number): string => `${kind}_key_${layer}`;
   const value = (layer: number): string => `${kind}_value_${layer}`;
   return {
     key,
     value,
-    all: (numLayers) => Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
+    /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
+    all: (numLayers: number): string[] =>
+      Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
   };
 }
 
@@ -80,8 +75,13 @@ export class ModelGraph {
    * @param scale Factor of the attention scores.
    */
   addAttention(layer: number, qkv: string, output: string, scale: number): void {
-    const { numHeads, numKvHeads } = this.#config;
-    if (this.#kvOutputs === 'added') this.#addNewKv(layer, qkv);
+    const { numHeads, numKvHeads, headSize } = this.#config;
+    if (this.#kvOutputs === 'added') {
+      // Without rotary embedding, keys are cached as they are.
+      const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
+      const bounds = [start, end, -1].map((value) => this.weights.list(value));
+      this.nodes.add('Slice', [qkv, ...bounds], [GRAPH_IO.added(layer)]);
+    }
     this.nodes.addFused(
       'GroupQueryAttention',
       [
@@ -103,14 +103,6 @@ export class ModelGraph {
     );
   }
 
-  /** Without rotary embedding, keys are cached as they are. */
-  #addNewKv(layer: number, qkv: string): void {
-    const { numHeads, numKvHeads, headSize } = this.#config;
-    const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
-    const bounds = [start, end, -1].map((value) => this.weights.list(value));
-    this.nodes.add('Slice', [qkv, ...bounds], [GRAPH_IO.added(layer)]);
-  }
-
   /**
    * The logits of the tokens for which they are wanted.
    *
@@ -126,7 +118,9 @@ export class ModelGraph {
   }
 
   encode(): Uint8Array<ArrayBuffer> {
-    const { vocabSize } = this.#config;
+    const { vocabSize, numLayers, numKvHeads, headSize } = this.#config;
+    const cacheDims = ['B', numKvHeads, 'C', headSize];
+    const added = Array.from({ length: numLayers }, (_, layer) => GRAPH_IO.added(layer));
     return encodeOnnxModel({
       name: 'decoder',
       nodes: this.nodes.all,
@@ -136,29 +130,19 @@ export class ModelGraph {
         { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
         { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
-        ...this.#cacheValues(GRAPH_IO.past),
+        ...this.#values(GRAPH_IO.past.all(numLayers), cacheDims),
       ],
       outputs: [
         { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
-        ...(this.#kvOutputs === 'added' ? this.#addedValues() : this.#cacheValues(GRAPH_IO.present)),
+        ...(this.#kvOutputs === 'added'
+          ? this.#values(added, ['B', 'S', 2 * numKvHeads * headSize])
+          : this.#values(GRAPH_IO.present.all(numLayers), cacheDims)),
       ],
       initializers: this.weights.initializers,
     });
   }
 
-  #cacheValues(names: KvNames): OnnxValue[] {
-    const { numLayers, numKvHeads, headSize } = this.#config;
-    const dims = ['B', numKvHeads, 'C', headSize];
-    return names.all(numLayers).map((name) => ({ name, type: this.#precision, dims }));
-  }
-
-  #addedValues(): OnnxValue[] {
-    const { numLayers, numKvHeads, headSize } = this.#config;
-    const dims = ['B', 'S', 2 * numKvHeads * headSize];
-    return Array.from({ length: numLayers }, (_, layer) => ({
-      name: GRAPH_IO.added(layer),
-      type: this.#precision,
-      dims,
-    }));
+  #values(names: readonly string[], dims: OnnxValue['dims']): OnnxValue[] {
+    return names.map((name) => ({ name, type: this.#precision, dims }));
   }
 }

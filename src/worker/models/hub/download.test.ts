@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../batching/clock.ts';
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
-import { bytesIn, joinRanges } from '../store/byte-ranges.ts';
+import { bytesIn, joinRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { download } from './download.ts';
 import { HubClient } from './hub-client.ts';
 import { PartFile } from '../store/part-file.ts';

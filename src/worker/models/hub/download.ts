@@ -1,10 +1,9 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
-import { bytesIn, splitRanges } from '../store/byte-ranges.ts';
+import { bytesIn, splitRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { RangesIgnoredError, type HubClient } from './hub-client.ts';
 import type { PartFile } from '../store/part-file.ts';
 
 export interface DownloadOptions {
-  readonly client: Pick<HubClient, 'openRange' | 'chunksOf' | 'retry' | 'cut'>;
+  readonly client: HubClient;
   readonly commit: string;
   readonly path: string;
   readonly part: PartFile;
@@ -30,7 +29,9 @@ const RECORD_STEP = 256 * 1024;
  * @throws What the hub's client throws; the signal's reason when it aborts.
  */
 export async function download(options: DownloadOptions): Promise<void> {
-  const segments = segmentsOf(options.part.missing(options.needed));
+  const missing = options.part.missing(options.needed);
+  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
+  const segments = splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
   if (segments.length === 0) return;
   try {
     await downloadSegments(options, segments);
@@ -38,11 +39,6 @@ export async function download(options: DownloadOptions): Promise<void> {
     if (!(error instanceof RangesIgnoredError)) throw error;
     await downloadWhole(options);
   }
-}
-
-function segmentsOf(missing: readonly ByteRange[]): readonly ByteRange[] {
-  const evenShare = Math.ceil(bytesIn(missing) / (MAX_CONNECTIONS * SEGMENTS_PER_CONNECTION));
-  return splitRanges(missing, Math.min(Math.max(evenShare, SHORTEST_SEGMENT), LONGEST_SEGMENT));
 }
 
 async function downloadSegments(options: DownloadOptions, segments: readonly ByteRange[]): Promise<void> {
@@ -77,14 +73,12 @@ async function downloadWhole({
 }: DownloadOptions): Promise<void> {
   const whole = { begin: 0, end: part.size };
   await client.retry(async () => {
-    const response = await client.openRange(commit, path, whole, signal);
     let position = 0;
-    for await (const chunk of client.chunksOf(response)) {
+    for await (const chunk of client.readRange(commit, path, whole, signal)) {
       part.write(position, chunk);
       position += chunk.byteLength;
       onBytes(chunk.byteLength);
     }
-    if (position < whole.end) throw client.cut(undefined);
   }, signal);
   part.record(whole);
 }
@@ -94,10 +88,9 @@ async function downloadSegment(segment: ByteRange, options: DownloadOptions): Pr
   const { client, commit, path, part, signal, onBytes } = options;
   let { begin } = segment;
   await client.retry(async (onProgress) => {
-    const response = await client.openRange(commit, path, { begin, end: segment.end }, signal);
     let position = begin;
     try {
-      for await (const chunk of client.chunksOf(response)) {
+      for await (const chunk of client.readRange(commit, path, { begin, end: segment.end }, signal)) {
         part.write(position, chunk);
         position += chunk.byteLength;
         onBytes(chunk.byteLength);
@@ -107,7 +100,6 @@ async function downloadSegment(segment: ByteRange, options: DownloadOptions): Pr
     } finally {
       begin = record(part, begin, position);
     }
-    if (begin < segment.end) throw client.cut(undefined);
   }, signal);
 }
 

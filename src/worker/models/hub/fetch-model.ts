@@ -5,16 +5,14 @@ import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
-import type { PackedWeights } from '../checkpoint/packed-weights.ts';
 import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
-import { requireRoom } from '../store/quota.ts';
+import { requireRoom, type SyncFile } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
-import type { SyncFile } from '../store/sync-file.ts';
 import { TransferMeter } from './transfer-meter.ts';
 
 export interface FetchOptions {
@@ -26,12 +24,6 @@ export interface FetchOptions {
   readonly report: (stage: LoadStage) => void;
 }
 
-export interface HubSource {
-  readonly hub: string;
-  readonly id: string;
-  readonly revision: string;
-}
-
 /**
  * Downloads a model from the hub into the store. It reads the headers first and refuses a model that is too large, then fetches,
  * verifies and converts the weights. After an interruption, the next call fetches only what is missing.
@@ -39,7 +31,10 @@ export interface HubSource {
  * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. Partial files are kept if a later
  * call can use them; damaged ones, and those of models that cannot run here, are deleted.
  */
-export async function fetchHubModel(source: HubSource, options: FetchOptions): Promise<ModelFolder> {
+export async function fetchHubModel(
+  source: Omit<ModelOrigin, 'commit'>,
+  options: FetchOptions,
+): Promise<ModelFolder> {
   const { clock, store } = options;
   // The first file that fails aborts the others.
   const failure = new AbortController();
@@ -94,12 +89,13 @@ async function fetchAndConvert(
   const checkpoint = await openCheckpoint(remote);
   const plan = planModel(checkpoint, options.dtype, options.device);
   const { weightFiles } = checkpoint;
-  await parts.note(plan.bytes.download);
-  await requireRoom(remote.missingBytes(weightFiles) + plan.bytes.stored, async () => {
+  await parts.note(plan.downloadBytes);
+  const { size } = plan.layout;
+  await requireRoom(remote.missingBytes(weightFiles) + size, async () => {
     remote.reserve(weightFiles);
-    await parts.reserve(plan.bytes.stored);
+    await parts.reserve(size);
   });
-  await fetchWeights(remote, checkpoint, plan.bytes.download, options);
+  await fetchWeights(remote, checkpoint, plan.downloadBytes, options);
   await verifyWeights(remote, checkpoint, options);
   await parts.release();
   return convert(checkpoint, plan, origin, options);
@@ -154,17 +150,14 @@ function convert(
   origin: ModelOrigin,
   { store, dtype, report, signal }: FetchOptions,
 ): Promise<ModelFolder> {
-  const write = async (file: SyncFile): Promise<PackedWeights> => {
+  const write = async (file: SyncFile): Promise<void> => {
     const { size } = plan.layout;
     await requireRoom(size, () => Promise.resolve(file.truncate(size)));
-    const sink = {
-      write(bytes: Uint8Array, at: number): Promise<void> {
-        signal.throwIfAborted();
-        file.write(bytes, { at });
-        return Promise.resolve();
-      },
+    const writePart = (bytes: Uint8Array, at: number): void => {
+      signal.throwIfAborted();
+      file.write(bytes, { at });
     };
-    return convertWeights(checkpoint, plan, sink, (loaded, total) =>
+    await convertWeights(checkpoint, plan, writePart, (loaded, total) =>
       report({ phase: 'convert', loaded, total }),
     );
   };

@@ -76,8 +76,8 @@ describe('a hub', () => {
   });
 
   it('that never sends a file is asked again', async () => {
-    const { client, clock, run } = createClient(never);
-    const file = client.openRange('c', 'config.json', { begin: 0, end: 10 });
+    const { client, clock, abort, run } = createClient(never);
+    const file = client.readRange('c', 'config.json', { begin: 0, end: 10 }, abort.signal).next();
     file.catch(() => {});
     await run();
     await expect(file).rejects.toBeInstanceOf(HubUnreachableError);

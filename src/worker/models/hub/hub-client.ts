@@ -1,4 +1,4 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
+import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import {
   HubRateLimitError,
   HubUnavailableError,
@@ -44,54 +44,46 @@ export class HubClient {
     const ask = (): Promise<Response> =>
       this.#withinLimit(this.#retryOptions.signal, async (signal) => {
         const response = await this.#send(url, { signal });
-        const body = await this.#read(() => response.arrayBuffer());
-        return new Response(body, response);
+        return new Response(await response.arrayBuffer().catch(this.#cut), response);
       });
     return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
   }
 
   /**
-   * Begins to fetch a part of a file, without retries.
+   * The chunks of a part of a file, without retries.
    *
-   * @throws RangesIgnoredError if the answer is the whole file instead.
+   * @throws RangesIgnoredError if the server sends the whole file instead; HubUnreachableError if the answer is cut off.
    */
-  async openRange(
+  async *readRange(
     commit: string,
     path: string,
     { begin, end }: ByteRange,
-    signal = this.#retryOptions.signal,
-  ): Promise<Response> {
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
     const headers = { Range: `bytes=${begin}-${end - 1}` };
     const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
     const response = await this.#withinLimit(signal, (limited) =>
       this.#send(url, { headers, signal: limited }),
     );
-    if (response.status === 206) return response;
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
-    if (isWhole) return response;
-    await response.body?.cancel();
-    throw new RangesIgnoredError(`${this.hub} ignores ranges`);
-  }
-
-  /** The chunks of a body. @throws HubUnreachableError if it is cut off. */
-  async *chunksOf(response: Response): AsyncGenerator<Uint8Array> {
-    try {
-      yield* readChunks(response.body);
-    } catch (cause) {
-      throw this.cut(cause);
+    if (response.status !== 206 && !isWhole) {
+      await response.body?.cancel();
+      throw new RangesIgnoredError(`${this.hub} ignores ranges`);
     }
+    let numMissing = end - begin;
+    try {
+      for await (const chunk of readChunks(response.body)) {
+        numMissing -= chunk.byteLength;
+        yield chunk;
+      }
+    } catch (cause) {
+      this.#cut(cause);
+    }
+    if (numMissing > 0) this.#cut(undefined);
   }
 
-  retry<Result>(
-    attempt: (onProgress: () => void) => Promise<Result>,
-    signal = this.#retryOptions.signal,
-  ): Promise<Result> {
+  retry<Result>(attempt: (onProgress: () => void) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     return retry(attempt, { ...this.#retryOptions, signal });
-  }
-
-  /** The connection ended too early. */
-  cut(cause: unknown): HubUnreachableError {
-    return HubUnreachableError.of(this.hub, cause);
   }
 
   /** Aborts `run` after a time limit: some servers accept a connection and never answer. */
@@ -112,19 +104,15 @@ export class HubClient {
 
   async #send(url: string, init: RequestInit): Promise<Response> {
     // The model is stored anyway: the browser's cache would be a second copy.
-    const response = await this.#read(() => fetch(url, { cache: 'no-store', ...init }));
+    const response = await fetch(url, { cache: 'no-store', ...init }).catch(this.#cut);
     if (response.ok) return response;
     await response.body?.cancel();
     throw this.#errorOf(response);
   }
 
-  async #read<Value>(read: () => Promise<Value>): Promise<Value> {
-    try {
-      return await read();
-    } catch (cause) {
-      throw this.cut(cause);
-    }
-  }
+  readonly #cut = (cause: unknown): never => {
+    throw HubUnreachableError.of(this.hub, cause);
+  };
 
   #errorOf({ status, headers }: Response): Error {
     // A hub answers 401 for missing and private models, with the reason in this header.

@@ -7,13 +7,8 @@ import type { HubClient } from './hub-client.ts';
 export interface HubFile {
   readonly path: string;
   readonly size: number;
-  readonly digest: FileDigest;
-}
-
-/** Hexadecimal: the SHA-256 of a large file, the git blob id of any other. */
-export interface FileDigest {
-  readonly algorithm: 'sha256' | 'git-blob';
-  readonly hex: string;
+  /** Hexadecimal: the SHA-256 of a large file, the git blob id of any other. */
+  readonly digest: { readonly algorithm: 'sha256' | 'git-blob'; readonly hex: string };
 }
 
 /** A model at one commit. */

@@ -2,7 +2,7 @@ import { memoryFile, type CheckpointFiles, type RandomAccessFile } from '../chec
 import type { WeightFile } from '../checkpoint/checkpoint.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
-import { splitRanges } from '../store/byte-ranges.ts';
+import { bytesIn, splitRanges } from '../checkpoint/byte-ranges.ts';
 import { createDigest } from '../store/digest.ts';
 import { download } from './download.ts';
 import type { HubClient } from './hub-client.ts';
@@ -60,9 +60,9 @@ export class RemoteCheckpoint implements CheckpointFiles {
 
   /** The number of needed bytes that are not here yet. */
   missingBytes(weightFiles: readonly WeightFile[]): number {
-    return weightFiles
-      .flatMap(({ file, neededRanges }) => this.#fileOf(file).part.missing(neededRanges))
-      .reduce((sum, { begin, end }) => sum + end - begin, 0);
+    return bytesIn(
+      weightFiles.flatMap(({ file, neededRanges }) => this.#fileOf(file).part.missing(neededRanges)),
+    );
   }
 
   /** Reserves storage for the weight files. @throws StorageQuotaError if there is less. */
@@ -91,9 +91,8 @@ export class RemoteCheckpoint implements CheckpointFiles {
     fillIn(file.part, skippedTensors);
     if (await this.#matches(file, onBytes)) return;
     // A skipped tensor may have unexpected contents. Only the digest needs them.
-    const skipped = skippedTensors.map(({ begin, end }) => ({ begin, end }));
-    if (file.part.missing(skipped).length > 0) {
-      await this.#download(file, skipped, () => {});
+    if (file.part.missing(skippedTensors).length > 0) {
+      await this.#download(file, skippedTensors, () => {});
       if (await this.#matches(file, () => {})) return;
     }
     throw corrupt(file);
@@ -137,7 +136,7 @@ export class RemoteCheckpoint implements CheckpointFiles {
       digest.update(file.part.read(begin, end));
       onBytes(end - begin);
     }
-    return digest.matches();
+    return digest.digest() === file.digest.hex;
   }
 }
 

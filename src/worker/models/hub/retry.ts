@@ -1,3 +1,4 @@
+import { onAbort } from '../../../batching/abort-signal.ts';
 import type { Clock } from '../../../batching/clock.ts';
 import { TransientHubError } from '../../protocol/errors/hub.ts';
 
@@ -58,16 +59,12 @@ export function parseRetryAfter(header: string | null, nowEpochMs: number): numb
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 
-function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => {
-      cancel();
-      reject(signal.reason instanceof Error ? signal.reason : new Error(String(signal.reason)));
-    };
-    const cancel = clock.setTimer(ms, () => {
-      signal.removeEventListener('abort', stop);
-      resolve();
-    });
-    signal.addEventListener('abort', stop, { once: true });
-  });
+/** Ends early when the signal aborts. */
+async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const cancelTimer = clock.setTimer(ms, resolve);
+  const removeListener = onAbort(signal, resolve);
+  await promise;
+  cancelTimer();
+  removeListener();
 }

@@ -2,10 +2,9 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../protocol/models.ts';
-import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
-import { ifFound, openSyncFile, readJsonFile, writeJsonFile } from './opfs.ts';
+import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
+import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { digestOf } from './stored-digest.ts';
-import type { SyncFile } from './sync-file.ts';
 
 /** Where a stored model came from. */
 export interface ModelOrigin {
@@ -24,7 +23,7 @@ export interface ModelManifest extends ModelOrigin {
   readonly dtypeChoice: DtypeChoice;
   /** Why `auto` did not choose the best dtype; empty if it did. */
   readonly dtypeReason: string;
-  readonly packed: PackedWeights;
+  readonly packed: PackedLayout & { readonly formatVersion: number };
   /** The packed file's `digestOf`. */
   readonly weightsDigest: string;
 }
@@ -73,12 +72,12 @@ export class ModelFolder {
   /** @param write Fills the file of weights. */
   static async write(
     folder: FileSystemDirectoryHandle,
-    facts: Omit<ModelManifest, 'packed' | 'weightsDigest'>,
+    facts: Omit<ModelManifest, 'weightsDigest'>,
     texts: ModelTexts,
-    write: (file: SyncFile) => Promise<PackedWeights>,
+    write: (file: SyncFile) => Promise<void>,
     remove: () => Promise<void>,
   ): Promise<ModelFolder> {
-    const manifest = { ...facts, ...(await writeWeights(folder, write)) };
+    const manifest = { ...facts, weightsDigest: await writeWeights(folder, facts.packed.size, write) };
     await writeJsonFile(folder, TEXTS, texts);
     await writeJsonFile(folder, MANIFEST, manifest);
     return new ModelFolder(folder, manifest, remove);
@@ -115,15 +114,17 @@ export class ModelFolder {
   }
 }
 
+/** @returns The digest of what is written. */
 async function writeWeights(
   folder: FileSystemDirectoryHandle,
-  write: (file: SyncFile) => Promise<PackedWeights>,
-): Promise<Pick<ModelManifest, 'packed' | 'weightsDigest'>> {
+  size: number,
+  write: (file: SyncFile) => Promise<void>,
+): Promise<string> {
   const file = await openSyncFile(folder, WEIGHTS);
   try {
-    const packed = await write(file);
+    await write(file);
     file.flush();
-    return { packed, weightsDigest: await digestOf(file, packed.size) };
+    return await digestOf(file, size);
   } finally {
     file.close();
   }

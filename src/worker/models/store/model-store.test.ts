@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PACKED_FORMAT_VERSION, type PackedWeights } from '../checkpoint/packed-weights.ts';
 import type { ModelTexts } from './model-folder.ts';
 import { ModelStore } from './model-store.ts';
 import type * as StoredDigest from './stored-digest.ts';
@@ -11,14 +10,12 @@ const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit
 /** A model in the store, which this browser was told to serve. */
 async function chooseStored() {
   const store = await ModelStore.open();
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- of these the store reads the version and the size alone
-  const packed = { formatVersion: PACKED_FORMAT_VERSION, size: 1 } as PackedWeights;
   const choice = { dtypeChoice: 'auto', dtypeReason: '' } as const;
-  const kind = { dtype: 'fp32', precision: 'float32' } as const;
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nor is anything of the texts
-  const folder = await store.write(ORIGIN, {} as ModelTexts, choice, kind, (file) => {
+  const layout = { dtype: 'fp32', precision: 'float32', size: 1, tensors: [] } as const;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store reads nothing of the texts
+  const folder = await store.write(ORIGIN, {} as ModelTexts, choice, layout, (file) => {
     file.write(Uint8Array.of(1), { at: 0 });
-    return Promise.resolve(packed);
+    return Promise.resolve();
   });
   await store.serve(MODEL_URL, folder.key);
   /** What a worker that starts is to serve; `fault`: the worker before it has failed. */

@@ -2,11 +2,18 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { StoredModel } from '../../protocol/models.ts';
-import type { PackedWeights } from '../checkpoint/packed-weights.ts';
+import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
 import { ModelFolder, type ModelManifest, type ModelOrigin, type ModelTexts } from './model-folder.ts';
-import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
+import {
+  createFolder,
+  foldersIn,
+  openFolder,
+  readJsonFile,
+  removeEntry,
+  writeJsonFile,
+  type SyncFile,
+} from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
-import type { SyncFile } from './sync-file.ts';
 
 // tabserve/models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
 // tabserve/parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
@@ -86,14 +93,15 @@ export class ModelStore {
     origin: ModelOrigin,
     texts: ModelTexts,
     choice: Pick<ModelManifest, 'dtypeChoice' | 'dtypeReason'>,
-    { dtype, precision }: Pick<PackedWeights, 'dtype' | 'precision'>,
-    write: (file: SyncFile) => Promise<PackedWeights>,
+    layout: PackedLayout,
+    write: (file: SyncFile) => Promise<void>,
   ): Promise<ModelFolder> {
-    const key = keyOf(origin, `${dtype}.${precision}`);
+    const key = keyOf(origin, `${layout.dtype}.${layout.precision}`);
+    const facts = { ...origin, ...choice, packed: { ...layout, formatVersion: PACKED_FORMAT_VERSION } };
     await removeEntry(this.#models, key);
     try {
       const folder = await createFolder(this.#models, key);
-      return await ModelFolder.write(folder, { ...origin, ...choice }, texts, write, () => this.delete(key));
+      return await ModelFolder.write(folder, facts, texts, write, () => this.delete(key));
     } catch (error) {
       await removeEntry(this.#models, key);
       throw error;
@@ -108,7 +116,10 @@ export class ModelStore {
       const isOutdated = note?.id === origin.id && note.hub === origin.hub && folder.name !== key;
       if (isOutdated || !note) await removeEntry(this.#parts, folder.name);
     }
-    return Parts.open(await createFolder(this.#parts, key), origin, () => removeEntry(this.#parts, key));
+    const folder = await createFolder(this.#parts, key);
+    const parts = new Parts(folder, origin, () => removeEntry(this.#parts, key));
+    await parts.note(0);
+    return parts;
   }
 
   /**

@@ -1,5 +1,16 @@
 import { ModelStoreError, StorageQuotaError } from '../../protocol/errors/hub.ts';
-import type { SyncFile } from './sync-file.ts';
+
+/** A file with synchronous reads and writes, such as `FileSystemSyncAccessHandle` of OPFS. */
+export interface SyncFile {
+  getSize(): number;
+  /** @returns The number of bytes read; fewer than asked for at the end of the file. */
+  read(target: Uint8Array<ArrayBuffer>, options: { readonly at: number }): number;
+  /** Writes everything or throws. */
+  write(source: Uint8Array, options: { readonly at: number }): number;
+  truncate(size: number): void;
+  flush(): void;
+  close(): void;
+}
 
 /** Exists in dedicated workers only; TypeScript's DOM library has the types of a page. */
 interface SyncFileHandle extends FileSystemFileHandle {
@@ -111,15 +122,12 @@ export async function ifFound<Value>(entry: Promise<Value>): Promise<Value | und
 export async function foldersIn(
   folder: FileSystemDirectoryHandle,
 ): Promise<readonly FileSystemDirectoryHandle[]> {
-  const folders: FileSystemDirectoryHandle[] = [];
-  for await (const entry of folder.values()) if (isFolder(entry)) folders.push(entry);
-  return folders;
+  return (await Array.fromAsync(folder.values())).filter(isFolder);
 }
 
 export async function filesIn(folder: FileSystemDirectoryHandle): Promise<readonly File[]> {
-  const files: File[] = [];
-  for await (const entry of folder.values()) if (isFile(entry)) files.push(await entry.getFile());
-  return files;
+  const handles = (await Array.fromAsync(folder.values())).filter(isFile);
+  return Promise.all(handles.map((handle) => handle.getFile()));
 }
 
 function isFolder(entry: FileSystemHandle): entry is FileSystemDirectoryHandle {
@@ -149,4 +157,20 @@ function storeErrorOf(cause: unknown): Error {
 
 function isQuotaExceeded(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'QuotaExceededError';
+}
+
+/**
+ * Checks the browser's estimate of free storage, then reserves it: the estimate is unreliable (Chromium's is always 10 GiB).
+ *
+ * @param take Reserves the storage; throws StorageQuotaError if there is less.
+ * @throws StorageQuotaError with the number of bytes needed.
+ */
+export async function requireRoom(neededBytes: number, take: () => Promise<void>): Promise<void> {
+  const { quota = Infinity, usage = 0 } = await navigator.storage.estimate();
+  if (neededBytes > quota - usage) throw StorageQuotaError.of(neededBytes);
+  try {
+    await take();
+  } catch (error) {
+    throw error instanceof StorageQuotaError ? StorageQuotaError.of(neededBytes, error) : error;
+  }
 }

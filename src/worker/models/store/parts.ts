@@ -1,10 +1,9 @@
 import { isRecord } from '../../platform/is-record.ts';
 import type { StoredModel } from '../../protocol/models.ts';
-import { bytesIn } from './byte-ranges.ts';
+import { bytesIn } from '../checkpoint/byte-ranges.ts';
 import type { ModelOrigin } from './model-folder.ts';
 import { filesIn, openSyncFile, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
-import { PartFile } from './part-file.ts';
-import { readJournal } from './range-journal.ts';
+import { PartFile, readJournal } from './part-file.ts';
 
 interface DownloadNote extends ModelOrigin {
   /** The size of the complete part files. */
@@ -22,21 +21,10 @@ export class Parts {
   readonly #remove: () => Promise<void>;
   readonly #open = new Set<PartFile>();
 
-  private constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
+  constructor(folder: FileSystemDirectoryHandle, origin: ModelOrigin, remove: () => Promise<void>) {
     this.#folder = folder;
     this.#origin = origin;
     this.#remove = remove;
-  }
-
-  /** Begins a download, or continues one. */
-  static async open(
-    folder: FileSystemDirectoryHandle,
-    origin: ModelOrigin,
-    remove: () => Promise<void>,
-  ): Promise<Parts> {
-    const parts = new Parts(folder, origin, remove);
-    await parts.note(0);
-    return parts;
   }
 
   async open(path: string, size: number): Promise<PartFile> {

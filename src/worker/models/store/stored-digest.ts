@@ -1,5 +1,5 @@
 import { importPart } from '../../platform/import-part.ts';
-import type { SyncFile } from './sync-file.ts';
+import type { SyncFile } from './opfs.ts';
 
 const CHUNK_BYTES = 2 ** 20;
 

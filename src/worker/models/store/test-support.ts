@@ -1,4 +1,4 @@
-import type { SyncFile } from './sync-file.ts';
+import type { SyncFile } from './opfs.ts';
 
 /** A file of OPFS, in memory. */
 export class MemoryFile implements SyncFile {

@@ -1,20 +1,15 @@
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
-import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
-import { readJson } from '../checkpoint/read-json.ts';
-
-export interface TokenizerFiles {
-  /** Parsed `tokenizer.json`. */
-  readonly tokenizer: unknown;
-  /** Parsed `tokenizer_config.json`. */
-  readonly tokenizerConfig: unknown;
-}
+import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';
 
 /** Reads the tokenizer. Old checkpoints have `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
-export async function readTokenizerFiles(files: CheckpointFiles): Promise<TokenizerFiles> {
+export async function readTokenizerFiles(
+  files: CheckpointFiles,
+): Promise<Pick<Checkpoint, 'tokenizer' | 'tokenizerConfig'>> {
   const [tokenizer, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
     readJson(files, 'tokenizer_config.json'),

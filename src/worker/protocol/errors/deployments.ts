@@ -1,8 +1,7 @@
-/** The prompt has no tokens. */
-export class EmptyPromptError extends Error {
-  override readonly name = 'EmptyPromptError';
-  readonly code = 'EMPTY_PROMPT';
+import { codedError } from './coded-error.ts';
 
+/** The prompt has no tokens. */
+export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROMPT') {
   static of(): EmptyPromptError {
     return new EmptyPromptError(
       'The prompt is empty. Write at least one character for the model to continue.',
@@ -11,21 +10,12 @@ export class EmptyPromptError extends Error {
 }
 
 /** The prompt does not fit in the model's context, or leaves no room for a new token. */
-export class PromptTooLongError extends Error {
-  override readonly name = 'PromptTooLongError';
-  readonly code = 'PROMPT_TOO_LONG';
-
-  /** @param maxLength The longest prompt: the context, less one token if new ones are asked for. */
-  static of(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(String(numPromptTokens), contextLength, maxLength);
-  }
-
-  /** For a prompt so long that its tokens were not all counted. */
-  static atLeast(numPromptTokens: number, contextLength: number, maxLength: number): PromptTooLongError {
-    return PromptTooLongError.#with(`at least ${numPromptTokens}`, contextLength, maxLength);
-  }
-
-  static #with(amount: string, contextLength: number, maxLength: number): PromptTooLongError {
+export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT_TOO_LONG') {
+  /**
+   * @param amount The prompt's tokens: `at least 600` where they were not all counted.
+   * @param maxLength The longest prompt: the context, less one token if new ones are asked for.
+   */
+  static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
     const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
     return new PromptTooLongError(
       `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +
@@ -35,10 +25,7 @@ export class PromptTooLongError extends Error {
 }
 
 /** No deployment has this name. */
-export class UnknownDeploymentError extends Error {
-  override readonly name = 'UnknownDeploymentError';
-  readonly code = 'UNKNOWN_DEPLOYMENT';
-
+export class UnknownDeploymentError extends codedError('UnknownDeploymentError', 'UNKNOWN_DEPLOYMENT') {
   static of(name: string, known: readonly string[]): UnknownDeploymentError {
     return new UnknownDeploymentError(
       `There is no deployment \`${name}\`: the deployments are ${known.join(', ')}.`,

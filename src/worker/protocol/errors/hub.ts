@@ -1,3 +1,5 @@
+import { codedError } from './coded-error.ts';
+
 /** Hub failures that may pass: the download retries after a pause. */
 export class TransientHubError extends Error {
   /** What the server asks for, in ms; 0 if it asks for nothing. */
@@ -54,10 +56,7 @@ export class HubRateLimitError extends TransientHubError {
 }
 
 /** The model exists, but the hub does not give it to everybody (401 or 403). */
-export class ModelAccessError extends Error {
-  override readonly name = 'ModelAccessError';
-  readonly code = 'MODEL_ACCESS_DENIED';
-
+export class ModelAccessError extends codedError('ModelAccessError', 'MODEL_ACCESS_DENIED') {
   static of(id: string, host: string, status: number, isGated: boolean): ModelAccessError {
     return new ModelAccessError(
       isGated
@@ -68,10 +67,7 @@ export class ModelAccessError extends Error {
 }
 
 /** The hub has no such model, revision or file (404). */
-export class ModelNotFoundError extends Error {
-  override readonly name = 'ModelNotFoundError';
-  readonly code = 'MODEL_NOT_FOUND';
-
+export class ModelNotFoundError extends codedError('ModelNotFoundError', 'MODEL_NOT_FOUND') {
   static of(id: string, host: string, what: string): ModelNotFoundError {
     return new ModelNotFoundError(
       `${host} has no ${what} of ${id}. Check the id (\`owner/name\`) and the revision. A private model looks like a missing one.`,
@@ -80,10 +76,7 @@ export class ModelNotFoundError extends Error {
 }
 
 /** The browser gives this site less storage than the model needs. */
-export class StorageQuotaError extends Error {
-  override readonly name = 'StorageQuotaError';
-  readonly code = 'STORAGE_QUOTA';
-
+export class StorageQuotaError extends codedError('StorageQuotaError', 'STORAGE_QUOTA') {
   static of(neededBytes: number, cause?: unknown): StorageQuotaError {
     return new StorageQuotaError(
       `The model needs ${inMegabytes(neededBytes)} of storage, more than the browser has left for this site. ` +
@@ -102,10 +95,7 @@ export class StorageQuotaError extends Error {
 }
 
 /** The browser's private file system (OPFS) is missing, or a worker of another window holds it. */
-export class ModelStoreError extends Error {
-  override readonly name = 'ModelStoreError';
-  readonly code = 'MODEL_STORE_FAILED';
-
+export class ModelStoreError extends codedError('ModelStoreError', 'MODEL_STORE_FAILED') {
   static because(cause: unknown): ModelStoreError {
     return new ModelStoreError(
       `Couldn't use the browser's storage for models (${String(cause)}), so only the embedded model runs. Close other windows of this page, leave private browsing, or use another browser.`,
@@ -115,10 +105,7 @@ export class ModelStoreError extends Error {
 }
 
 /** A stored model was started again and again, and its page or worker ended each time before it was ready. */
-export class ModelStartError extends Error {
-  override readonly name = 'ModelStartError';
-  readonly code = 'MODEL_START_FAILED';
-
+export class ModelStartError extends codedError('ModelStartError', 'MODEL_START_FAILED') {
   static of(id: string): ModelStartError {
     return new ModelStartError(
       `Couldn't start ${id}: its last starts broke off. Using the embedded model instead. Load ${id} again, or a smaller model.`,
@@ -127,10 +114,7 @@ export class ModelStartError extends Error {
 }
 
 /** The load was cancelled, or another model was asked for. */
-export class LoadCancelledError extends Error {
-  override readonly name = 'LoadCancelledError';
-  readonly code = 'LOAD_CANCELLED';
-
+export class LoadCancelledError extends codedError('LoadCancelledError', 'LOAD_CANCELLED') {
   static of(id: string, why: string): LoadCancelledError {
     return new LoadCancelledError(
       `Stopped loading ${id} (${why}). Load it again to continue where it stopped.`,

@@ -1,8 +1,7 @@
-/** A file of the model could not be read. */
-export class ModelFileMissingError extends Error {
-  override readonly name = 'ModelFileMissingError';
-  readonly code = 'MODEL_FILE_MISSING';
+import { codedError } from './coded-error.ts';
 
+/** A file of the model could not be read. */
+export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
   static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
     return new ModelFileMissingError(
       `Couldn't read the model file ${url}: ${status}. Check that the model folder is complete and served.`,
@@ -12,10 +11,7 @@ export class ModelFileMissingError extends Error {
 }
 
 /** A file of the model is damaged, or not what its name says. */
-export class ModelFileCorruptError extends Error {
-  override readonly name = 'ModelFileCorruptError';
-  readonly code = 'MODEL_FILE_CORRUPT';
-
+export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
   static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
     return new ModelFileCorruptError(`${file} is damaged: ${detail}. Download the file again.`, { cause });
   }
@@ -29,20 +25,14 @@ export class ModelFileCorruptError extends Error {
 }
 
 /** The files are sound, but Tabserve cannot run such a model. */
-export class UnsupportedModelError extends Error {
-  override readonly name = 'UnsupportedModelError';
-  readonly code = 'UNSUPPORTED_MODEL';
-
+export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
   static of(detail: string): UnsupportedModelError {
     return new UnsupportedModelError(`${detail}. Choose another checkpoint, such as openai-community/gpt2.`);
   }
 }
 
 /** The model does not fit on this device. */
-export class ModelTooLargeError extends Error {
-  override readonly name = 'ModelTooLargeError';
-  readonly code = 'MODEL_TOO_LARGE';
-
+export class ModelTooLargeError extends codedError('ModelTooLargeError', 'MODEL_TOO_LARGE') {
   static of(detail: string, numParameters: number): ModelTooLargeError {
     return new ModelTooLargeError(
       `The model of ${Math.round(numParameters / 1e6)} M parameters does not fit on this device: ${detail}. ` +
@@ -52,10 +42,7 @@ export class ModelTooLargeError extends Error {
 }
 
 /** The device cannot compute in the requested precision. */
-export class UnsupportedDtypeError extends Error {
-  override readonly name = 'UnsupportedDtypeError';
-  readonly code = 'UNSUPPORTED_DTYPE';
-
+export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', 'UNSUPPORTED_DTYPE') {
   static of(dtype: string, feature: string): UnsupportedDtypeError {
     return new UnsupportedDtypeError(
       `dtype ${dtype} needs a WebGPU adapter with ${feature}. Choose auto, fp32, q8 or q4.`,

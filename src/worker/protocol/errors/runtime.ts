@@ -1,7 +1,7 @@
+import { codedError } from './coded-error.ts';
+
 /** WebGPU was requested, but the browser offers no adapter. */
-export class NoWebGpuAdapterError extends Error {
-  override readonly name = 'NoWebGpuAdapterError';
-  readonly code = 'NO_WEBGPU_ADAPTER';
+export class NoWebGpuAdapterError extends codedError('NoWebGpuAdapterError', 'NO_WEBGPU_ADAPTER') {
   /** What is missing, without the remedy: a page that falls back to WASM needs no remedy. */
   readonly reason: string;
 
@@ -25,10 +25,7 @@ export class RungUnavailableError extends Error {
 }
 
 /** The GPU device was lost. Its requests go on with a new one. */
-export class DeviceLostError extends Error {
-  override readonly name = 'DeviceLostError';
-  readonly code = 'DEVICE_LOST';
-
+export class DeviceLostError extends codedError('DeviceLostError', 'DEVICE_LOST') {
   static because(detail: string): DeviceLostError {
     return new DeviceLostError(`The GPU device was lost (${detail}). Requests go on with a new one.`);
   }

@@ -1,8 +1,7 @@
-/** Two open tabs have different versions of the page. */
-export class VersionMismatchError extends Error {
-  override readonly name = 'VersionMismatchError';
-  readonly code = 'VERSION_MISMATCH';
+import { codedError } from './coded-error.ts';
 
+/** Two open tabs have different versions of the page. */
+export class VersionMismatchError extends codedError('VersionMismatchError', 'VERSION_MISMATCH') {
   static of(theirs: number, ours: number): VersionMismatchError {
     return new VersionMismatchError(
       theirs > ours
@@ -14,10 +13,7 @@ export class VersionMismatchError extends Error {
 }
 
 /** Another override is in force. Two at a time would each measure the other's policy. */
-export class OverrideHeldError extends Error {
-  override readonly name = 'OverrideHeldError';
-  readonly code = 'OVERRIDE_HELD';
-
+export class OverrideHeldError extends codedError('OverrideHeldError', 'OVERRIDE_HELD') {
   static byAnotherTab(): OverrideHeldError {
     return new OverrideHeldError(
       'A load test in another tab sets the policy. Wait until it ends, stop it there, or close that tab.',
@@ -30,10 +26,7 @@ export class OverrideHeldError extends Error {
 }
 
 /** This tab's temporary policy has ended. */
-export class OverrideEndedError extends Error {
-  override readonly name = 'OverrideEndedError';
-  readonly code = 'OVERRIDE_ENDED';
-
+export class OverrideEndedError extends codedError('OverrideEndedError', 'OVERRIDE_ENDED') {
   static released(): OverrideEndedError {
     return new OverrideEndedError('This override was released. Call overridePolicy() for a new one.');
   }
@@ -52,10 +45,7 @@ export class OverrideEndedError extends Error {
 }
 
 /** Workers crashed one after another while loading a model, so no other one tries. */
-export class LoadAbandonedError extends Error {
-  override readonly name = 'LoadAbandonedError';
-  readonly code = 'LOAD_ABANDONED';
-
+export class LoadAbandonedError extends codedError('LoadAbandonedError', 'LOAD_ABANDONED') {
   static of(modelName: string, numWorkers: number): LoadAbandonedError {
     return new LoadAbandonedError(
       `Couldn't load ${modelName}: ${numWorkers} workers were lost while loading it. ` +
@@ -65,10 +55,7 @@ export class LoadAbandonedError extends Error {
 }
 
 /** A part of the code that is loaded on demand could not be fetched. */
-export class PageOutdatedError extends Error {
-  override readonly name = 'PageOutdatedError';
-  readonly code = 'PAGE_OUTDATED';
-
+export class PageOutdatedError extends codedError('PageOutdatedError', 'PAGE_OUTDATED') {
   static because(cause: unknown): PageOutdatedError {
     return new PageOutdatedError(
       'A part of this page could not be loaded: this device is offline, or the page has a new version. Reload the page.',

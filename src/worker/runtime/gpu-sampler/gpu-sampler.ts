@@ -1,4 +1,3 @@
-import type { TokenCounts } from '../../../batching/sampling/adjust-logits.ts';
 import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import type { SampledToken } from '../../../batching/sampling/sampling.ts';
 import { TENSOR_USAGE } from '../webgpu/gpu-flags.ts';
@@ -16,33 +15,20 @@ export interface SlotInputs {
   readonly lastIndices: GPUBuffer;
 }
 
-/** Which logits to sample from: those of the staging row, which go to one slot, or those of the first slots. */
-export type SampleSource = 'staging' | 'slots';
-
-interface BoundBuffers {
-  readonly buffers: readonly GPUBuffer[];
-  readonly group: GPUBindGroup;
-}
-
-/** The buffers of one source, kept between steps. */
-interface SourceState {
-  params: GPUBuffer;
-  /** The counts of the sequence whose options each row holds. */
-  readonly owners: (TokenCounts | undefined)[];
-  bound: BoundBuffers | undefined;
-}
-
 /**
  * Samples whole batches on the GPU, where the logits are. It draws the same tokens as `createSampler`, and reads back 4
- * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads nothing.
+ * bytes per row unless a row wants logprobs. In steady state a step creates no buffer and uploads 64 bytes per row.
  */
 export class GpuSampler {
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;
   readonly #adjustments: AdjustmentRows;
   readonly #ring: ReadbackRing;
-  readonly #states: Readonly<Record<SampleSource, SourceState>>;
+  #options: GPUBuffer;
   #results: GPUBuffer;
+  #group: GPUBindGroup | undefined;
+  /** Those of the group. */
+  #buffers: readonly GPUBuffer[] = [];
 
   /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
   static async create(device: GPUDevice, vocabSize: number, workgroupSize: number): Promise<GpuSampler> {
@@ -56,7 +42,7 @@ export class GpuSampler {
     this.#pipeline = pipeline;
     this.#adjustments = new AdjustmentRows(device, vocabSize);
     this.#ring = new ReadbackRing(device);
-    this.#states = { staging: this.#createState(), slots: this.#createState() };
+    this.#options = this.#createBuffer(ROW_OPTIONS_BYTES);
     this.#results = this.#createBuffer(resultBytes(1));
   }
 
@@ -69,23 +55,23 @@ export class GpuSampler {
    * Samples one token per row. The GPU's work is submitted before this returns, so the next forward pass over the slots can be
    * launched at once; only the readback is awaited.
    *
-   * @param rows Row i of the logits belongs to `rows[i]`. For `slots`, row i is slot i.
+   * @param rows Row i of the logits belongs to `rows[i]`.
    * @param logits float32 [rows, vocabSize]
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
-    source: SampleSource,
     rows: readonly StepRow[],
     logits: GPUBuffer,
     inputs: SlotInputs,
   ): Promise<readonly (SampledToken | Error)[]> {
-    const state = this.#states[source];
-    this.#reserve(state, rows.length);
-    for (const [index, row] of rows.entries()) this.#writeRow(state, index, row);
+    this.#reserve(rows.length);
+    for (const row of rows) if (isAdjusted(row)) this.#adjustments.fill(row);
+    const options = encodeRowOptions(rows, (slot) => this.#adjustments.rowOf(slot));
+    this.#device.queue.writeBuffer(this.#options, 0, options);
     const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setPipeline(this.#pipeline);
-    pass.setBindGroup(0, this.#bind(state, logits, inputs));
+    pass.setBindGroup(0, this.#bind(logits, inputs));
     pass.dispatchWorkgroups(rows.length);
     pass.end();
     const wantsLogprobs = rows.some(({ sampling }) => sampling.logprobs !== undefined);
@@ -99,35 +85,27 @@ export class GpuSampler {
     this.#adjustments.destroy();
     this.#ring.destroy();
     this.#results.destroy();
-    for (const { params } of Object.values(this.#states)) params.destroy();
+    this.#options.destroy();
   }
 
-  #writeRow({ params, owners }: SourceState, index: number, row: StepRow): void {
-    if (isAdjusted(row)) this.#adjustments.fill(row);
-    if (owners[index] === row.tokenCounts) return;
-    owners[index] = row.tokenCounts;
-    const encoded = encodeRowOptions(row, this.#adjustments.rowOf(row.slot));
-    this.#device.queue.writeBuffer(params, index * ROW_OPTIONS_BYTES, encoded);
-  }
-
-  #bind(state: SourceState, logits: GPUBuffer, { ids, positions, lastIndices }: SlotInputs): GPUBindGroup {
+  #bind(logits: GPUBuffer, { ids, positions, lastIndices }: SlotInputs): GPUBindGroup {
     const buffers = [
       logits,
-      state.params,
+      this.#options,
       this.#adjustments.buffer,
       ids,
       positions,
       lastIndices,
       this.#results,
     ];
-    const { bound } = state;
-    if (bound && buffers.every((buffer, index) => buffer === bound.buffers[index])) return bound.group;
-    const group = this.#device.createBindGroup({
+    const isSame = buffers.every((buffer, index) => buffer === this.#buffers[index]);
+    if (this.#group && isSame) return this.#group;
+    this.#buffers = buffers;
+    this.#group = this.#device.createBindGroup({
       layout: this.#pipeline.getBindGroupLayout(0),
       entries: buffers.map((buffer, binding) => ({ binding, resource: { buffer } })),
     });
-    state.bound = { buffers, group };
-    return group;
+    return this.#group;
   }
 
   async #samplesOf(
@@ -151,20 +129,15 @@ export class GpuSampler {
     });
   }
 
-  #reserve(state: SourceState, numRows: number): void {
-    if (state.params.size < numRows * ROW_OPTIONS_BYTES) {
-      state.params.destroy();
-      state.params = this.#createBuffer(nextPowerOfTwo(numRows) * ROW_OPTIONS_BYTES);
-      state.owners.length = 0;
+  #reserve(numRows: number): void {
+    if (this.#options.size < numRows * ROW_OPTIONS_BYTES) {
+      this.#options.destroy();
+      this.#options = this.#createBuffer(nextPowerOfTwo(numRows) * ROW_OPTIONS_BYTES);
     }
     if (numRowsOf(this.#results) < numRows) {
       this.#results.destroy();
       this.#results = this.#createBuffer(resultBytes(nextPowerOfTwo(numRows)));
     }
-  }
-
-  #createState(): SourceState {
-    return { params: this.#createBuffer(ROW_OPTIONS_BYTES), owners: [], bound: undefined };
   }
 
   #createBuffer(size: number): GPUBuffer {

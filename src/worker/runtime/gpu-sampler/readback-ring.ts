@@ -13,7 +13,11 @@ export class ReadbackRing {
   }
 
   /** Records the copy. Call the returned function once the encoder's commands are submitted. */
-  copy(encoder: GPUCommandEncoder, source: GPUBuffer, numWords: number): () => Promise<Uint32Array> {
+  copy(
+    encoder: GPUCommandEncoder,
+    source: GPUBuffer,
+    numWords: number,
+  ): () => Promise<Uint32Array<ArrayBuffer>> {
     const numBytes = 4 * numWords;
     const staging = this.#take(source.size);
     encoder.copyBufferToBuffer(source, 0, staging, 0, numBytes);

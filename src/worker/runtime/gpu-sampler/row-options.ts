@@ -13,10 +13,7 @@ type Word = readonly [
   valueOf: (row: StepRow, adjustmentsRow: number) => number,
 ];
 
-/**
- * The options of one row as the shader reads them, a word each. They don't change while a request stays in its slot, so a row
- * is written once and not with every step.
- */
+/** The options of one row as the shader reads them, a word each. */
 const WORDS: readonly Word[] = [
   // The row's index in ids, positions and lengths.
   ['slot', 'u32', ({ slot }) => slot],
@@ -44,12 +41,19 @@ const WORDS: readonly Word[] = [
 
 export const ROW_OPTIONS_BYTES = 4 * WORDS.length;
 
-export function encodeRowOptions(row: StepRow, adjustmentsRow: number): ArrayBuffer {
-  const words = new DataView(new ArrayBuffer(ROW_OPTIONS_BYTES));
-  for (const [index, [, type, valueOf]] of WORDS.entries()) {
-    const value = valueOf(row, adjustmentsRow);
-    if (type === 'u32') words.setUint32(4 * index, value, true);
-    else words.setFloat32(4 * index, value, true);
+/** @param adjustmentsRowOf The row of adjustments of a slot. */
+export function encodeRowOptions(
+  rows: readonly StepRow[],
+  adjustmentsRowOf: (slot: number) => number,
+): ArrayBuffer {
+  const words = new DataView(new ArrayBuffer(rows.length * ROW_OPTIONS_BYTES));
+  for (const [rowIndex, row] of rows.entries()) {
+    for (const [index, [, type, valueOf]] of WORDS.entries()) {
+      const at = rowIndex * ROW_OPTIONS_BYTES + 4 * index;
+      const value = valueOf(row, adjustmentsRowOf(row.slot));
+      if (type === 'u32') words.setUint32(at, value, true);
+      else words.setFloat32(at, value, true);
+    }
   }
   return words.buffer;
 }

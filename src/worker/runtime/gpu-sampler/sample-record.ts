@@ -1,9 +1,4 @@
-import {
-  logprobOf,
-  noFiniteLogit,
-  type TokenLogprob,
-  type TokenLogprobs,
-} from '../../../batching/sampling/logprobs.ts';
+import { logprobOf, noFiniteLogit, type TokenLogprobs } from '../../../batching/sampling/logprobs.ts';
 import { MAX_LOGPROBS } from '../../../batching/generation/limits.ts';
 
 /** The shader reports a row without a next token in the upper bits of the word that otherwise holds the token id. */
@@ -51,11 +46,7 @@ export function readRecord(record: Uint32Array, tokenId: number): TokenLogprobs 
   return {
     tokenId,
     logprob: logprobOf(floatAt(RECORD.sampledLogit), scale),
-    top: top.toSorted(byLikelihood),
+    // The lower id goes first among equal logprobs.
+    top: top.toSorted((a, b) => b.logprob - a.logprob || a.tokenId - b.tokenId),
   };
-}
-
-/** The lower id goes first among equal logprobs. */
-function byLikelihood(a: TokenLogprob, b: TokenLogprob): number {
-  return b.logprob - a.logprob || a.tokenId - b.tokenId;
 }

@@ -60,15 +60,11 @@ var<workgroup> num_top_found: atomic<u32>;
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
   let row_index = workgroup.x;
   let row = rows[row_index];
+  view.options = row;
   view.start = row_index * VOCAB_SIZE;
   view.adjustments_start = row.adjustments_row * VOCAB_SIZE;
   view.is_adjusted = row.is_adjusted == 1u;
-  view.repetition = row.repetition;
-  view.repetition_inverse = row.repetition_inverse;
-  view.frequency = row.frequency;
-  view.presence = row.presence;
   view.is_banning = u32(last_indices[row.slot] + 1) < row.banned_until;
-  view.zero = row.zero;
   make_fractions(thread);
   let likeliest = find_likeliest(thread);
   if (likeliest.fault != NOBODY || likeliest.key <= KEY_OF_MINUS_INFINITY) {

@@ -9,19 +9,14 @@ const PLUS_INFINITY = 0x7f800000u;
 
 /** The row that the functions below read; the same in each thread of the workgroup. */
 struct View {
+  options: RowOptions,
   /** The row's first index in logits. */
   start: u32,
   /** The row's first index in adjustments. */
   adjustments_start: u32,
   is_adjusted: bool,
-  repetition: f32,
-  repetition_inverse: f32,
-  frequency: f32,
-  presence: f32,
   /** Whether the tokens marked CAN_BE_BANNED are banned. */
   is_banning: bool,
-  /** Always 0, unknown to the compiler. */
-  zero: u32,
 }
 var<private> view: View;
 
@@ -30,7 +25,7 @@ var<private> view: View;
  * The xor with the unknown zero hides the float operation.
  */
 fn rounded(value: f32) -> f32 {
-  return bitcast<f32>(bitcast<u32>(value) ^ view.zero);
+  return bitcast<f32>(bitcast<u32>(value) ^ view.options.zero);
 }
 
 fn is_fault(bits: u32) -> bool {
@@ -62,9 +57,9 @@ fn key_at(id: u32) -> u32 {
   var logit = rounded(bitcast<f32>(bits) + bitcast<f32>(adjustment.bias));
   if (num_seen > 0u) {
     let num_outputs = num_seen - 1u;
-    logit = rounded(logit * select(view.repetition, view.repetition_inverse, logit > 0.0));
-    logit = rounded(logit - rounded(view.frequency * f32(num_outputs)));
-    logit = rounded(logit - select(0.0, view.presence, num_outputs > 0u));
+    logit = rounded(logit * select(view.options.repetition, view.options.repetition_inverse, logit > 0.0));
+    logit = rounded(logit - rounded(view.options.frequency * f32(num_outputs)));
+    logit = rounded(logit - select(0.0, view.options.presence, num_outputs > 0u));
   }
   return key_of(bitcast<u32>(logit));
 }

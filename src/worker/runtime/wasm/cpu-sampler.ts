@@ -2,12 +2,7 @@ import type { StepRow } from '../../../batching/generation/model-runner.ts';
 import { createSampler, type SampledToken } from '../../../batching/sampling/sampling.ts';
 
 /** Samples the rows of one pass on the CPU; logits without a next token fail their own row and no other. */
-export type SampleRows = (
-  logits: Float32Array,
-  rows: readonly StepRow[],
-) => readonly (SampledToken | Error)[];
-
-export function createCpuSampler(vocabSize: number): SampleRows {
+export function createCpuSampler(vocabSize: number) {
   const sampleToken = createSampler(vocabSize);
   const sampleRow = (logits: Float32Array, row: StepRow): SampledToken | Error => {
     const { sampling: params, startPosition, tokenIds, tokenCounts, ban } = row;
@@ -17,6 +12,6 @@ export function createCpuSampler(vocabSize: number): SampleRows {
       return error instanceof Error ? error : new Error(String(error));
     }
   };
-  return (logits, rows) =>
+  return (logits: Float32Array, rows: readonly StepRow[]) =>
     rows.map((row, index) => sampleRow(logits.subarray(index * vocabSize, (index + 1) * vocabSize), row));
 }

@@ -153,9 +153,9 @@ describe('WasmBackend on Storyteller', () => {
   it("gives the same logits for a prompt behind another sequence's prefix", async () => {
     const { promptTokenIds } = reference.longPrompt;
     await prefill([...promptTokenIds.slice(0, 50), 7, 8, 9]);
-    backend.copyStagingTo([2]);
+    backend.copyRows('staging', 'slots', [[0, 2]]);
     await prefill([1, 2, 3]);
-    backend.copyToStaging(2);
+    backend.copyRows('slots', 'staging', [[2, 0]]);
     const logits = await prefill(promptTokenIds.slice(50), 50);
     expect(largestDifference(logits, reference.longPrompt)).toBeLessThan(1e-3);
   });
@@ -165,9 +165,9 @@ describe('WasmBackend on Storyteller', () => {
     if (!a) throw new Error('The fixture has no prompts.');
     const generated: [number[], number[]] = [[], []];
     generated[0].push(argmax(await prefill(a.promptTokenIds)));
-    backend.copyStagingTo([3]);
+    backend.copyRows('staging', 'slots', [[0, 3]]);
     generated[1].push(argmax(await prefill(b.promptTokenIds)));
-    backend.copyStagingTo([1]);
+    backend.copyRows('staging', 'slots', [[0, 1]]);
     let slotOfA = 3;
     for (let step = 1; step < 32; step++) {
       if (step === 8) {

@@ -4,7 +4,7 @@ import type { SlotTransfer, StepRow } from '../../../batching/generation/model-r
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
-import { createCpuSampler, type SampleRows } from './cpu-sampler.ts';
+import { createCpuSampler } from './cpu-sampler.ts';
 import {
   logitTokensOf,
   maxScoredTokensOf,
@@ -13,6 +13,7 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type PackedModel,
+  type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
@@ -41,13 +42,12 @@ export class WasmBackend implements ModelBackend {
   readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #config: ModelConfig;
-  readonly #sampleRows: SampleRows;
+  readonly #sampleRows: ReturnType<typeof createCpuSampler>;
   #logits: Float32Array = new Float32Array();
   #sampledIds: Int32Array = new Int32Array();
   #capacity = 0;
   #yieldedAtMs = 0;
-  #slots: KvArrays = [];
-  #staging: KvArrays = [];
+  readonly #rows: Record<ForwardTarget, KvArrays> = { slots: [], staging: [] };
 
   static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
@@ -92,19 +92,23 @@ export class WasmBackend implements ModelBackend {
   resize({ numSlots, numStagingRows, capacity }: KvShape): void {
     const oldCapacity = this.#capacity;
     this.#capacity = capacity;
-    this.#slots = this.#resized(this.#slots, numSlots, oldCapacity);
-    this.#staging = this.#resized(this.#staging, numStagingRows, oldCapacity);
+    this.#rows.slots = this.#resized(this.#rows.slots, numSlots, oldCapacity);
+    this.#rows.staging = this.#resized(this.#rows.staging, numStagingRows, oldCapacity);
   }
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     const startedAtMs = performance.now();
-    const arrays = input.target === 'staging' ? this.#staging : this.#slots;
+    const arrays = this.#rows[input.target];
     const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
     for (let layer = 0; layer < this.#config.numLayers; layer++) {
       const added = floatsOf(outputs, GRAPH_IO.added(layer));
       this.#append(added, input, arrays.slice(2 * layer, 2 * layer + 2));
     }
-    await this.#yieldWhenDue();
+    // A CPU run settles in microtasks, which never let a message in.
+    if (performance.now() - this.#yieldedAtMs >= MAX_BUSY_MS) {
+      await yieldToHost();
+      this.#yieldedAtMs = performance.now();
+    }
     this.#logits = floatsOf(outputs, GRAPH_IO.logits);
     return { runMs: performance.now() - startedAtMs };
   }
@@ -123,36 +127,21 @@ export class WasmBackend implements ModelBackend {
     return Promise.resolve(this.#logits);
   }
 
-  copyStagingTo(slots: readonly number[]): void {
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
     const length = this.#rowLength;
-    for (const [i, staging] of this.#staging.entries()) {
-      for (const [row, slot] of slots.entries()) {
-        this.#slots[i]?.set(staging.subarray(row * length, (row + 1) * length), slot * length);
+    for (const [i, source] of this.#rows[from].entries()) {
+      for (const [row, copy] of rows) {
+        this.#rows[to][i]?.set(source.subarray(row * length, (row + 1) * length), copy * length);
       }
     }
   }
 
-  copyToStaging(slot: number): void {
-    const length = this.#rowLength;
-    for (const [i, array] of this.#slots.entries()) {
-      this.#staging[i]?.set(array.subarray(slot * length, (slot + 1) * length));
-    }
-  }
-
   transfer({ from, to }: SlotTransfer): void {
-    const length = this.#rowLength;
-    for (const array of this.#slots) array.copyWithin(to * length, from * length, (from + 1) * length);
+    this.copyRows('slots', 'slots', [[from, to]]);
   }
 
   release(): Promise<void> {
     return ortMutex.run(() => this.#session.release());
-  }
-
-  /** A CPU run settles in microtasks, which never let a message in. */
-  async #yieldWhenDue(): Promise<void> {
-    if (performance.now() - this.#yieldedAtMs < MAX_BUSY_MS) return;
-    await yieldToHost();
-    this.#yieldedAtMs = performance.now();
   }
 
   get #rowLength(): number {

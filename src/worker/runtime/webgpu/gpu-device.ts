@@ -1,5 +1,5 @@
 import { NoWebGpuAdapterError, RungUnavailableError, StepHangError } from '../../protocol/errors/runtime.ts';
-import { orHang } from '../or-hang.ts';
+import { orHang } from '../step-watchdog.ts';
 
 export interface GpuDevice {
   readonly device: GPUDevice;
@@ -28,11 +28,10 @@ const RAISED_LIMITS = [
 /**
  * Requests a device of our own: a device that onnxruntime-web creates is destroyed with its last session.
  *
- * @param precision Which precision the device has to support; left out, fp16 where the adapter offers it.
  * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter, or does not answer.
  * @throws RungUnavailableError where the adapter lacks fp16 that was asked for, or refuses a device.
  */
-export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<GpuDevice> {
+export async function requestGpuDevice(precision: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
   if (!gpu) throw NoWebGpuAdapterError.because('this browser does not offer navigator.gpu');
@@ -40,7 +39,7 @@ export async function requestGpuDevice(precision?: 'fp16' | 'fp32'): Promise<Gpu
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError('This GPU adapter does not offer shader-f16');
-  const device = await requestFrom(adapter, precision === 'fp32' ? [] : chooseFeatures(adapter));
+  const device = await requestFrom(adapter, precision === 'fp16' ? ['shader-f16'] : []);
   return {
     device,
     adapterName: describeAdapter(adapter.info),
@@ -58,6 +57,11 @@ async function requestAdapter(gpu: GPU): Promise<GPUAdapter | null> {
   }
 }
 
+/**
+ * @param requiredFeatures Never `subgroups`. With it onnxruntime-web 1.30 prefills 32 tokens or more with a shader that gives
+ * wrong logits and no error in two cases: on subgroups of less than 8 lanes, and on Dawn with Vulkan (seen in Chromium 156),
+ * which does not zero a variable that is declared in a loop.
+ */
 async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName[]): Promise<GPUDevice> {
   const requiredLimits = Object.fromEntries(RAISED_LIMITS.map((name) => [name, adapter.limits[name]]));
   try {
@@ -65,15 +69,6 @@ async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName
   } catch (cause) {
     throw new RungUnavailableError(`This GPU adapter gave no device (${String(cause)})`, { cause });
   }
-}
-
-/**
- * Never `subgroups`. With it onnxruntime-web 1.30 prefills 32 tokens or more with a shader that gives wrong logits and no
- * error in two cases: on subgroups of less than 8 lanes, and on Dawn with Vulkan (seen in Chromium 156), which does not
- * zero a variable that is declared in a loop.
- */
-function chooseFeatures(adapter: GPUAdapter): GPUFeatureName[] {
-  return adapter.features.has('shader-f16') ? ['shader-f16'] : [];
 }
 
 function describeAdapter({ vendor, architecture, device, description }: GPUAdapterInfo): string {

@@ -1,13 +1,7 @@
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { KvShape } from '../../../batching/generation/kv-memory.ts';
-import type { ForwardTarget } from '../model-backend.ts';
+import type { ForwardTarget, RowCopy } from '../model-backend.ts';
 import { TENSOR_USAGE } from './gpu-flags.ts';
-
-/** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
-interface RowBuffers {
-  numRows: number;
-  buffers: readonly GPUBuffer[];
-}
 
 /**
  * K/V of all layers in GPU buffers. The first n slots are one decode batch. Prompts are prefilled in staging rows, since
@@ -17,11 +11,9 @@ export class GpuKvCache {
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly bytesPerElement: number;
-  #capacity = 0;
-  readonly #rows: Readonly<Record<ForwardTarget, RowBuffers>> = {
-    slots: { numRows: 0, buffers: [] },
-    staging: { numRows: 0, buffers: [] },
-  };
+  #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
+  /** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
+  readonly #buffers: Record<ForwardTarget, readonly GPUBuffer[]> = { slots: [], staging: [] };
   /** WebGPU refuses a copy within one buffer, so a moved row goes through this one. */
   #transit: GPUBuffer | undefined;
 
@@ -31,57 +23,42 @@ export class GpuKvCache {
     this.bytesPerElement = bytesPerElement;
   }
 
-  get numSlots(): number {
-    return this.#rows.slots.numRows;
-  }
-
-  get capacity(): number {
-    return this.#capacity;
+  get shape(): KvShape {
+    return this.#shape;
   }
 
   buffers(target: ForwardTarget): readonly GPUBuffer[] {
-    return this.#rows[target].buffers;
+    return this.#buffers[target];
   }
 
   /** Keeps what fits. @returns Whether buffers changed. */
-  resize({ numSlots, numStagingRows, capacity }: KvShape): boolean {
-    const oldCapacity = this.#capacity;
-    this.#capacity = capacity;
-    const hasNewSlots = this.#resizeRows(this.#rows.slots, numSlots, oldCapacity);
-    const hasNewStaging = this.#resizeRows(this.#rows.staging, numStagingRows, oldCapacity);
-    if (capacity !== oldCapacity) {
+  resize(shape: KvShape): boolean {
+    const old = this.#shape;
+    this.#shape = shape;
+    const hasNewSlots = this.#resizeRows('slots', old.numSlots, shape.numSlots, old.capacity);
+    const hasNewStaging = this.#resizeRows('staging', old.numStagingRows, shape.numStagingRows, old.capacity);
+    if (shape.capacity !== old.capacity) {
       this.#transit?.destroy();
       this.#transit = this.#createRows(1);
     }
     return hasNewSlots || hasNewStaging;
   }
 
-  /** Copies staging row i into `slots[i]`. */
-  copyStagingTo(slots: readonly number[]): void {
-    const rowBytes = this.#rowBytes;
-    this.#forEachPair('staging', 'slots', (encoder, source, target) => {
-      for (const [row, slot] of slots.entries()) {
-        encoder.copyBufferToBuffer(source, row * rowBytes, target, slot * rowBytes, rowBytes);
-      }
-    });
-  }
-
-  /** Copies a slot into the first staging row. */
-  copyToStaging(slot: number): void {
-    const rowBytes = this.#rowBytes;
-    this.#forEachPair('slots', 'staging', (encoder, source, target) => {
-      encoder.copyBufferToBuffer(source, slot * rowBytes, target, 0, rowBytes);
-    });
-  }
-
-  copySlot(from: number, to: number): void {
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
     const rowBytes = this.#rowBytes;
     const transit = this.#transit;
-    if (!transit) return;
-    this.#forEachPair('slots', 'slots', (encoder, slots) => {
-      encoder.copyBufferToBuffer(slots, from * rowBytes, transit, 0, rowBytes);
-      encoder.copyBufferToBuffer(transit, 0, slots, to * rowBytes, rowBytes);
-    });
+    const encoder = this.#device.createCommandEncoder();
+    for (const [index, source] of this.buffers(from).entries()) {
+      const target = this.buffers(to)[index];
+      if (!target || !transit) continue;
+      for (const [row, copy] of rows) {
+        if (source === target) {
+          encoder.copyBufferToBuffer(source, row * rowBytes, transit, 0, rowBytes);
+          encoder.copyBufferToBuffer(transit, 0, target, copy * rowBytes, rowBytes);
+        } else encoder.copyBufferToBuffer(source, row * rowBytes, target, copy * rowBytes, rowBytes);
+      }
+    }
+    this.#device.queue.submit([encoder.finish()]);
   }
 
   destroy(): void {
@@ -90,7 +67,7 @@ export class GpuKvCache {
   }
 
   get #rowBytes(): number {
-    return this.#config.numKvHeads * this.#stripBytes(this.#capacity);
+    return this.#config.numKvHeads * this.#stripBytes(this.#shape.capacity);
   }
 
   /** Bytes of one head of one row. */
@@ -99,17 +76,16 @@ export class GpuKvCache {
   }
 
   /** One buffer after the other, so that no more than one is in memory twice. */
-  #resizeRows(rows: RowBuffers, numRows: number, oldCapacity: number): boolean {
-    if (numRows === rows.numRows && this.#capacity === oldCapacity) return false;
-    const numKept = Math.min(numRows, rows.numRows);
-    rows.buffers = Array.from({ length: 2 * this.#config.numLayers }, (_, index) => {
-      const old = rows.buffers[index];
+  #resizeRows(target: ForwardTarget, oldRows: number, numRows: number, oldCapacity: number): boolean {
+    if (numRows === oldRows && this.#shape.capacity === oldCapacity) return false;
+    const oldBuffers = this.#buffers[target];
+    this.#buffers[target] = Array.from({ length: 2 * this.#config.numLayers }, (_, index) => {
+      const old = oldBuffers[index];
       const renewed = this.#createRows(numRows);
-      if (old) this.#copyStrips(old, renewed, numKept, oldCapacity);
+      if (old) this.#copyStrips(old, renewed, Math.min(numRows, oldRows), oldCapacity);
       old?.destroy();
       return renewed;
     });
-    rows.numRows = numRows;
     return true;
   }
 
@@ -122,7 +98,7 @@ export class GpuKvCache {
   /** With another capacity the heads of a row move, so each head is copied by itself. */
   #copyStrips(source: GPUBuffer, target: GPUBuffer, numRows: number, oldCapacity: number): void {
     const oldStrip = this.#stripBytes(oldCapacity);
-    const newStrip = this.#stripBytes(this.#capacity);
+    const newStrip = this.#stripBytes(this.#shape.capacity);
     const numStrips = numRows * this.#config.numKvHeads;
     const encoder = this.#device.createCommandEncoder();
     if (oldStrip === newStrip) encoder.copyBufferToBuffer(source, 0, target, 0, numStrips * newStrip);
@@ -131,20 +107,6 @@ export class GpuKvCache {
         const length = Math.min(oldStrip, newStrip);
         encoder.copyBufferToBuffer(source, strip * oldStrip, target, strip * newStrip, length);
       }
-    this.#device.queue.submit([encoder.finish()]);
-  }
-
-  #forEachPair(
-    from: ForwardTarget,
-    to: ForwardTarget,
-    copy: (encoder: GPUCommandEncoder, source: GPUBuffer, target: GPUBuffer) => void,
-  ): void {
-    const targets = this.buffers(to);
-    const encoder = this.#device.createCommandEncoder();
-    for (const [index, source] of this.buffers(from).entries()) {
-      const target = targets[index];
-      if (target) copy(encoder, source, target);
-    }
     this.#device.queue.submit([encoder.finish()]);
   }
 }

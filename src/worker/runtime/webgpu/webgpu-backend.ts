@@ -13,13 +13,15 @@ import {
   type ForwardTarget,
   type ModelBackend,
   type PackedModel,
+  type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
 import type { GpuDevice } from './gpu-device.ts';
-import { BUFFER_USAGE, MAP_MODE, TENSOR_USAGE } from './gpu-flags.ts';
+import { TENSOR_USAGE } from './gpu-flags.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { GpuSampler, type SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
-import { orHang } from '../or-hang.ts';
+import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
+import { orHang } from '../step-watchdog.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 
 interface WebGpuBackendOptions extends PackedModel {
@@ -46,10 +48,7 @@ const LOSS_GRACE_MS = 100;
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
 /** K/V tensors by the names of the graph's inputs and outputs. */
-interface KvTensors {
-  readonly feeds: Readonly<Record<string, Tensor>>;
-  readonly fetches: Readonly<Record<string, Tensor>>;
-}
+type KvTensors = Readonly<Record<'feeds' | 'fetches', Readonly<Record<string, Tensor>>>>;
 
 /**
  * A model on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
@@ -65,6 +64,7 @@ export class WebGpuBackend implements ModelBackend {
   readonly #precision: Precision;
   readonly #cache: GpuKvCache;
   readonly #sampler: GpuSampler;
+  readonly #ring: ReadbackRing;
   readonly #buffers = new Map<string, GPUBuffer>();
   /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
   readonly #kvTensors = new Map<string, KvTensors>();
@@ -110,6 +110,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#precision = packed.precision;
     this.#cache = new GpuKvCache(device, config, BYTES_PER_VALUE[packed.precision]);
     this.#sampler = sampler;
+    this.#ring = new ReadbackRing(device);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failure = promise;
     const fail = (error: Error): void => {
@@ -162,9 +163,7 @@ export class WebGpuBackend implements ModelBackend {
     const startedAtMs = performance.now();
     const inputs = this.#slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
-    const samples = await this.#explained(
-      this.#sampler.sample(target, rows, this.#logits(rows.length), inputs),
-    );
+    const samples = await this.#explained(this.#sampler.sample(rows, this.#logits(rows.length), inputs));
     this.#throwIfDeviceFailed();
     return { samples, readbackMs: performance.now() - startedAtMs };
   }
@@ -177,32 +176,19 @@ export class WebGpuBackend implements ModelBackend {
     return { readbackMs: performance.now() - startedAtMs };
   }
 
-  readLogits(numRows: number): Promise<Float32Array> {
-    return this.#explained(this.#readLogits(numRows));
-  }
-
-  async #readLogits(numRows: number): Promise<Float32Array> {
-    const numBytes = numRows * this.#config.vocabSize * BYTES_PER_FLOAT32;
-    const readback = this.#buffer('readback', numBytes, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
+  async readLogits(numRows: number): Promise<Float32Array> {
     const encoder = this.#device.createCommandEncoder();
-    encoder.copyBufferToBuffer(this.#logits(numRows), 0, readback, 0, numBytes);
+    const readBack = this.#ring.copy(encoder, this.#logits(numRows), numRows * this.#config.vocabSize);
     this.#device.queue.submit([encoder.finish()]);
-    await readback.mapAsync(MAP_MODE.READ, 0, numBytes);
-    const values = new Float32Array(readback.getMappedRange(0, numBytes).slice());
-    readback.unmap();
-    return values;
+    return new Float32Array((await this.#explained(readBack())).buffer);
   }
 
-  copyStagingTo(slots: readonly number[]): void {
-    this.#cache.copyStagingTo(slots);
-  }
-
-  copyToStaging(slot: number): void {
-    this.#cache.copyToStaging(slot);
+  copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    this.#cache.copyRows(from, to, rows);
   }
 
   transfer({ kind, from, to }: SlotTransfer): void {
-    this.#cache.copySlot(from, to);
+    this.#cache.copyRows('slots', 'slots', [[from, to]]);
     if (kind === 'move') this.#sampler.moveSlot(from, to);
   }
 
@@ -211,12 +197,13 @@ export class WebGpuBackend implements ModelBackend {
     await ortMutex.run(() => this.#session.release());
     this.#cache.destroy();
     this.#sampler.destroy();
+    this.#ring.destroy();
     for (const buffer of this.#buffers.values()) buffer.destroy();
     this.#device.destroy();
   }
 
   #logits(numRows: number): GPUBuffer {
-    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32, TENSOR_USAGE);
+    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
   }
 
   #inputTensors(input: ForwardInput, logitTokens: Int32Array): Record<string, Tensor> {
@@ -240,12 +227,12 @@ export class WebGpuBackend implements ModelBackend {
 
   #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
-    const length = target === 'slots' ? this.#cache.numSlots : numValues;
-    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32, TENSOR_USAGE);
+    const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
+    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
   #slotInputs(): SlotInputs {
-    const { numSlots } = this.#cache;
+    const { numSlots } = this.#cache.shape;
     return {
       ids: this.#inputBuffer('slots', GRAPH_IO.ids, numSlots),
       positions: this.#inputBuffer('slots', GRAPH_IO.positions, numSlots),
@@ -266,7 +253,7 @@ export class WebGpuBackend implements ModelBackend {
     const known = this.#kvTensors.get(key);
     if (known) return known;
     const { numLayers, numKvHeads, headSize } = this.#config;
-    const dims = [numRows, numKvHeads, this.#cache.capacity, headSize];
+    const dims = [numRows, numKvHeads, this.#cache.shape.capacity, headSize];
     const buffers = this.#cache.buffers(target);
     // A tensor over the first rows of a larger buffer touches those rows only.
     const named = (names: readonly string[]): Record<string, Tensor> =>
@@ -282,12 +269,12 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   /** A persistent buffer, replaced where it is too small. */
-  #buffer(name: string, numBytes: number, usage: GPUBufferUsageFlags): GPUBuffer {
+  #buffer(name: string, numBytes: number): GPUBuffer {
     const known = this.#buffers.get(name);
     if (known && known.size >= numBytes) return known;
     known?.destroy();
     const size = Math.ceil(numBytes / BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT;
-    const buffer = this.#device.createBuffer({ size, usage });
+    const buffer = this.#device.createBuffer({ size, usage: TENSOR_USAGE });
     this.#buffers.set(name, buffer);
     return buffer;
   }

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
-import { bytesIn, joinRanges, missingRanges, splitRanges } from './byte-ranges.ts';
+import { bytesIn, joinRanges, missingRanges, splitRanges, type ByteRange } from './byte-ranges.ts';
 
 const LENGTH = 40;
 

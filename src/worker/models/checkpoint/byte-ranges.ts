@@ -1,4 +1,8 @@
-import type { ByteRange } from '../checkpoint/checkpoint.ts';
+/** Bytes of a file, `end` exclusive. */
+export interface ByteRange {
+  readonly begin: number;
+  readonly end: number;
+}
 
 /** The same bytes in order, without overlaps, adjacent or empty ranges. */
 export function joinRanges(ranges: readonly ByteRange[]): readonly ByteRange[] {
@@ -17,19 +21,16 @@ export function missingRanges(
   wanted: readonly ByteRange[],
   present: readonly ByteRange[],
 ): readonly ByteRange[] {
-  const there = joinRanges(present);
-  return joinRanges(wanted).flatMap((range) => {
-    const missing: ByteRange[] = [];
-    let { begin } = range;
-    for (const known of there) {
-      if (known.end <= begin) continue;
-      if (known.begin >= range.end) break;
-      if (known.begin > begin) missing.push({ begin, end: known.begin });
-      begin = known.end;
-    }
-    if (begin < range.end) missing.push({ begin, end: range.end });
-    return missing;
-  });
+  return joinRanges(present).reduce(without, joinRanges(wanted));
+}
+
+function without(ranges: readonly ByteRange[], hole: ByteRange): readonly ByteRange[] {
+  return ranges
+    .flatMap(({ begin, end }) => [
+      { begin, end: Math.min(end, hole.begin) },
+      { begin: Math.max(begin, hole.end), end },
+    ])
+    .filter(({ begin, end }) => begin < end);
 }
 
 /** Pieces of at most `maxBytes`, in the same order. */

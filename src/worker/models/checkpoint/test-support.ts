@@ -1,0 +1,33 @@
+import { isSplitByRows } from '../model-config.ts';
+import type { Checkpoint } from './checkpoint.ts';
+import { SLICE_BYTES } from './convert-weights.ts';
+import type { PackedLayout } from './packed-weights.ts';
+
+/**
+ * RMS of the error of a quantised tensor over RMS of its values, where these are uniform, as in the generated checkpoints of
+ * the tests. `quantise.test.ts` measures it.
+ */
+export const QUANTISATION_ERROR = { q8: 0.004, q4: 0.068, float16: 0, float32: 0 } as const;
+
+/**
+ * Errors of tensors are independent, so their squares add up. Sharp attention multiplies them: by 2.2 in the generated
+ * checkpoints of the tests.
+ */
+const ERROR_GROWTH = 3;
+
+/** Upper bound that quantisation puts on RMS of the logits' error over RMS of the logits; 0 without quantisation. */
+export function logitsErrorBound({ tensors }: PackedLayout): number {
+  return ERROR_GROWTH * Math.hypot(...tensors.map(({ encoding }) => QUANTISATION_ERROR[encoding]));
+}
+
+/** The most that conversion and loading have in JavaScript's memory at once, in bytes. */
+export function peakHeapOf(checkpoint: Checkpoint, layout: PackedLayout): number {
+  const whileConverting = layout.tensors.map(({ name, role, length, scales }) => {
+    if (isSplitByRows({ role })) return 4 * SLICE_BYTES;
+    const { begin = 0, end = 0 } = checkpoint.tensors.get(name) ?? {};
+    // Read, widened and packed.
+    return 3 * (end - begin) + length + (scales?.length ?? 0);
+  });
+  const whileLoading = layout.tensors.map(({ length }) => length);
+  return Math.max(...whileConverting, ...whileLoading);
+}
