@@ -10,7 +10,6 @@ import { FakeClock } from '../fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import { GREEDY } from './request.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import {
   createKvCacheLimits,
@@ -923,24 +922,6 @@ describe('rejects', () => {
       'Expected `promptTokenIds.length` to be an integer >= 1 and <= 63, got `0`',
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
-    ['less than no token', { maxNewTokens: -1 }, 'Expected `maxNewTokens` to be an integer >= 0, got `-1`'],
-    ['a bad priority', { priority: 0.5 }, 'Expected `priority` to be an integer >= -100 and <= 100'],
-    [
-      'a bad temperature',
-      { sampling: { ...GREEDY, temperature: NaN } },
-      'Expected `temperature` to be a finite number >= 0',
-    ],
-    ['a bad topK', { sampling: { ...GREEDY, topK: -1 } }, 'Expected `topK` to be an integer >= 0'],
-    [
-      'a bad topP',
-      { sampling: { ...GREEDY, topP: 0 } },
-      'Expected `topP` to be a finite number > 0 and <= 1',
-    ],
-    [
-      'a bad seed',
-      { sampling: { ...GREEDY, seed: 2 ** 32 } },
-      'Expected `seed` to be an integer >= 0 and <= 4294967295',
-    ],
   ])('%s', (_, request, message) => {
     const { submit, engine } = createEngine();
     expect(() => submit('a', request)).toThrow(InvalidOptionError);
