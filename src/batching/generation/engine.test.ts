@@ -922,6 +922,7 @@ describe('rejects', () => {
       'Expected `promptTokenIds.length` to be an integer >= 1 and <= 63, got `0`',
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
+    ['less than no token', { maxNewTokens: -1 }, 'Expected `maxNewTokens` to be an integer >= 0, got `-1`'],
   ])('%s', (_, request, message) => {
     const { submit, engine } = createEngine();
     expect(() => submit('a', request)).toThrow(InvalidOptionError);

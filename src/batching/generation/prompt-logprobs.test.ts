@@ -148,6 +148,7 @@ describe('a request for no token', () => {
   it.each([
     ['a prompt beyond the context', { promptLength: 65, maxNewTokens: 0 }],
     ['a prompt without room for a token that is asked for', { promptLength: 64, maxNewTokens: 1 }],
+    ['less than no token', { maxNewTokens: -1 }],
     ['tokens that were generated before', { maxNewTokens: 0, resumedTokenIds: [1] }],
   ])('is refused with %s', (_, request) => {
     const { submit } = createEngine();

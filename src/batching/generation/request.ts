@@ -49,6 +49,7 @@ export function checkRequest(
   { promptTokenIds, resumedTokenIds = [], maxNewTokens }: GenerationRequest,
   contextLength: number,
 ): void {
+  integerIn({ from: 0 })('maxNewTokens', maxNewTokens);
   const maxPrompt = contextLength - Math.min(1, maxNewTokens);
   integerIn({ from: 1, to: maxPrompt })('promptTokenIds.length', promptTokenIds.length);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
