@@ -72,18 +72,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+type OffByDefault = 'batchSizeFn' | 'onBatch';
+
 /** Validated options with defaults. */
-export interface ResolvedBatchOptions<Item> {
-  readonly maxBatchSize: number;
-  readonly batchWaitTimeoutMs: number;
-  readonly maxConcurrentBatches: number;
-  readonly maxQueuedRequests: number;
-  readonly batchSizeFn: ((items: readonly Item[]) => number) | undefined;
-  readonly allowSmallBatch: boolean;
-  readonly strideMs: number;
-  readonly clock: Clock;
-  readonly onBatch: ((event: BatchEvent) => void) | undefined;
-}
+export type ResolvedBatchOptions<Item> = Required<Omit<BatchOptions<Item>, OffByDefault>> & {
+  readonly [Name in OffByDefault]: BatchOptions<Item>[Name];
+};
 
 export function resolveBatchOptions<Item>(options: BatchOptions<Item>): ResolvedBatchOptions<Item> {
   const {

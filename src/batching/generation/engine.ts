@@ -74,10 +74,6 @@ export class Engine {
     return this.#scheduler.numWaiting;
   }
 
-  get numSlotsInUse(): number {
-    return this.#scheduler.numSlotsInUse;
-  }
-
   get kvUsage(): KvUsage {
     return this.#scheduler.kvUsage;
   }
@@ -93,18 +89,11 @@ export class Engine {
   }
 
   /**
-   * Accepts a request. The loop looks at it in a microtask, so that requests submitted in one turn can start as one batch.
-   *
-   * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
-   */
-  submit(request: GenerationRequest): void {
-    this.submitAll([request]);
-  }
-
-  /**
-   * Accepts all requests of one turn, or none; throws like `submit`.
+   * Accepts all requests, or none. The loop looks at them in a microtask, so that requests submitted in one turn can start as
+   * one batch.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
+   * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
@@ -119,12 +108,7 @@ export class Engine {
     this.#wake();
   }
 
-  /** Ends a request at once; false if it neither waits nor runs. */
-  abort(id: RequestId, reason?: unknown): boolean {
-    return this.abortAll([id], reason);
-  }
-
-  /** Ends the requests that wait or run, in one event; false if none does. */
+  /** Ends the requests that wait or run, at once and in one event; false if none does. */
   abortAll(ids: readonly RequestId[], reason?: unknown): boolean {
     return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
   }

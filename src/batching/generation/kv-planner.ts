@@ -96,9 +96,7 @@ export class KvPlanner {
   findReusable(sequence: Sequence): CachedPrefix | undefined {
     if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
     const { prefillTokenIds } = sequence;
-    const live = this.#state.decoding.map(
-      ({ slot, computedTokenIds }) => [slot, computedTokenIds] as const,
-    );
+    const live = this.#state.decoding.map(({ slot, computedTokenIds }) => [slot, computedTokenIds] as const);
     const found = longestOf([...this.#prefixes.rows, ...live], prefillTokenIds);
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
     // The last token is always computed: the next one is sampled from its logits.

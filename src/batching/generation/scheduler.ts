@@ -35,7 +35,7 @@ export interface Progress {
 
 /**
  * Decides which sequences run in the next step. Synchronous and total: `schedule` and `update` alternate, and `end` may
- * follow `update`. `add`, `abort` and `configure` may come at any time, also while a step runs.
+ * follow `update`. `addAll`, `abort` and `configure` may come at any time, also while a step runs.
  */
 export class Scheduler {
   readonly #state: SchedulerState;
@@ -62,10 +62,6 @@ export class Scheduler {
 
   get numRunning(): number {
     return this.#state.numRunning;
-  }
-
-  get numSlotsInUse(): number {
-    return new Set(this.#state.running.map(({ slot }) => slot)).size;
   }
 
   get kvUsage(): KvUsage {
@@ -99,13 +95,8 @@ export class Scheduler {
     });
   }
 
-  /** `nowMs` never runs backwards: the queue is kept in order of arrival. */
-  add(request: GenerationRequest, nowMs: number): void {
-    this.addAll([request], nowMs);
-  }
-
   /**
-   * Takes in all requests of one turn, or none.
+   * Takes in all requests of one turn, or none. `nowMs` never runs backwards: the queue is kept in order of arrival.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
    * @throws KvBudgetError, BackPressureError, InvalidOptionError.

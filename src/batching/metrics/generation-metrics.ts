@@ -55,7 +55,10 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
   const { counter, gauge, histogram, seconds } = unlabelled(registry);
   const promptTokens = counter('prompt_tokens_total', 'Prompt tokens accepted.');
   const generationTokens = counter('generation_tokens_total', 'Output tokens.');
-  const prefixQueries = counter('prefix_cache_queries_total', 'Tokens looked up in the K/V rows of other sequences.');
+  const prefixQueries = counter(
+    'prefix_cache_queries_total',
+    'Tokens looked up in the K/V rows of other sequences.',
+  );
   const prefixHits = counter('prefix_cache_hits_total', 'Of these, tokens whose K/V was reused.');
   const stepTokens = histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS);
   const running = gauge('num_requests_running', 'Requests in the batch.');
@@ -66,12 +69,18 @@ export function createGenerationMetrics(registry: MetricsRegistry, deployment: s
   );
   const ttft = seconds('time_to_first_token', 'Received to first token.', TTFT_SECONDS);
   const itl = seconds('inter_token_latency', 'Between two tokens of a sequence.', TOKEN_SECONDS);
-  const tpot = seconds('request_time_per_output_token', 'Mean between the tokens of a request.', TOKEN_SECONDS);
+  const tpot = seconds(
+    'request_time_per_output_token',
+    'Mean between the tokens of a request.',
+    TOKEN_SECONDS,
+  );
   const e2e = seconds('e2e_request_latency', 'Received to finished.', REQUEST_SECONDS);
   const queueTime = seconds('request_queue_time', 'Received to first scheduled.', REQUEST_SECONDS);
   const prefill = seconds('request_prefill_time', 'First scheduled to first token.', REQUEST_SECONDS);
   const decode = seconds('request_decode_time', 'First token to finished.', REQUEST_SECONDS);
-  const ended = registry.counter('vllm:request_success_total', 'Requests ended, by why.', ['finished_reason']);
+  const ended = registry.counter('vllm:request_success_total', 'Requests ended, by why.', [
+    'finished_reason',
+  ]);
   const rejected = registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
     'deployment',
     'code',
