@@ -1,6 +1,6 @@
 import type { AbortSignal } from '../abort-signal.ts';
 import { Alarm } from '../alarm.ts';
-import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import type { BatchControls, BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
 import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
@@ -20,7 +20,7 @@ type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
  * The core of `batch` and `batchStream`: a queue, the batch being formed at its front, and the execution slots.
  * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
  */
-export class Batcher<Item, To> implements CallHolder {
+export class Batcher<Item, To> implements BatchControls, CallHolder {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
   readonly #queue: CallQueue<Item, To>;
