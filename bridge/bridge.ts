@@ -11,50 +11,40 @@ import {
   TOKEN_PATH,
 } from '../src/worker/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
-import { answerPreflight, allowOrigin, isPreflight } from './http/cross-origin.ts';
-import { Exchange } from './http/exchange.ts';
-import { Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
+import { Exchange, untilAborted } from './http/exchange.ts';
+import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
-import { invalidUrl, urlOf } from './http/request-url.ts';
-import { findRoute, getRoute, handleOf, type Handle, type Route, type RouteMatch } from './http/router.ts';
+import {
+  findRoute,
+  getRoute,
+  handleOf,
+  invalidUrl,
+  urlOf,
+  type Route,
+  type RouteMatch,
+} from './http/router.ts';
 import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
-import {
-  healthRoute,
-  metricsRoute,
-  modelRoutes,
-  probeRoutes,
-  routesRoute,
-  tabOutage,
-  versionRoute,
-} from './routes/service.ts';
+import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
-import { untilAborted } from './http/until-aborted.ts';
-import type { OwnBrowser } from './tabs/own-browser.ts';
-import { TabLink } from './tabs/tab-link.ts';
-import { TabSockets } from './tabs/tab-sockets.ts';
+import type { CommandLineOptions } from './options.ts';
+import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
+import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
+import type { UpstreamOptions } from './upstream/upstream-client.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
-import type { UpstreamOptions } from './upstream/upstream-options.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
-export interface BridgeOptions {
-  /** The name or address that the server listens on. */
-  readonly host: string;
-  /** Where the user can open a tab. */
-  readonly url: () => string;
-  /** Origins of other pages that may send requests. */
-  readonly allowedOrigins?: readonly string[];
-  /** Whether clients may choose the `priority` of their requests. */
-  readonly allowsPriority?: boolean;
-  /** How long a request waits for a tab after the last one closed, in ms; 10 s by default. */
-  readonly graceMs?: number;
-  /** Origins that models come from. The first is the hub of every page and of `serve.loadModel`; huggingface.co by default. */
-  readonly hub?: readonly string[];
+export interface BridgeOptions
+  extends
+    Pick<CommandLineOptions, 'host'>,
+    Partial<Pick<CommandLineOptions, 'allowedOrigins' | 'allowsPriority' | 'hub'>>,
+    Pick<TabLinkOptions, 'url'>,
+    Partial<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
   readonly log?: (entry: LogEntry) => void;
@@ -116,7 +106,7 @@ export class Bridge {
     this.#allowsPriority = allowsPriority;
     this.#tabs = new TabLink({ url, graceMs, hub });
     this.serve = this.#tabs.serve;
-    const isServed = (): boolean => this.#tabs.isServed && !this.#refusal;
+    const sendToken = (exchange: Exchange): void => exchange.send(200, PLAIN_TEXT, this.#sockets.token);
     this.#routes = [
       ...(upstream ? upstreamRoutes(upstream) : []),
       generateRoute(this.serve),
@@ -124,14 +114,14 @@ export class Bridge {
       housePriceRoute(this.serve),
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
-      ...modelRoutes(this.serve),
       ...tokenRoutes(this.serve),
-      metricsRoute(this.serve, isServed, () => this.#metrics.toText()),
-      healthRoute(this.serve, isServed),
-      ...probeRoutes(upstream ? () => probeUpstream(upstream) : tabOutage(this.serve, isServed)),
-      routesRoute(this.serve),
-      versionRoute(),
-      this.#tokenRoute(),
+      ...serviceRoutes({
+        serve: this.serve,
+        isServed: () => this.#tabs.isServed && !this.#refusal,
+        probe: upstream && (() => probeUpstream(upstream)),
+        ownMetrics: () => this.#metrics.toText(),
+      }),
+      { ...getRoute(BRIDGE_FOLDER + TOKEN_PATH, sendToken), isPageOnly: true },
     ];
   }
 
@@ -161,7 +151,11 @@ export class Bridge {
    * 503. Resolves when the last answer was sent, or its client took too long.
    */
   async drain(graceMs: number, clock: Clock = systemClock): Promise<void> {
-    this.#refusal ??= HttpError.stopping(Math.max(1, Math.ceil(graceMs / 1000)));
+    const retryAfterSeconds = Math.max(1, Math.ceil(graceMs / 1000));
+    this.#refusal ??= new HttpError(503, `The server is stopping: ask again in ${retryAfterSeconds} s.`, {
+      code: 'SERVER_STOPPING',
+      headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
+    });
     for (const { response } of this.#exchanges) if (!response.headersSent) closeAfter(response);
     await this.#idleWithin(graceMs, clock);
     for (const exchange of this.#exchanges) exchange.abort(this.#refusal);
@@ -216,8 +210,7 @@ export class Bridge {
       const { method = '' } = request;
       const status = statusOf(response, reason);
       const durationMs = systemClock.now() - startedAtMs;
-      const route = match?.route.path ?? 'none';
-      this.#metrics.end({ route, method, status, durationMs });
+      this.#metrics.end(match?.route.path ?? 'none', { method, status, durationMs });
       this.#log({
         time: new Date().toISOString(),
         requestId,
@@ -241,10 +234,7 @@ export class Bridge {
     if (origin !== undefined) allowOrigin(exchange, origin);
     if (!url) throw invalidUrl(request);
     if (!route) throw HttpError.notFound(url.pathname);
-    if (origin !== undefined && isPreflight(request)) {
-      answerPreflight(exchange);
-      return;
-    }
+    if (origin !== undefined && answerPreflight(exchange)) return;
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
     const answerUntilAborted = (): Promise<void> => untilAborted(answer(), exchange.signal);
@@ -253,7 +243,10 @@ export class Bridge {
 
   async #work(answer: () => Promise<void>): Promise<void> {
     if (this.#refusal) throw this.#refusal;
-    if (this.#numOngoing >= MAX_ONGOING) throw tooMany();
+    if (this.#numOngoing >= MAX_ONGOING) {
+      const message = `${MAX_ONGOING} requests are running already: ask again when some have ended.`;
+      throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
+    }
     this.#numOngoing += 1;
     try {
       await answer();
@@ -270,11 +263,6 @@ export class Bridge {
     await promise;
     cancelTimer();
   }
-
-  #tokenRoute(): Route {
-    const send: Handle = (exchange) => exchange.send(200, 'text/plain; charset=utf-8', this.#sockets.token);
-    return { ...getRoute(BRIDGE_FOLDER + TOKEN_PATH, send), isPageOnly: true };
-  }
 }
 
 /** The client's next request opens a new connection, which may reach another server. */
@@ -286,11 +274,4 @@ function closeAfter(response: ServerResponse): void {
 function statusOf({ writableFinished, statusCode }: ServerResponse, reason: unknown): number {
   if (writableFinished) return statusCode;
   return reason === undefined ? 499 : toHttpError(reason).status;
-}
-
-function tooMany(): HttpError {
-  return new HttpError(429, `${MAX_ONGOING} requests are running already: ask again when some have ended.`, {
-    code: 'TOO_MANY_REQUESTS',
-    headers: { 'Retry-After': '1' },
-  });
 }

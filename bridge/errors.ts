@@ -7,16 +7,11 @@ export type BridgeErrorCode =
   | 'PAGE_NOT_BUILT'
   | 'PORT_IN_USE';
 
-type DescribeFailure = (host: string, port: number) => string;
-
-const unknownName: DescribeFailure = (host) =>
-  `The name ${host} has no address: pass --host with a name or an address of this machine, or leave it out for localhost.`;
-
-const foreignAddress: DescribeFailure = (host) =>
+const foreignAddress = (host: string): string =>
   `${host} is not an address of this machine: pass --host with one of its own, 0.0.0.0 for all of them, or leave it out for localhost.`;
 
 /** By the code of the system's error. */
-const LISTEN_FAILURES: Readonly<Record<string, DescribeFailure>> = {
+const LISTEN_FAILURES: Readonly<Record<string, (host: string, port: number) => string>> = {
   EACCES: (host, port) =>
     `This user may not listen on port ${port} of ${host}: pass --port with a number from 1024 on.`,
   EADDRINUSE: (host, port) =>
@@ -27,14 +22,12 @@ const LISTEN_FAILURES: Readonly<Record<string, DescribeFailure>> = {
   EAI_AGAIN: (host) =>
     `The name ${host} could not be looked up, because no name server answered: pass --host with an address, or try again.`,
   EINVAL: foreignAddress,
-  ENOTFOUND: unknownName,
+  ENOTFOUND: (host) =>
+    `The name ${host} has no address: pass --host with a name or an address of this machine, or leave it out for localhost.`,
 };
 
-function otherListenFailure(host: string, port: number, cause: unknown): string {
-  return `Cannot listen on port ${port} of ${host} (${reasonOf(cause)}): pass another --host or --port.`;
-}
-
-function codeOf(error: unknown): string | undefined {
+/** The code of a system's error. */
+export function codeOf(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }
 
@@ -57,27 +50,10 @@ export class BridgeError extends Error {
   /** @param cause What `server.listen` failed with. */
   static cannotListen(host: string, port: number, cause: unknown): BridgeError {
     const reason = codeOf(cause) ?? '';
-    const message = LISTEN_FAILURES[reason]?.(host, port) ?? otherListenFailure(host, port, cause);
+    const message =
+      LISTEN_FAILURES[reason]?.(host, port) ??
+      `Cannot listen on port ${port} of ${host} (${reasonOf(cause)}): pass another --host or --port.`;
     return new BridgeError(reason === 'EADDRINUSE' ? 'PORT_IN_USE' : 'CANNOT_LISTEN', message, cause);
-  }
-
-  static pageNotBuilt(root: string): BridgeError {
-    return new BridgeError(
-      'PAGE_NOT_BUILT',
-      `There is no index.html in ${root}: run \`npm run build\` first.`,
-    );
-  }
-
-  /** @param cause Why no browser was found. */
-  static noBrowser(cause: unknown): BridgeError {
-    const message = `${reasonOf(cause)} Or leave out --headless to use your own browser.`;
-    return new BridgeError('NO_HEADLESS_TAB', message, cause);
-  }
-
-  /** @param cause Why a browser that was found does not stay open. */
-  static noHeadlessTab(cause: unknown): BridgeError {
-    const message = `The headless browser does not stay open (${launchReasonOf(cause)}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
-    return new BridgeError('NO_HEADLESS_TAB', message, cause);
   }
 }
 

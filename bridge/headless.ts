@@ -4,7 +4,7 @@ import { findBrowser } from '../tools/browser/find-browser.ts';
 import { SERVING_ARGUMENTS } from '../tools/browser/launch-arguments.ts';
 import { BridgeError, reasonOf } from './errors.ts';
 import { keepTab, type HeadlessTab, type KeepTabOptions } from './keep-tab.ts';
-import type { OwnBrowser } from './tabs/own-browser.ts';
+import type { OwnBrowser } from './tabs/tab-sockets.ts';
 
 export interface HeadlessOptions extends KeepTabOptions {
   /** Marks the browser as the bridge's own. */
@@ -18,7 +18,8 @@ export interface HeadlessOptions extends KeepTabOptions {
  */
 export async function keepHeadlessTab(url: string, options: HeadlessOptions): Promise<void> {
   const { path } = await findBrowser().catch((error: unknown) => {
-    throw BridgeError.noBrowser(error);
+    const message = `${reasonOf(error)} Or leave out --headless to use your own browser.`;
+    throw new BridgeError('NO_HEADLESS_TAB', message, error);
   });
   await keepTab(() => openTab(path, url, options), options);
 }

@@ -1,3 +1,5 @@
+import { addAbortListener } from 'node:events';
+
 import { systemClock } from '../src/batching/clock.ts';
 import { BridgeError, launchReasonOf } from './errors.ts';
 
@@ -6,12 +8,6 @@ export interface HeadlessTab {
   /** Resolves with the reason when the tab no longer serves. */
   readonly ended: Promise<string>;
   close(): Promise<void>;
-}
-
-interface TabEnd {
-  readonly reason: unknown;
-  /** Undefined if the tab never opened. */
-  readonly openMs: number | undefined;
 }
 
 export interface KeepTabOptions {
@@ -36,32 +32,29 @@ export async function keepTab(
   { signal, tell }: KeepTabOptions,
 ): Promise<void> {
   let hasOpened = false;
-  for (let numFailures = 0; ;) {
-    const { reason, openMs } = await runTab(open, signal);
+  let numFailures = 0;
+  while (!signal.aborted) {
+    let openedAtMs = Infinity;
+    let reason: unknown;
+    try {
+      const tab = await open();
+      openedAtMs = systemClock.now();
+      hasOpened = true;
+      reason = await Promise.race([tab.ended, aborted(signal)]);
+      await tab.close();
+    } catch (error) {
+      reason = error;
+    }
     if (signal.aborted) return;
-    hasOpened ||= openMs !== undefined;
-    numFailures = (openMs ?? 0) >= LASTING_MS ? 1 : numFailures + 1;
+    numFailures = systemClock.now() - openedAtMs >= LASTING_MS ? 1 : numFailures + 1;
+    const why = launchReasonOf(reason);
     // A browser that has never opened the page will not succeed later.
-    if (!hasOpened || numFailures > MAX_FAILURES) throw BridgeError.noHeadlessTab(reason);
-    tell(`The headless browser failed and is started again: ${launchReasonOf(reason)}`);
+    if (!hasOpened || numFailures > MAX_FAILURES) {
+      const message = `The headless browser does not stay open (${why}): set CHROME_PATH to a Chrome or Chromium that does, or leave out --headless to use your own browser.`;
+      throw new BridgeError('NO_HEADLESS_TAB', message, reason);
+    }
+    tell(`The headless browser failed and is started again: ${why}`);
     await pause(FIRST_PAUSE_MS * 2 ** (numFailures - 1), signal);
-    if (signal.aborted) return;
-  }
-}
-
-/** Resolves when the tab has ended, could not be opened, or was closed because the signal aborted. */
-async function runTab(open: () => Promise<HeadlessTab>, signal: AbortSignal): Promise<TabEnd> {
-  let openedAtMs: number | undefined;
-  const openMs = (): number | undefined =>
-    openedAtMs === undefined ? undefined : systemClock.now() - openedAtMs;
-  try {
-    const tab = await open();
-    openedAtMs = systemClock.now();
-    const reason = await Promise.race([tab.ended, aborted(signal)]);
-    await tab.close();
-    return { reason, openMs: openMs() };
-  } catch (reason) {
-    return { reason, openMs: openMs() };
   }
 }
 
@@ -74,7 +67,6 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function aborted(signal: AbortSignal): Promise<string> {
   return new Promise((resolve) => {
-    if (signal.aborted) resolve('');
-    else signal.addEventListener('abort', () => resolve(''), { once: true });
+    addAbortListener(signal, () => resolve(''));
   });
 }

@@ -6,11 +6,11 @@ import { BridgeError } from './errors.ts';
 import { createAccessLog } from './http/access-log.ts';
 import { isLoopbackHost } from './http/loopback.ts';
 import { openBrowser } from './open-browser.ts';
-import { parseOptions, USAGE, type BridgeOptions } from './options.ts';
+import { parseOptions, USAGE } from './options.ts';
 import { startServer, type RunningServer } from './server.ts';
 import { tellState } from './tell-state.ts';
 import { probeUpstream } from './upstream/probe-upstream.ts';
-import type { UpstreamOptions } from './upstream/upstream-options.ts';
+import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
 
@@ -42,7 +42,8 @@ async function main(args: readonly string[]): Promise<void> {
     throw error;
   });
   const stopped = stopOnSignal(bridge, server, options.drainMs);
-  url = pageUrl(server.url, options);
+  // The page reads its backend from its address.
+  url = options.backend === undefined ? server.url : `${server.url}/?backend=${options.backend}`;
   console.log(`Tabserve is at ${url} (Ctrl+C stops it)`);
   if (!isLoopbackHost(options.host))
     console.log(`HTTP clients may also ask ${options.host}, on port ${server.port}`);
@@ -58,11 +59,6 @@ async function main(args: readonly string[]): Promise<void> {
 async function warnOfUpstream(upstream: UpstreamOptions): Promise<void> {
   const problem = await probeUpstream(upstream);
   if (problem !== undefined) console.error(`Warning: ${problem}`);
-}
-
-/** The page reads its backend from its address. */
-function pageUrl(origin: string, { backend }: BridgeOptions): string {
-  return backend === undefined ? origin : `${origin}/?backend=${backend}`;
 }
 
 /** Resolves after `stopped` aborts, when the browser and the server are closed. */

@@ -1,20 +1,16 @@
 import { spawn } from 'node:child_process';
 
-export interface Machine {
-  readonly platform: NodeJS.Platform;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-interface Opener {
-  readonly command: string;
-  readonly args: readonly string[];
-}
+type Machine = Pick<NodeJS.Process, 'platform' | 'env'>;
 
 /** `with-screen`: only if the machine seems to have a screen. */
 export type WhenToOpen = 'with-screen' | 'always';
 
 /** The command that shows `url` to the user; undefined if there is no screen to show it on. */
-export function findOpener(url: string, when: WhenToOpen, { platform, env }: Machine): Opener | undefined {
+export function findOpener(
+  url: string,
+  when: WhenToOpen,
+  { platform, env }: Machine,
+): { readonly command: string; readonly args: readonly string[] } | undefined {
   if (when === 'with-screen' && env['CI']) return undefined;
   if (platform === 'darwin') return { command: 'open', args: [url] };
   // `start` takes its first quoted argument for a window title.

@@ -3,9 +3,10 @@ import { parseArgs } from 'node:util';
 import { BridgeError } from './errors.ts';
 import { LOG_LEVELS, type LogLevel } from './http/access-log.ts';
 import type { WhenToOpen } from './open-browser.ts';
-import { parseUpstreamUrl } from './upstream/upstream-options.ts';
+import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
-export interface BridgeOptions {
+/** The options of `npm start`. */
+export interface CommandLineOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
   /** The server also listens on loopback. `localhost` means both of its addresses, 127.0.0.1 and ::1. */
@@ -14,7 +15,7 @@ export interface BridgeOptions {
   /** Whether to start a browser without a window as the tab that serves. */
   readonly isHeadless: boolean;
   /** Where the page runs its model. By default the page chooses. */
-  readonly backend?: 'webgpu' | 'wasm';
+  readonly backend?: 'webgpu' | 'wasm' | undefined;
   /** Origins of other pages that may send requests. */
   readonly allowedOrigins: readonly string[];
   /** Whether clients may choose the `priority` of their requests. */
@@ -25,7 +26,7 @@ export interface BridgeOptions {
   /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Empty for huggingface.co. */
   readonly hub: readonly string[];
   /** An OpenAI-compatible server that generates instead of a model in the tab. */
-  readonly upstream?: { readonly url: string; readonly model?: string | undefined };
+  readonly upstream?: Omit<UpstreamOptions, 'apiKey'> | undefined;
   readonly help: boolean;
 }
 
@@ -57,20 +58,25 @@ export const USAGE = `Usage: npm start -- [options]
   --help                print this`;
 
 /** @throws BridgeError for invalid arguments. */
-export function parseOptions(args: readonly string[]): BridgeOptions {
+export function parseOptions(args: readonly string[]): CommandLineOptions {
   const { values } = parseStrictly(args);
+  // An empty name would mean all interfaces.
+  if (values.host === '')
+    throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
+  const mayOpen = !values['no-open'] && (values.open || !values.headless);
+  const whenToOpen = values.open ? 'always' : 'with-screen';
   return {
     port: parseInteger('port', values.port, MAX_PORT),
-    host: parseHost(values.host),
-    openBrowser: parseOpen(values),
+    host: values.host,
+    openBrowser: mayOpen ? whenToOpen : 'never',
     isHeadless: values.headless,
     allowedOrigins: values['allow-origin'].map((text) => parseOrigin('allow-origin', 'an origin', text)),
     allowsPriority: values['allow-priority'],
     drainMs: parseInteger('drain-ms', values['drain-ms'], MAX_DRAIN_MS),
-    logLevel: parseLogLevel(values.log),
+    logLevel: parseChoice('log', `one of ${LOG_LEVELS.join(', ')}`, LOG_LEVELS, values.log),
     hub: values.hub.map((text) => parseOrigin('hub', 'the address of a hub', text)),
-    ...parseBackend(values.backend, values.upstream),
-    ...parseUpstream(values.upstream, values['upstream-model']),
+    backend: parseBackend(values.backend, values.upstream),
+    upstream: parseUpstream(values.upstream, values['upstream-model']),
     help: values.help,
   };
 }
@@ -110,53 +116,53 @@ function parseInteger(option: string, text: string, max: number): number {
   throw BridgeError.invalid(option, `an integer from 0 to ${max}`, text);
 }
 
-/** An empty name would mean all interfaces. */
-function parseHost(text: string): string {
-  if (text !== '') return text;
-  throw new BridgeError('INVALID_ARGUMENT', 'Expected `--host` to be a name or an address, got nothing');
-}
-
-function parseOpen({
-  open,
-  'no-open': noOpen,
-  headless,
-}: Readonly<Record<'open' | 'no-open' | 'headless', boolean>>): BridgeOptions['openBrowser'] {
-  if (noOpen) return 'never';
-  if (open) return 'always';
-  return headless ? 'never' : 'with-screen';
-}
-
 const BACKENDS = ['webgpu', 'wasm'] as const;
 
-function parseBackend(
-  text: string | undefined,
-  upstream: string | undefined,
-): Pick<BridgeOptions, 'backend'> {
-  if (text === undefined) return {};
-  const backend = BACKENDS.find((known) => known === text);
-  if (backend === undefined) throw BridgeError.invalid('backend', BACKENDS.join(' or '), text);
-  if (upstream === undefined) return { backend };
+function parseBackend(text: string | undefined, upstream: string | undefined): CommandLineOptions['backend'] {
+  if (text === undefined) return undefined;
+  const backend = parseChoice('backend', BACKENDS.join(' or '), BACKENDS, text);
+  if (upstream === undefined) return backend;
   const message =
     'Expected `--backend` without `--upstream`, which runs the model elsewhere: leave out one of them.';
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 
-function parseUpstream(text: string | undefined, model: string | undefined): Pick<BridgeOptions, 'upstream'> {
-  if (text !== undefined) return { upstream: { url: parseUpstreamUrl(text), model } };
-  if (model === undefined) return {};
+function parseUpstream(text: string | undefined, model: string | undefined): CommandLineOptions['upstream'] {
+  if (text !== undefined) return { url: parseUpstreamUrl(text), model };
+  if (model === undefined) return undefined;
   const message =
     'Expected `--upstream-model` to come with `--upstream`, which names the server of that model.';
   throw new BridgeError('INVALID_ARGUMENT', message);
 }
 
-function parseLogLevel(text: string): LogLevel {
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level !== undefined) return level;
-  throw BridgeError.invalid('log', `one of ${LOG_LEVELS.join(', ')}`, text);
+/** An address as OpenAI's clients take it, with or without `/v1` at its end. */
+function parseUpstreamUrl(text: string): string {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    const expected = 'the address of an OpenAI-compatible server, such as http://gpu-machine:8000';
+    throw BridgeError.invalid('upstream', expected, text);
+  }
+  if (url.username || url.password) {
+    const expected = 'an address without a password: put the key into TABSERVE_UPSTREAM_API_KEY';
+    throw BridgeError.invalid('upstream', expected, `${url.protocol}//…@${url.host}`);
+  }
+  if (url.search || url.hash) throw BridgeError.invalid('upstream', 'an address without a query', text);
+  return url.origin + url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '');
+}
+
+function parseChoice<Choice extends string>(
+  option: string,
+  expected: string,
+  choices: readonly Choice[],
+  text: string,
+): Choice {
+  const choice = choices.find((known) => known === text);
+  if (choice !== undefined) return choice;
+  throw BridgeError.invalid(option, expected, text);
 }
 
 function parseOrigin(option: string, expected: string, text: string): string {
-  const { protocol, origin } = URL.canParse(text) ? new URL(text) : { protocol: '', origin: '' };
-  if (protocol === 'https:' || protocol === 'http:') return origin;
+  const url = URL.parse(text);
+  if (url && /^https?:$/.test(url.protocol)) return url.origin;
   throw BridgeError.invalid(option, expected, text);
 }

@@ -1,29 +1,22 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 import type { Bridge } from './bridge.ts';
-import { BridgeError } from './errors.ts';
+import { BridgeError, codeOf } from './errors.ts';
+import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
 import { limitConnections } from './http/connection-limit.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
-import { refuseConnection, type RefusalStatus } from './http/refuse-connection.ts';
-import { STALL_TIMEOUT_MS } from './http/stall.ts';
-import { serveStaticFiles } from './static-files.ts';
+import { refuseConnection } from './http/refuse-connection.ts';
+import type { CommandLineOptions } from './options.ts';
+import { serveStaticFiles, type StaticFilesOptions } from './static-files.ts';
 
-export interface ServerOptions {
-  /** 0 lets the system choose a free port. */
-  readonly port: number;
-  /** The server also listens on loopback. `localhost` means both of its addresses, 127.0.0.1 and ::1. */
-  readonly host: string;
-  /** Folder of the built page. */
-  readonly root: string;
-  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Default: huggingface.co. */
-  readonly hub?: readonly string[];
+export interface ServerOptions
+  extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'marks'> {
   /** Without a bridge this serves files only, and the page does not look for one. */
   readonly bridge?: Bridge;
-  /** The page's Content-Security-Policy. Default: that of the built page. */
-  readonly policy?: string;
   /** Limit of open connections for each address; 1024 by default. */
   readonly maxConnections?: number;
 }
@@ -52,18 +45,10 @@ const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxH
 
 const MAX_CONNECTIONS = 1024;
 
-/** The options of one server; there is one for each address. */
-interface Listening {
-  readonly port: number;
-  readonly handler: RequestListener;
-  readonly bridge: Bridge | undefined;
-  readonly maxConnections: number;
-}
-
 /** Serves the built page with cross-origin isolation; resolves once every address is bound. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { root, hub, policy, bridge, port: wantedPort, maxConnections = MAX_CONNECTIONS } = options;
-  const serveFile = serveStaticFiles({ root, hub, policy, marks: bridge?.pageMarks ?? '' });
+  const { bridge, maxConnections = MAX_CONNECTIONS } = options;
+  const serveFile = serveStaticFiles({ ...options, marks: bridge?.pageMarks ?? '' });
   const handler: RequestListener = (request, response) => {
     const next = (): void => {
       // Cuts a client that does not read the file. Requests for work have limits of their own.
@@ -73,8 +58,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     if (bridge) bridge.handle(request, response, next);
     else next();
   };
-  const servers = await listenOnAll(options.host, { port: wantedPort, handler, bridge, maxConnections });
-  const port = portOf(servers[0]);
+  const create = (): Server => {
+    const server = createServer(LIMITS, handler).on('clientError', refuseClient);
+    limitConnections(server, maxConnections);
+    return server.on('upgrade', (request, socket, head) => {
+      if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
+    });
+  };
+  const servers = await listenOnAll(options.host, options.port, create);
+  const { port } = addressOf(servers[0]);
   const host = isLoopbackHost(options.host) ? options.host : 'localhost';
   const closeBoth = async (): Promise<void> => {
     bridge?.close();
@@ -84,15 +76,21 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 /** On a machine without ::1, `localhost` means 127.0.0.1 alone. */
-async function listenOnAll(host: string, listening: Listening): Promise<readonly [Server, ...Server[]]> {
-  const first = await listen(host === 'localhost' ? '127.0.0.1' : host, listening);
+async function listenOnAll(
+  host: string,
+  wantedPort: number,
+  create: () => Server,
+): Promise<readonly [Server, ...Server[]]> {
+  const first = await listen(create(), host === 'localhost' ? '127.0.0.1' : host, wantedPort);
   const servers: [Server, ...Server[]] = [first];
+  const { address, port } = addressOf(first);
   try {
-    for (const address of loopbackBeside(host, first)) {
-      const other = await listen(address, { ...listening, port: portOf(first) }).catch((error: unknown) => {
+    for (const other of loopbackBeside(host, address)) {
+      try {
+        servers.push(await listen(create(), other, port));
+      } catch (error) {
         if (!isMissingAddress(error)) throw error;
-      });
-      if (other) servers.push(other);
+      }
     }
     return servers;
   } catch (error) {
@@ -102,31 +100,20 @@ async function listenOnAll(host: string, listening: Listening): Promise<readonly
 }
 
 /** More addresses, so that the page has one on loopback. */
-function loopbackBeside(host: string, first: Server): readonly string[] {
+function loopbackBeside(host: string, address: string): readonly string[] {
   if (host === 'localhost') return ['::1'];
-  const { address } = addressOf(first);
   const hasLoopback = isLoopbackAddress(address) || address === '0.0.0.0' || address === '::';
   return hasLoopback ? [] : ['127.0.0.1', '::1'];
 }
 
 /** @throws BridgeError. */
-async function listen(host: string, { port, handler, bridge, maxConnections }: Listening): Promise<Server> {
-  const server = createServer(LIMITS, handler);
-  limitConnections(server, maxConnections);
-  server.on('upgrade', (request, socket, head) => {
-    if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
-  });
-  server.on('clientError', refuseClient);
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', reject);
-  server.listen({ host, port }, resolve);
+async function listen(server: Server, host: string, port: number): Promise<Server> {
   try {
-    await promise;
+    await once(server.listen({ host, port }), 'listening');
+    return server;
   } catch (error) {
     throw BridgeError.cannotListen(host, port, error);
   }
-  server.off('error', reject);
-  return server;
 }
 
 /** Refuses what is not an HTTP request, or did not arrive in time. */
@@ -135,19 +122,15 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const [status, refusal] = refusalOf(error.code);
-  refuseConnection(socket, status, JSON.stringify(refusal));
+  const refusal = refusalOf(error.code);
+  refuseConnection(socket, refusal.status, JSON.stringify(refusal));
 }
 
-function refusalOf(code: string | undefined): readonly [RefusalStatus, HttpError] {
+function refusalOf(code: string | undefined): HttpError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
-    return [408, new HttpError(408, 'The request took too long to arrive.', { code })];
-  if (code === 'HPE_HEADER_OVERFLOW') return [431, new HttpError(431, HEADERS_TOO_LARGE, { code })];
-  return [400, new HttpError(400, 'This is not an HTTP request.', { code: 'BAD_REQUEST' })];
-}
-
-function portOf(server: Server): number {
-  return addressOf(server).port;
+    return new HttpError(408, 'The request took too long to arrive.', { code });
+  if (code === 'HPE_HEADER_OVERFLOW') return new HttpError(431, HEADERS_TOO_LARGE, { code });
+  return new HttpError(400, 'This is not an HTTP request.', { code: 'BAD_REQUEST' });
 }
 
 function addressOf(server: Server): AddressInfo {
@@ -157,19 +140,13 @@ function addressOf(server: Server): AddressInfo {
 }
 
 async function closeAll(servers: readonly Server[]): Promise<void> {
-  await Promise.all(servers.map(close));
-}
-
-async function close(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  server.closeAllConnections();
-  await promise;
+  const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
+  for (const server of servers) server.closeAllConnections();
+  await Promise.all(closed);
 }
 
 /** Whether listening failed because the machine does not have the address. */
 function isMissingAddress(error: unknown): boolean {
-  const cause = error instanceof BridgeError ? error.cause : undefined;
-  if (!(cause instanceof Error && 'code' in cause)) return false;
-  return cause.code === 'EADDRNOTAVAIL' || cause.code === 'EAFNOSUPPORT';
+  const code = error instanceof BridgeError ? codeOf(error.cause) : undefined;
+  return code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT';
 }

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
 import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
 import { HttpError } from './http/http-error.ts';
+import type { CommandLineOptions } from './options.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -18,18 +19,16 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
-export interface StaticFilesOptions {
+const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
+
+export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
-  /** Origins that the page may fetch models from: a hub, and the origins that it redirects to. Default: huggingface.co. */
-  readonly hub?: readonly string[] | undefined;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not look for a bridge at this server. */
   readonly marks: string;
 }
-
-export type StaticFiles = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** Serves the built page. The file list is read once: rebuild, then restart. */
 export function serveStaticFiles({
@@ -37,8 +36,11 @@ export function serveStaticFiles({
   hub = [],
   policy = contentSecurityPolicy(hub),
   marks,
-}: StaticFilesOptions): StaticFiles {
-  if (!existsSync(join(root, 'index.html'))) throw BridgeError.pageNotBuilt(root);
+}: StaticFilesOptions): RequestListener {
+  if (!existsSync(join(root, 'index.html'))) {
+    const message = `There is no index.html in ${root}: run \`npm run build\` first.`;
+    throw new BridgeError('PAGE_NOT_BUILT', message);
+  }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
   return (request, response) => {
@@ -46,7 +48,7 @@ export function serveStaticFiles({
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (serveMarkedPage && isPage(request)) serveMarkedPage(request, response);
+    else if (serveMarkedPage && PAGE.test(request.url ?? '/')) serveMarkedPage(request, response);
     else serveFile(request, response, () => refuse(response, HttpError.notFound(request.url ?? '/')));
   };
 }
@@ -64,12 +66,8 @@ function refuse(response: ServerResponse, error: HttpError): void {
   response.end(`${JSON.stringify(error)}\n`);
 }
 
-function isPage({ url = '/' }: IncomingMessage): boolean {
-  return /^\/(?:index\.html)?(?:\?|$)/.test(url);
-}
-
 /** The page with the marks in its head. */
-function markedPage(path: string, marks: string): StaticFiles {
+function markedPage(path: string, marks: string): RequestListener {
   const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', () => `<head>\n    ${marks}`));
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
   return (request, response) => {

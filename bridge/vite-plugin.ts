@@ -1,4 +1,4 @@
-import type { Plugin, ViteDevServer } from 'vite';
+import type { Plugin } from 'vite';
 
 import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/protocol/bridge-names.ts';
 import { Bridge } from './bridge.ts';
@@ -8,22 +8,20 @@ export function bridgePlugin(): Plugin {
   return {
     name: 'tabserve-bridge',
     apply: 'serve',
-    configureServer: mount,
+    configureServer(server) {
+      const { config, httpServer, middlewares } = server;
+      const { host, port } = config.server;
+      const bridge = new Bridge({
+        host: typeof host === 'string' ? host : 'localhost',
+        url: () => server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`,
+      });
+      middlewares.use((request, response, next) => bridge.handle(request, response, next));
+      // Any other WebSocket is Vite's own.
+      httpServer?.on('upgrade', (request, socket, head) => void bridge.upgrade(request, socket, head));
+      httpServer?.on('close', () => bridge.close());
+    },
     transformIndexHtml: () => [
       { tag: 'meta', attrs: { name: BRIDGE_META, content: BRIDGE_FOLDER }, injectTo: 'head-prepend' },
     ],
   };
-}
-
-function mount(server: ViteDevServer): void {
-  const { config, httpServer, middlewares } = server;
-  const { host, port } = config.server;
-  const bridge = new Bridge({
-    host: typeof host === 'string' ? host : 'localhost',
-    url: () => server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`,
-  });
-  middlewares.use((request, response, next) => bridge.handle(request, response, next));
-  // Any other WebSocket is Vite's own.
-  httpServer?.on('upgrade', (request, socket, head) => void bridge.upgrade(request, socket, head));
-  httpServer?.on('close', () => bridge.close());
 }

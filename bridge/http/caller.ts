@@ -27,13 +27,11 @@ function peerOf(address: string): string {
 
 /** The first four groups of an IPv6 address. */
 function networkOf(address: string): string {
-  const [left = [], right = []] = address.split('::').map(groupsOf);
+  const [left = [], right = []] = address
+    .split('::')
+    .map((half) => half.split(':').filter((group) => group !== ''));
   const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0');
   return [...left, ...zeros, ...right].slice(0, 4).join(':');
-}
-
-function groupsOf(text: string): readonly string[] {
-  return text.split(':').filter((group) => group !== '');
 }
 
 function digestOf(text: string): string {

@@ -12,7 +12,8 @@ export function limitConnections(server: Server, maxConnections: number): void {
 
   server.on('connection', (socket: Socket) => {
     if (requestsOf.size >= maxConnections) {
-      const [oldest] = [...requestsOf].find(([, requests]) => isIdle(requests)) ?? [];
+      const [oldest] =
+        [...requestsOf].find(([, requests]) => [...requests].every(({ complete }) => !complete)) ?? [];
       if (!oldest) {
         socket.destroy();
         return;
@@ -38,8 +39,4 @@ export function limitConnections(server: Server, maxConnections: number): void {
   });
   // An open WebSocket is never idle.
   server.on('upgrade', begin);
-}
-
-function isIdle(requests: ReadonlySet<IncomingMessage>): boolean {
-  return [...requests].every(({ complete }) => !complete);
 }

@@ -1,6 +1,5 @@
 import { systemClock, type Clock } from '../../src/batching/clock.ts';
-import type { Exchange } from './exchange.ts';
-import { watchStall } from './stall.ts';
+import { watchStall, type Exchange } from './exchange.ts';
 
 /** Limit of what a client has not read of its stream. */
 const MAX_BACKLOG_BYTES = 2 ** 20;
@@ -70,16 +69,14 @@ export class EventStream {
   }
 
   #watchSilence(): void {
-    const silentMs = this.#clock.now() - this.#lastSentAtMs;
-    if (silentMs >= MAX_SILENCE_MS) this.#comment();
-    const restMs = this.#lastSentAtMs + MAX_SILENCE_MS - this.#clock.now();
-    this.#cancelTimer = this.#clock.setTimer(restMs, () => this.#watchSilence());
-  }
-
-  /** Readers skip a line that begins with a colon. */
-  #comment(): void {
     const { response } = this.#exchange;
-    this.#lastSentAtMs = this.#clock.now();
-    if (!response.write(': keep-alive\n\n')) watchStall(response);
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#lastSentAtMs >= MAX_SILENCE_MS) {
+      this.#lastSentAtMs = nowMs;
+      // Readers skip a line that begins with a colon.
+      if (!response.write(': keep-alive\n\n')) watchStall(response);
+    }
+    const restMs = this.#lastSentAtMs + MAX_SILENCE_MS - nowMs;
+    this.#cancelTimer = this.#clock.setTimer(restMs, () => this.#watchSilence());
   }
 }

@@ -5,12 +5,11 @@ import { systemClock } from '../../src/batching/clock.ts';
 import type { Caller } from '../../src/worker/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
-import { watchStall } from './stall.ts';
 import { toHttpError } from './to-http-error.ts';
 
-/** A client's own `x-request-id`. */
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
 
+const TIMEOUT = 'x-request-timeout-seconds';
 const LONGEST_TIMEOUT_SECONDS = 3600;
 
 /** The client left before it was answered. */
@@ -32,6 +31,8 @@ export class Exchange {
   hasContent = false;
   readonly #allowsPriority: boolean;
   readonly #controller = new AbortController();
+  /** Aborts when the client leaves or its time is up. */
+  readonly signal: AbortSignal = this.#controller.signal;
 
   /** @param allowsPriority Whether the operator lets clients choose a `priority`. */
   constructor(
@@ -48,11 +49,6 @@ export class Exchange {
     this.#allowsPriority = allowsPriority;
     this.requestId = requestIdOf(request);
     response.setHeader('X-Request-Id', this.requestId);
-  }
-
-  /** Aborts when the client leaves or its time is up. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
   }
 
   /** The caller whose turn this request takes. */
@@ -79,10 +75,9 @@ export class Exchange {
    */
   async run(handle: (exchange: Exchange) => Promise<void>): Promise<unknown> {
     const { response } = this;
-    const onClose = (): void => {
+    response.once('close', () => {
       if (!response.writableFinished) this.#controller.abort(new DisconnectedError());
-    };
-    response.once('close', onClose);
+    });
     // A client may leave during a write: `close` follows.
     response.on('error', () => undefined);
     let cancelTimer: (() => void) | undefined;
@@ -123,17 +118,19 @@ export class Exchange {
   }
 
   #startTimer(): (() => void) | undefined {
-    const header = this.request.headers['x-request-timeout-seconds'];
+    const header = this.request.headers[TIMEOUT];
     if (header === undefined) return undefined;
     const seconds = Number(header);
     if (!(seconds > 0 && seconds <= LONGEST_TIMEOUT_SECONDS)) {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
       throw HttpError.invalid(
-        'x-request-timeout-seconds',
-        `Expected \`x-request-timeout-seconds\` to be ${expected}, got \`${String(header)}\`.`,
+        TIMEOUT,
+        `Expected \`${TIMEOUT}\` to be ${expected}, got \`${String(header)}\`.`,
       );
     }
-    return systemClock.setTimer(seconds * 1000, () => this.#controller.abort(HttpError.timedOut(seconds)));
+    const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
+    const error = new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: TIMEOUT });
+    return systemClock.setTimer(seconds * 1000, () => this.abort(error));
   }
 }
 
@@ -141,4 +138,30 @@ export class Exchange {
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
+
+/** Settles like `promise`, or rejects with the signal's reason as soon as it aborts. The signal is one request's. */
+export function untilAborted<Result>(promise: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  return Promise.race([promise, aborted]);
+}
+
+/** A client that reads nothing of its answer for this long is cut. */
+export const STALL_TIMEOUT_MS = 30_000;
+
+/**
+ * Cuts a client that stops reading. Call it when an answer fills the connection's buffer, and when it has ended. Each piece
+ * that the client reads restarts the time; more data to send does not.
+ */
+export function watchStall(response: ServerResponse): void {
+  const { socket } = response;
+  if (!socket || socket.timeout) return;
+  socket.setTimeout(STALL_TIMEOUT_MS);
+  response.once('drain', () => {
+    // After the end, the server sets its keep-alive timeout itself.
+    if (!response.writableEnded) socket.setTimeout(0);
+  });
 }

@@ -1,22 +1,17 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
+import type { CommandLineOptions } from '../options.ts';
+import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { isLoopbackAddress } from './loopback.ts';
-
-export interface GuardOptions {
-  /** The name or address that the server listens on. */
-  readonly host: string;
-  /** Other origins whose pages may send requests. */
-  readonly allowedOrigins: readonly string[];
-}
 
 /** Refuses requests under a foreign host name, and those of pages of other origins. */
 export class Guard {
   readonly #host: string;
   readonly #allowedOrigins: ReadonlySet<string>;
 
-  constructor({ host, allowedOrigins }: GuardOptions) {
+  constructor({ host, allowedOrigins }: Pick<CommandLineOptions, 'host' | 'allowedOrigins'>) {
     // Browsers send it in lower case.
     this.#host = host.toLowerCase();
     this.#allowedOrigins = new Set(allowedOrigins);
@@ -29,7 +24,8 @@ export class Guard {
    * @throws HttpError 403; 400 for two Host headers, which a proxy and this server may read differently.
    */
   checkHost(request: IncomingMessage): void {
-    if (namesTwoHosts(request)) throw twoHosts();
+    if (namesTwoHosts(request))
+      throw new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
     const { headers } = request;
     const name = hostnameOf(`http://${headers.host ?? ''}`);
     if (name !== undefined && this.#isOwnName(name)) return;
@@ -91,10 +87,6 @@ export function namesTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   return rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length > 1;
 }
 
-function twoHosts(): HttpError {
-  return new HttpError(400, 'The request has two Host headers: send one.', { code: 'TWO_HOSTS' });
-}
-
 /** Whether the request comes from a link to the page. */
 export function isNavigation({ method, headers }: IncomingMessage): boolean {
   return (
@@ -111,11 +103,36 @@ function isForeign({ headers }: IncomingMessage): boolean {
 
 /** Undefined for `null` and for invalid origins. */
 function hostOf(origin: string): string | undefined {
-  return /^https?:/.test(origin) && URL.canParse(origin) ? new URL(origin).host : undefined;
+  return /^https?:/.test(origin) ? URL.parse(origin)?.host : undefined;
 }
 
-function hostnameOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { hostname, pathname, search, username } = new URL(url);
-  return pathname === '/' && search === '' && username === '' ? hostname : undefined;
+function hostnameOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url?.pathname === '/' && url.search === '' && url.username === '' ? url.hostname : undefined;
+}
+
+const PREFLIGHT_SECONDS = '600';
+
+/** Lets a page of this origin read the answer. */
+export function allowOrigin({ response }: Exchange, origin: string): void {
+  response.setHeader('Access-Control-Allow-Origin', origin);
+  response.setHeader('Access-Control-Expose-Headers', 'X-Request-Id, Retry-After');
+  response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  response.setHeader('Vary', 'Origin');
+}
+
+/**
+ * Browsers send a preflight before requests that a form could not make. The answer allows every header that the client asks
+ * for: unknown ones are ignored. Returns false for any other request.
+ */
+export function answerPreflight({ request, response }: Exchange): boolean {
+  const { headers, method } = request;
+  if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return false;
+  response.setHeader('Access-Control-Allow-Methods', 'GET, POST');
+  response.setHeader('Access-Control-Allow-Headers', headers['access-control-request-headers'] ?? '');
+  response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
+  if (headers['access-control-request-private-network'])
+    response.setHeader('Access-Control-Allow-Private-Network', 'true');
+  response.writeHead(204).end();
+  return true;
 }

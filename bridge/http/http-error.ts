@@ -1,12 +1,11 @@
-/** The error types of OpenAI's API. */
-export type ErrorType =
-  | 'invalid_request_error'
-  | 'permission_error'
-  | 'not_found_error'
-  | 'timeout_error'
-  | 'rate_limit_error'
-  | 'server_error'
-  | 'service_unavailable_error';
+/** The error types of OpenAI's API. Of the others, those below 500 are invalid requests. */
+const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  429: 'rate_limit_error',
+  503: 'service_unavailable_error',
+};
 
 interface Details {
   readonly code: string;
@@ -52,26 +51,6 @@ export class HttpError extends Error {
     });
   }
 
-  /** The connection closes: the rest of the body is not read. */
-  static tooLarge(maxBytes: number): HttpError {
-    return new HttpError(413, `The body is larger than ${maxBytes} bytes.`, {
-      code: 'BODY_TOO_LARGE',
-      headers: { Connection: 'close' },
-    });
-  }
-
-  static timedOut(seconds: number): HttpError {
-    const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;
-    return new HttpError(408, message, { code: 'REQUEST_TIMEOUT', param: 'x-request-timeout-seconds' });
-  }
-
-  static stopping(retryAfterSeconds: number): HttpError {
-    return new HttpError(503, `The server is stopping: ask again in ${retryAfterSeconds} s.`, {
-      code: 'SERVER_STOPPING',
-      headers: { 'Retry-After': String(retryAfterSeconds), Connection: 'close' },
-    });
-  }
-
   static unsupportedBody(expected: string): HttpError {
     return new HttpError(415, `The body must be ${expected}.`, { code: 'UNSUPPORTED_MEDIA_TYPE' });
   }
@@ -80,21 +59,8 @@ export class HttpError extends Error {
     return new HttpError(403, message, { code });
   }
 
-  get type(): ErrorType {
-    switch (this.status) {
-      case 403:
-        return 'permission_error';
-      case 404:
-        return 'not_found_error';
-      case 408:
-        return 'timeout_error';
-      case 429:
-        return 'rate_limit_error';
-      case 503:
-        return 'service_unavailable_error';
-      default:
-        return this.status < 500 ? 'invalid_request_error' : 'server_error';
-    }
+  get type(): string {
+    return TYPE_OF_STATUS[this.status] ?? (this.status < 500 ? 'invalid_request_error' : 'server_error');
   }
 
   toJSON(): object {

@@ -1,17 +1,10 @@
 import { toPrometheusText } from '../../src/batching/metrics/prometheus.ts';
 import { MetricsRegistry } from '../../src/batching/metrics/registry.ts';
+import type { LogEntry } from './access-log.ts';
 
 const LATENCY_MS = [
   1, 2, 5, 10, 20, 50, 100, 200, 300, 400, 500, 1000, 2000, 5000, 10_000, 60_000, 120_000, 300_000, 600_000,
 ];
-
-export interface AnsweredRequest {
-  /** The path of its route. */
-  readonly route: string;
-  readonly method: string;
-  readonly status: number;
-  readonly durationMs: number;
-}
 
 /** The bridge's own metrics, under Ray Serve's names for its proxy. */
 export class HttpMetrics {
@@ -31,21 +24,22 @@ export class HttpMetrics {
   #numOngoing = 0;
 
   begin(): void {
-    this.#setOngoing(this.#numOngoing + 1);
+    this.#numOngoing += 1;
+    this.#ongoing.set({}, this.#numOngoing);
   }
 
-  end({ route, method, status, durationMs }: AnsweredRequest): void {
-    this.#setOngoing(this.#numOngoing - 1);
+  /** @param route The path of its route. */
+  end(
+    route: string,
+    { method, status, durationMs }: Pick<LogEntry, 'method' | 'status' | 'durationMs'>,
+  ): void {
+    this.#numOngoing -= 1;
+    this.#ongoing.set({}, this.#numOngoing);
     this.#answered.inc({ route, method, status_code: String(status) });
     this.#latency.observe({ route }, durationMs);
   }
 
   toText(): string {
     return toPrometheusText(this.#registry.snapshot());
-  }
-
-  #setOngoing(numOngoing: number): void {
-    this.#numOngoing = numOngoing;
-    this.#ongoing.set({}, numOngoing);
   }
 }

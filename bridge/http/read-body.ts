@@ -1,34 +1,54 @@
 import type { IncomingMessage } from 'node:http';
 
+import { isRecord } from '../../src/worker/platform/is-record.ts';
+import { reasonOf } from '../errors.ts';
 import { HttpError } from './http-error.ts';
+
+/** More than any model in a tab takes. */
+const MAX_BODY_BYTES = 2 ** 20;
+
+/** More than any deployment needs, and shallow enough for recursive readers. */
+const MAX_JSON_DEPTH = 64;
+
+/** Makes the error for a body that cannot be read. */
+type Refuse = (reason: string) => HttpError;
 
 /** @throws HttpError 413 for a larger body; the rest is not read, and the connection closes with the refusal. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw HttpError.tooLarge(maxBytes);
+  const refuse = (): HttpError =>
+    new HttpError(413, `The body is larger than ${maxBytes} bytes.`, {
+      code: 'BODY_TOO_LARGE',
+      headers: { Connection: 'close' },
+    });
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refuse();
   // Must not be destroyed when the loop ends early: the refusal leaves on the same connection.
-  const arriving: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
-  const parts: Buffer[] = [];
+  return collect(request.iterator({ destroyOnReturn: false }), maxBytes, refuse);
+}
+
+export type Pieces = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
+/** @throws The error that `refuse` makes, for more than `maxBytes`. */
+export async function collect(
+  arriving: Pieces,
+  maxBytes: number,
+  refuse: () => HttpError,
+): Promise<Buffer<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of arriving) {
     size += part.length;
-    if (size > maxBytes) throw HttpError.tooLarge(maxBytes);
+    if (size > maxBytes) throw refuse();
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-/** More than any model in a tab takes. */
-const MAX_BODY_BYTES = 2 ** 20;
-
 /**
- * The whole body of a request for work. `refuse` makes the error for a body that ends early.
+ * The whole body of a request for work. `refuse` is called for a body that ends early.
  *
  * @throws HttpError 400, 413, or 415 for a compressed body.
  */
-export async function readWholeBody(
-  request: IncomingMessage,
-  refuse: (reason: string) => HttpError,
-): Promise<Buffer<ArrayBuffer>> {
+export async function readWholeBody(request: IncomingMessage, refuse: Refuse): Promise<Buffer<ArrayBuffer>> {
   const { 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding !== 'identity') throw HttpError.unsupportedBody('sent without Content-Encoding');
   try {
@@ -39,7 +59,7 @@ export async function readWholeBody(
 }
 
 /** @throws The error that `refuse` makes, for a body that is not UTF-8. */
-export function decodeUtf8(body: Buffer, refuse: (reason: string) => HttpError): string {
+export function decodeUtf8(body: Buffer, refuse: Refuse): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
@@ -51,4 +71,47 @@ export function decodeUtf8(body: Buffer, refuse: (reason: string) => HttpError):
 export function mediaTypeOf({ headers }: IncomingMessage): string {
   const [type = ''] = (headers['content-type'] ?? '').split(';');
   return type.trim().toLowerCase();
+}
+
+/**
+ * The JSON body of a request.
+ *
+ * @throws HttpError 400, 413 or 415.
+ */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  if (mediaTypeOf(request) !== 'application/json') throw HttpError.unsupportedBody('application/json');
+  const text = decodeUtf8(await readWholeBody(request, notJson), notJson);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw notJson(reasonOf(error));
+  }
+  checkStructure(value, 0);
+  return value;
+}
+
+/** @throws HttpError 400 for a value that is not an object, and for fields other than the known ones, if they are given. */
+export function readFields(body: unknown, known?: readonly string[]): Readonly<Record<string, unknown>> {
+  if (!isRecord(body)) throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
+  for (const name of Object.keys(body))
+    if (known && !known.includes(name)) throw HttpError.unknown(name, known);
+  return body;
+}
+
+/** Clients of OpenAI's and vLLM's API send null for a field that is left out. */
+export function withoutNulls(fields: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** @throws HttpError for values that cannot be sent to the worker. */
+function checkStructure(value: unknown, depth: number): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (depth >= MAX_JSON_DEPTH) throw notJson(`it is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  if (Object.hasOwn(value, '__proto__')) throw notJson('a field is called __proto__');
+  for (const entry of Object.values(value)) checkStructure(entry, depth + 1);
+}
+
+function notJson(reason: string): HttpError {
+  return new HttpError(400, `Couldn't read the body as JSON: ${reason}.`, { code: 'INVALID_JSON' });
 }

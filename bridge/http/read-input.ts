@@ -1,10 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
-import { isRecord } from '../../src/worker/platform/is-record.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
-import { decodeUtf8, mediaTypeOf, readWholeBody } from './read-body.ts';
-import { readJson } from './read-json.ts';
+import { decodeUtf8, mediaTypeOf, readFields, readJson, readWholeBody } from './read-body.ts';
 
 /** The fields of a request, from its query and its body together. No name is in both records. */
 export interface Input {
@@ -29,24 +27,20 @@ const ACCEPTED = [URL_ENCODED, MULTIPART, JSON_TYPE, TEXT_TYPE];
 export async function readInput({ request, url }: Exchange, mainField: string): Promise<Input> {
   const params = new URLSearchParams(url.searchParams);
   if (request.method !== 'POST') return { params, json: {} };
-  const body = await readFields(request, mainField);
-  const names = new Set(body instanceof URLSearchParams ? body.keys() : Object.keys(body));
-  for (const name of names) if (params.has(name)) throw givenTwice(name);
-  if (!(body instanceof URLSearchParams)) return { params, json: body };
-  for (const [name, value] of body) params.append(name, value);
-  return { params, json: {} };
+  const isJson = mediaTypeOf(request) === JSON_TYPE;
+  const json = isJson ? readFields(await readJson(request)) : {};
+  const form = isJson ? new URLSearchParams() : await readForm(request, mainField);
+  const twice = [...form.keys(), ...Object.keys(json)].find((name) => params.has(name));
+  if (twice !== undefined) {
+    const message = `\`${twice}\` is in the query and in the body: give it in one of them.`;
+    throw HttpError.invalid(twice, message);
+  }
+  for (const [name, value] of form) params.append(name, value);
+  return { params, json };
 }
 
-async function readFields(
-  request: IncomingMessage,
-  mainField: string,
-): Promise<URLSearchParams | Readonly<Record<string, unknown>>> {
+async function readForm(request: IncomingMessage, mainField: string): Promise<URLSearchParams> {
   const type = mediaTypeOf(request);
-  if (type === JSON_TYPE) {
-    const value = await readJson(request);
-    if (isRecord(value)) return value;
-    throw HttpError.invalid('body', 'Expected the body to be a JSON object.');
-  }
   const refuse = (reason: string): HttpError => notReadable(type, reason);
   const body = await readWholeBody(request, refuse);
   // A client may send everything in the query, with any content type.
@@ -77,12 +71,28 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
   return fields;
 }
 
-function givenTwice(name: string): HttpError {
-  const message = `\`${name}\` is in the query and in the body: give it in one of them.`;
-  return HttpError.invalid(name, message);
-}
-
 function notReadable(type: string, reason: string): HttpError {
   const message = `The body cannot be read as ${type}: ${reason}.`;
   return new HttpError(400, message, { code: 'INVALID_BODY' });
+}
+
+/** The query's parameters by name; each once, but for those that are lists. @throws HttpError 400. */
+export function readQuery(
+  query: URLSearchParams,
+  known: readonly string[],
+  lists: readonly string[] = [],
+): Readonly<Record<string, string | undefined>> {
+  for (const name of new Set(query.keys())) {
+    if (!known.includes(name) && !lists.includes(name)) throw HttpError.unknown(name, [...known, ...lists]);
+    if (!lists.includes(name) && query.getAll(name).length > 1)
+      throw HttpError.invalid(name, `Expected \`${name}\` to be given once.`);
+  }
+  return Object.fromEntries(known.map((name) => [name, query.get(name) ?? undefined]));
+}
+
+/** @throws HttpError 400 for a text that is no number. */
+export function parseNumber(name: string, text: string | undefined): number {
+  const number = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isFinite(number)) return number;
+  throw HttpError.invalid(name, `Expected \`${name}\` to be a finite number, got \`${text ?? 'nothing'}\`.`);
 }

@@ -20,9 +20,30 @@ export interface Route {
   readonly isFor?: (request: IncomingMessage, url: URL) => boolean;
 }
 
+const MAX_URL_LENGTH = 8192;
+
+/** Undefined for a URL that is not a path, or is too long. */
+export function urlOf({ url = '' }: IncomingMessage): URL | undefined {
+  // As a relative URL, `//x` would name a host.
+  const isPath = url.startsWith('/') && url.length <= MAX_URL_LENGTH;
+  return (isPath && URL.parse(`http://localhost${url}`)) || undefined;
+}
+
+/** Why `urlOf` gives undefined. */
+export function invalidUrl({ url = '' }: IncomingMessage): HttpError {
+  if (url.length <= MAX_URL_LENGTH) return HttpError.invalid('url', 'Expected the URL to be a path.');
+  const message = `The URL is longer than ${MAX_URL_LENGTH} characters: send its fields in the body of a POST, as \`curl -d\` does.`;
+  return new HttpError(414, message, { code: 'URL_TOO_LONG' });
+}
+
 /** A route that answers GET alone. */
 export function getRoute(path: string, handle: Handle): Route {
   return { path, methods: { GET: handle } };
+}
+
+/** A route that answers POST alone, with work of the model or a deployment. */
+export function workRoute(path: string, handle: Handle): Route {
+  return { path, isWork: true, methods: { POST: handle } };
 }
 
 export interface RouteMatch {
@@ -61,12 +82,11 @@ function decode(text: string): string {
 }
 
 /** @throws HttpError 405. */
-export function handleOf({ methods, isStream }: Route, method: string | undefined): Handle {
-  if (method === 'GET' && methods.GET) return methods.GET;
-  // Node sends the headers of the answer, and drops its body.
-  if (method === 'HEAD' && methods.GET && !isStream) return methods.GET;
-  if (method === 'POST' && methods.POST) return methods.POST;
-  if (method === 'DELETE' && methods.DELETE) return methods.DELETE;
+export function handleOf({ methods, isStream }: Route, method = ''): Handle {
+  // Node sends the headers of the answer to HEAD, and drops its body.
+  const wanted = method === 'HEAD' && !isStream ? 'GET' : method;
+  const [, handle] = Object.entries(methods).find(([name]) => name === wanted) ?? [];
+  if (handle) return handle;
   const allowed = Object.keys(methods);
   throw HttpError.methodNotAllowed(methods.GET && !isStream ? [...allowed, 'HEAD'] : allowed);
 }

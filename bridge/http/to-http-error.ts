@@ -42,7 +42,10 @@ export function toHttpError(error: unknown): HttpError {
   const { code, message } = error;
   const status = STATUS_OF_CODE[code] ?? 500;
   const param = status === 400 ? /^(?:Expected|Unknown option) `([^`[]+)/.exec(message)?.[1] : undefined;
-  return new HttpError(status, message, { code, param, headers: retryHeaders(error) });
+  const headers: Record<string, string> = {};
+  if (error instanceof BackPressureError)
+    headers['Retry-After'] = String(Math.max(1, Math.ceil(error.retryAfterMs / 1000)));
+  return new HttpError(status, message, { code, param, headers });
 }
 
 /**
@@ -57,9 +60,4 @@ function isOfWorker(error: unknown): error is Error & { readonly code: string } 
   if (error instanceof ServeError) return true;
   if (!(error instanceof Error && 'code' in error)) return false;
   return typeof error.code === 'string' && Object.hasOwn(STATUS_OF_CODE, error.code);
-}
-
-function retryHeaders(error: Error): Readonly<Record<string, string>> {
-  if (!(error instanceof BackPressureError)) return {};
-  return { 'Retry-After': String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))) };
 }

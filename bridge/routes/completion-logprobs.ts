@@ -1,29 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import type { PromptTokenLogprobs, TokenLogprobs } from '../../src/worker/protocol/generation.ts';
-import { modelReplaced } from './completion-answer.ts';
-
-/** Log probabilities as in OpenAI's completions: lists with an entry for each token. */
-export interface CompletionLogprobs {
-  readonly tokens: readonly string[];
-  /** Null for the first token of a prompt. */
-  readonly token_logprobs: readonly (number | null)[];
-  readonly top_logprobs: readonly (Readonly<Record<string, number>> | null)[];
-  /** Where each token begins in the choice's text. */
-  readonly text_offset: readonly number[];
-}
-
-/** A token of a prompt or of its continuation. */
-export type ScoredToken = PromptTokenLogprobs | TokenLogprobs;
-
-/** A prompt's log probabilities as in vLLM: by token id, those of the likeliest tokens and of the prompt's own. */
-export type PromptLogprobs = readonly (Readonly<Record<string, PromptAlternative>> | null)[];
-
-interface PromptAlternative {
-  readonly logprob: number;
-  /** 1 for the likeliest; null for a prompt token that isn't among the likeliest. */
-  readonly rank: number | null;
-  readonly decoded_token: string;
-}
+import type { PromptTokenLogprobs } from '../../src/worker/protocol/generation.ts';
+import { modelReplaced } from './served-model.ts';
 
 /** Stands for -Infinity, which JSON lacks, as in vLLM. */
 const LOWEST_LOGPROB = -9999;
@@ -39,15 +16,14 @@ export class TokenTexts {
   }
 
   /**
+   * Log probabilities as in OpenAI's completions: lists with an entry for each token. An entry is null for the first token of
+   * a prompt.
+   *
    * @param modelId The model that the tokens belong to.
    * @param startOffset Length of the choice's text before them.
    * @throws HttpError if another model serves by now, as it doesn't know these tokens.
    */
-  async describe(
-    entries: readonly ScoredToken[],
-    modelId: string,
-    startOffset: number,
-  ): Promise<CompletionLogprobs> {
+  async describe(entries: readonly PromptTokenLogprobs[], modelId: string, startOffset: number) {
     await this.#learn(entries, modelId);
     const tokens = entries.map(({ tokenId }) => this.#textOf(tokenId));
     let offset = startOffset;
@@ -65,6 +41,7 @@ export class TokenTexts {
               ]),
             ),
       ),
+      /** Where each token begins in the choice's text. */
       text_offset: tokens.map((text) => {
         offset += text.length;
         return offset - text.length;
@@ -72,8 +49,13 @@ export class TokenTexts {
     };
   }
 
-  /** @throws HttpError as `describe`. */
-  async describePrompt(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<PromptLogprobs> {
+  /**
+   * A prompt's log probabilities as in vLLM: by token id, those of the likeliest tokens and of the prompt's own. The rank is 1
+   * for the likeliest, and null for a prompt token that isn't among the likeliest.
+   *
+   * @throws HttpError as `describe`.
+   */
+  async describePrompt(entries: readonly PromptTokenLogprobs[], modelId: string) {
     await this.#learn(entries, modelId);
     return entries.map(({ tokenId: ownId, logprob: own, top }) => {
       if (own === null) return null;
@@ -89,7 +71,7 @@ export class TokenTexts {
     });
   }
 
-  async #learn(entries: readonly ScoredToken[], modelId: string): Promise<void> {
+  async #learn(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<void> {
     if (modelId !== this.#modelId) {
       this.#checkServing(modelId);
       this.#texts.clear();

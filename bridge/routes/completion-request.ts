@@ -6,32 +6,13 @@ import {
   optionOf,
   type GenerationOptions,
 } from '../../src/batching/generation/options.ts';
-import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readFields } from './deployments.ts';
+import { readFields, withoutNulls } from '../http/read-body.ts';
 
 export type Prompt = string | readonly number[];
 
-/** The body of `POST /v1/completions`. */
-export interface CompletionRequest {
-  readonly model: string | undefined;
-  readonly prompts: readonly Prompt[];
-  readonly numChoicesPerPrompt: number;
-  readonly options: GenerationOptions;
-  /** Whether the answer has a `prompt_logprobs` field of its own. */
-  readonly hasPromptLogprobs: boolean;
-  readonly isStream: boolean;
-  /** Users of one key take turns. */
-  readonly user: string | undefined;
-  readonly usage: UsageInStream;
-}
-
-interface UsageInStream {
-  /** The stream ends with a chunk that has the usage. */
-  readonly isIncluded: boolean;
-  /** Each chunk has the usage of its choice so far: vLLM's option. */
-  readonly isContinuous: boolean;
-}
+/** A request to `POST /v1/completions`. */
+export type CompletionRequest = ReturnType<typeof readCompletionRequest>;
 
 /** With `n` continuations of each, this bounds the cost of one request. */
 const MAX_PROMPTS = 64;
@@ -81,14 +62,15 @@ const FIELDS = [
 ];
 
 /** The worker checks the values of generation options. @throws HttpError 400 */
-export function readCompletionRequest(body: unknown): CompletionRequest {
-  // OpenAI's clients write null for fields that are left out.
-  const given = readFields(withoutNulls(body), FIELDS);
+export function readCompletionRequest(body: unknown) {
+  const given = readFields(withoutNulls(readFields(body)), FIELDS);
   const own = parseOwnFields(given);
   checkNeutral(given);
   checkBestOf(own);
-  const usage = readStreamOptions(own.stream_options, own.stream === true);
-  if (own.stream === true && given['prompt_logprobs'] !== undefined)
+  const isStream = own.stream === true;
+  const usage = readStreamOptions(own.stream_options, isStream);
+  const hasPromptLogprobs = given['prompt_logprobs'] !== undefined;
+  if (isStream && hasPromptLogprobs)
     throw HttpError.invalid(
       'prompt_logprobs',
       '`prompt_logprobs` does not go with `stream: true`: ask for `echo` and `logprobs` instead.',
@@ -97,9 +79,11 @@ export function readCompletionRequest(body: unknown): CompletionRequest {
     model: own.model,
     prompts: readPrompts(given['prompt']),
     numChoicesPerPrompt: own.n ?? 1,
-    options: { maxNewTokens: DEFAULT_MAX_TOKENS, ...withPromptLogprobs(readOptions(given)) },
-    hasPromptLogprobs: given['prompt_logprobs'] !== undefined,
-    isStream: own.stream === true,
+    options: readOptions(given),
+    /** Whether the answer has a `prompt_logprobs` field of its own. */
+    hasPromptLogprobs,
+    isStream,
+    /** Users of one key take turns. */
     user: own.user,
     usage,
   };
@@ -117,11 +101,6 @@ export function inOpenAiNames(error: unknown): unknown {
   return HttpError.invalid(theirs, `Expected \`${theirs}${error.message.slice(start.length)}`);
 }
 
-function withoutNulls(body: unknown): unknown {
-  if (!isRecord(body)) return body;
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-}
-
 function parseOwnFields(given: object): v.InferOutput<typeof OWN_FIELDS> {
   const result = v.safeParse(OWN_FIELDS, given, { abortEarly: true });
   if (result.success) return result.output;
@@ -134,10 +113,7 @@ function parseOwnFields(given: object): v.InferOutput<typeof OWN_FIELDS> {
   );
 }
 
-function readStreamOptions(
-  options: Readonly<Record<string, unknown>> | undefined,
-  isStream: boolean,
-): UsageInStream {
+function readStreamOptions(options: Readonly<Record<string, unknown>> | undefined, isStream: boolean) {
   if (!options) return { isIncluded: false, isContinuous: false };
   if (!isStream)
     throw HttpError.invalid('stream_options', '`stream_options` goes with `stream: true` alone.');
@@ -147,7 +123,12 @@ function readStreamOptions(
     if (typeof value === 'boolean') return value;
     throw HttpError.invalid('stream_options', `Expected \`stream_options.${name}\` to be true or false.`);
   });
-  return { isIncluded, isContinuous: isIncluded && isContinuous };
+  return {
+    /** The stream ends with a chunk that has the usage. */
+    isIncluded,
+    /** Each chunk has the usage of its choice so far: vLLM's option. */
+    isContinuous: isIncluded && isContinuous,
+  };
 }
 
 /** `include_obfuscation` pads chunks to hide their sizes from eavesdroppers, of which there are none on this machine. */
@@ -172,22 +153,18 @@ function checkBestOf({ best_of: bestOf, n = 1 }: v.InferOutput<typeof OWN_FIELDS
 }
 
 function readOptions(given: Readonly<Record<string, unknown>>): GenerationOptions {
-  const named = Object.fromEntries(
-    HTTP_NAMES.filter(([, theirs]) => given[theirs] !== undefined).map(([ours, theirs]) => [
-      ours,
-      given[theirs],
-    ]),
+  const named: GenerationOptions = Object.fromEntries(
+    HTTP_NAMES.map(([ours, theirs]) => [ours, given[theirs]]).filter(([, value]) => value !== undefined),
   );
-  // vLLM also takes -1 for all.
-  return named['topK'] === -1 ? { ...named, topK: 0 } : named;
-}
-
-/** An echo with logprobs has the prompt's logprobs too. */
-function withPromptLogprobs(options: GenerationOptions): GenerationOptions {
-  const { echo, logprobs, promptLogprobs } = options;
-  return echo && logprobs !== undefined
-    ? { ...options, promptLogprobs: promptLogprobs ?? logprobs }
-    : options;
+  const { topK, echo, logprobs, promptLogprobs } = named;
+  return {
+    maxNewTokens: DEFAULT_MAX_TOKENS,
+    ...named,
+    // vLLM also takes -1 for all.
+    ...(topK === -1 && { topK: 0 }),
+    // An echo with logprobs has the prompt's logprobs too.
+    ...(echo && logprobs !== undefined && { promptLogprobs: promptLogprobs ?? logprobs }),
+  };
 }
 
 function readPrompts(prompt: unknown): readonly Prompt[] {

@@ -1,163 +1,146 @@
+import { createHash } from 'node:crypto';
+
 import type { GenerationChunk, GenerationResponse, Serve } from '../../src/worker/client/client.ts';
 import type {
   GenerationChoice,
   GenerationOptions,
   GenerationResult,
+  PromptTokenLogprobs,
 } from '../../src/worker/protocol/generation.ts';
+import type { ServedModel } from '../../src/worker/protocol/models.ts';
 import { EventStream } from '../http/event-stream.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { readJson } from '../http/read-json.ts';
-import type { Route } from '../http/router.ts';
-import { CompletionAnswer } from './completion-answer.ts';
-import {
-  TokenTexts,
-  type CompletionLogprobs,
-  type PromptLogprobs,
-  type ScoredToken,
-} from './completion-logprobs.ts';
+import { readJson } from '../http/read-body.ts';
+import { workRoute, type Route } from '../http/router.ts';
+import { VERSION } from '../version.ts';
+import { TokenTexts } from './completion-logprobs.ts';
 import { inOpenAiNames, readCompletionRequest, type CompletionRequest } from './completion-request.ts';
 import { allOrNone } from './deployments.ts';
-import { servedModel } from './served-model.ts';
-import { modelNotFound } from './service.ts';
-
-interface Choice {
-  readonly index: number;
-  readonly text: string;
-  readonly logprobs: CompletionLogprobs | null;
-  readonly finish_reason: string | null;
-  /** vLLM's field, if it was asked for. */
-  readonly prompt_logprobs?: PromptLogprobs;
-}
+import { checkModel, modelReplaced, servedModel } from './served-model.ts';
 
 /** `POST /v1/completions`, as OpenAI's and vLLM's. */
 export function completionsRoute(serve: Serve): Route {
-  const completions = new Completions(serve);
-  return {
-    path: '/v1/completions',
-    isWork: true,
-    methods: { POST: (exchange) => completions.answer(exchange) },
-  };
-}
-
-class Completions {
-  readonly #serve: Serve;
-  readonly #tokenTexts: TokenTexts;
-
-  constructor(serve: Serve) {
-    this.#serve = serve;
-    this.#tokenTexts = new TokenTexts(serve);
-  }
-
-  async answer(exchange: Exchange): Promise<void> {
+  const tokenTexts = new TokenTexts(serve);
+  return workRoute('/v1/completions', async (exchange) => {
     const asked = readCompletionRequest(await readJson(exchange.request));
     exchange.checkPriority(asked.options.priority);
-    const { id: model } = await servedModel(this.#serve, exchange.signal);
-    if (asked.model !== undefined && asked.model !== model) throw modelNotFound(asked.model, model);
-    const answer = new CompletionAnswer(exchange, asked);
+    const { id } = await servedModel(serve, exchange.signal);
+    checkModel(asked.model, id);
+    const completion = new Completion(serve, tokenTexts, exchange, asked);
     try {
-      await (asked.isStream
-        ? this.#stream(exchange, asked, answer)
-        : this.#complete(exchange, asked, answer));
+      await (asked.isStream ? completion.stream() : completion.answer());
     } catch (error) {
       throw inOpenAiNames(error);
     }
+  });
+}
+
+/** The answer to one request. */
+class Completion {
+  readonly #serve: Serve;
+  readonly #tokenTexts: TokenTexts;
+  readonly #exchange: Exchange;
+  readonly #asked: CompletionRequest;
+  readonly #created = Math.floor(Date.now() / 1000);
+  /** The model that generated the first token. */
+  #model: ServedModel | undefined;
+
+  constructor(serve: Serve, tokenTexts: TokenTexts, exchange: Exchange, asked: CompletionRequest) {
+    this.#serve = serve;
+    this.#tokenTexts = tokenTexts;
+    this.#exchange = exchange;
+    this.#asked = asked;
   }
 
-  async #complete(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
-    const results = await this.#ask(exchange, asked, async (response) => {
-      const result = await response.result();
-      answer.setModel(response.model);
-      return result;
-    });
+  async answer(): Promise<void> {
+    const results = await this.#ask((response) => this.#resultOf(response));
     const choices = results.flatMap((result) => result.choices);
-    exchange.sendJson(200, {
-      ...answer.head,
-      choices: await Promise.all(
-        choices.map((choice, index) => this.#describe(choice, index, asked, answer.head.model)),
-      ),
+    this.#exchange.sendJson(200, {
+      ...this.#head,
+      choices: await Promise.all(choices.map((choice, index) => this.#describe(choice, index))),
       usage: usageOf(results),
     });
   }
 
-  async #stream(exchange: Exchange, asked: CompletionRequest, answer: CompletionAnswer): Promise<void> {
-    const stream = new EventStream(exchange);
-    const results = await this.#ask(exchange, asked, async (response, index) => {
+  async stream(): Promise<void> {
+    const { numChoicesPerPrompt, usage } = this.#asked;
+    const stream = new EventStream(this.#exchange);
+    const results = await this.#ask(async (response, index) => {
       // An earlier refusal is answered with its own status.
       await response.accepted();
       stream.open();
-      return this.#pass(response, index * asked.numChoicesPerPrompt, asked, answer, (choice, usage) =>
-        stream.send({ ...answer.head, choices: [choice], ...usageIn(asked, usage) }),
-      );
+      return this.#pass(response, index * numChoicesPerPrompt, stream);
     });
-    if (asked.usage.isIncluded) stream.send({ ...answer.head, choices: [], usage: usageOf(results) });
+    if (usage.isIncluded) stream.send({ ...this.#head, choices: [], usage: usageOf(results) });
     stream.end();
   }
 
   /** Submits the prompts as one turn, and collects what `take` makes of each response. */
-  #ask<Result>(
-    exchange: Exchange,
-    { prompts, options, user }: CompletionRequest,
-    take: (response: GenerationResponse, index: number) => Promise<Result>,
-  ): Promise<Result[]> {
-    const generator = this.#serve.getHandle('text-generator', exchange.callerOf(user));
-    return allOrNone(exchange.signal, (signal) =>
+  #ask(
+    take: (response: GenerationResponse, index: number) => Promise<GenerationResult>,
+  ): Promise<GenerationResult[]> {
+    const { prompts, options, user } = this.#asked;
+    const generator = this.#serve.getHandle('text-generator', this.#exchange.callerOf(user));
+    return allOrNone(this.#exchange.signal, (signal) =>
       generator.remoteAll(prompts, { ...options, signal }).map(take),
     );
+  }
+
+  async #resultOf(response: GenerationResponse): Promise<GenerationResult> {
+    const result = await response.result();
+    this.#setModel(response.model);
+    return result;
   }
 
   /** Passes a prompt's chunks on as they come. An echoed prompt is sent with the first token. */
   async #pass(
     response: GenerationResponse,
     firstIndex: number,
-    asked: CompletionRequest,
-    answer: CompletionAnswer,
-    send: (choice: Choice, usage: Usage) => void,
+    stream: EventStream,
   ): Promise<GenerationResult> {
-    let offsets: number[] = [];
-    let echoed: Choice[] = [];
-    const counts = new TokenCounts(asked.options.echo ?? false);
+    const { options, usage } = this.#asked;
+    const send = (choice: object, used: Usage): void =>
+      stream.send({ ...this.#head, choices: [choice], ...usageIn(usage, used) });
+    /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
+    let read: { numTokens: number; numCharacters: number }[] = [];
+    let echoed: object[] = [];
+    let numPromptTokens = 0;
     for await (const chunk of response) {
-      const { index, text, finishReason, isRestart } = chunk;
-      const isPrompt = counts.isPrompt(chunk);
-      const usage = counts.add(chunk);
+      const { index, text, finishReason, promptLogprobs, isRestart } = chunk;
       if (isRestart) {
-        answer.beginAnew();
-        [offsets, echoed] = [[], []];
+        this.#beginAnew();
+        [read, echoed] = [[], []];
         continue;
       }
-      const scored = scoredTokensOf(chunk, asked.options);
+      const isPrompt = options.echo && !read[index];
+      const choiceRead = (read[index] ??= { numTokens: 0, numCharacters: 0 });
+      numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? numPromptTokens;
+      if (!isPrompt) choiceRead.numTokens += numTokensIn(chunk);
+      const scored = scoredTokensOf(chunk, options);
       if (text === '' && !scored && !finishReason) continue;
       const { model } = response;
-      const choice = {
-        index: firstIndex + index,
-        text,
-        logprobs: null,
-        finish_reason: finishReason ?? null,
-      };
+      const choice = { index: firstIndex + index, text, logprobs: null, finish_reason: finishReason ?? null };
       // The prompt's length is known with the first token, or with its logprobs. Chunks before a restart are void.
       if (model === undefined || (isPrompt && !scored)) {
         echoed.push(choice);
         continue;
       }
-      answer.setModel(model);
-      const described = scored && (await this.#tokenTexts.describe(scored, model.id, offsets[index] ?? 0));
-      offsets[index] = (offsets[index] ?? 0) + (described?.tokens.join('').length ?? 0);
-      for (const prompt of echoed.splice(0)) send(prompt, counts.ofPrompt);
-      send({ ...choice, logprobs: described ?? null }, usage);
+      this.#setModel(model);
+      const used = toUsage(numPromptTokens, choiceRead.numTokens);
+      const logprobs =
+        scored && (await this.#tokenTexts.describe(scored, model.id, choiceRead.numCharacters));
+      choiceRead.numCharacters += logprobs?.tokens.join('').length ?? 0;
+      for (const prompt of echoed.splice(0)) send(prompt, toUsage(numPromptTokens, 0));
+      send({ ...choice, logprobs: logprobs ?? null }, used);
     }
-    const result = await response.result();
-    answer.setModel(response.model);
-    return result;
+    return this.#resultOf(response);
   }
 
-  async #describe(
-    choice: GenerationChoice,
-    index: number,
-    { options, hasPromptLogprobs }: CompletionRequest,
-    model: string,
-  ): Promise<Choice> {
+  async #describe(choice: GenerationChoice, index: number): Promise<object> {
+    const { options, hasPromptLogprobs } = this.#asked;
     const { text, generatedText, promptLogprobs, finishReason } = choice;
     const scored = scoredTokensOf(choice, options);
+    const { model } = this.#head;
     return {
       index,
       text: options.echo ? text : generatedText,
@@ -169,56 +152,50 @@ class Completions {
         }),
     };
   }
+
+  /** The fields that an answer, or every chunk of a stream, begins with. */
+  get #head() {
+    if (!this.#model) throw new Error('An answer has a head once it has a token.');
+    return {
+      id: `cmpl-${this.#exchange.requestId}`,
+      object: 'text_completion',
+      created: this.#created,
+      model: this.#model.id,
+      system_fingerprint: fingerprintOf(this.#model),
+    };
+  }
+
+  /** @throws HttpError where the caller asked for another model, or another one generated what came before. */
+  #setModel(model: ServedModel | undefined): void {
+    if (!model) throw new Error('A request has a token before a model has started it.');
+    if (this.#model && this.#model.id !== model.id) throw modelReplaced();
+    checkModel(this.#asked.model, model.id);
+    this.#model ??= model;
+  }
+
+  /** @throws HttpError where something of it was sent, which cannot be taken back. */
+  #beginAnew(): void {
+    if (this.#exchange.hasContent) throw modelReplaced();
+    this.#model = undefined;
+  }
+}
+
+/** The same for the same model, backend, precision and version of Tabserve. */
+function fingerprintOf({ id, backend, precision }: ServedModel): string {
+  const parts = JSON.stringify([id, precision, backend, VERSION]);
+  return `fp_${createHash('sha256').update(parts).digest('hex').slice(0, 12)}`;
 }
 
 /** The tokens of a choice's text with their logprobs, those of an echoed prompt first. Undefined if none were asked for. */
 function scoredTokensOf(
   { promptLogprobs, logprobs }: Pick<GenerationChoice, 'promptLogprobs' | 'logprobs'>,
   { echo, logprobs: numLogprobs }: GenerationOptions,
-): readonly ScoredToken[] | undefined {
+): readonly PromptTokenLogprobs[] | undefined {
   if (numLogprobs === undefined || (!promptLogprobs && !logprobs)) return undefined;
   return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
 }
 
-interface Usage {
-  readonly prompt_tokens: number;
-  readonly completion_tokens: number;
-  readonly total_tokens: number;
-}
-
-/** Counts the tokens of a prompt and its choices as they arrive. */
-class TokenCounts {
-  /** Whether the first chunk of each choice is the prompt. */
-  readonly #echo: boolean;
-  #numPromptTokens = 0;
-  #numOutputTokens: number[] = [];
-
-  constructor(echo: boolean) {
-    this.#echo = echo;
-  }
-
-  isPrompt({ index }: GenerationChunk): boolean {
-    return this.#echo && this.#numOutputTokens[index] === undefined;
-  }
-
-  get ofPrompt(): Usage {
-    return toUsage(this.#numPromptTokens, 0);
-  }
-
-  /** @returns The usage of the chunk's choice so far. */
-  add(chunk: GenerationChunk): Usage {
-    const { index, numPromptTokens, promptLogprobs, isRestart } = chunk;
-    if (isRestart) {
-      this.#numOutputTokens = [];
-      return this.ofPrompt;
-    }
-    this.#numPromptTokens = numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
-    const numTokens = this.isPrompt(chunk) ? 0 : numTokensIn(chunk);
-    const numOutputTokens = (this.#numOutputTokens[index] ?? 0) + numTokens;
-    this.#numOutputTokens[index] = numOutputTokens;
-    return toUsage(this.#numPromptTokens, numOutputTokens);
-  }
-}
+type Usage = ReturnType<typeof toUsage>;
 
 /** An end token counts although no chunk has its id. Without ids, an upstream's chunk counts as one token. */
 function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number {
@@ -226,7 +203,7 @@ function numTokensIn({ tokenIds, text, finishReason }: GenerationChunk): number 
 }
 
 /** The field `usage` of a chunk, if it has one. */
-function usageIn({ usage: { isIncluded, isContinuous } }: CompletionRequest, usage: Usage): object {
+function usageIn({ isIncluded, isContinuous }: CompletionRequest['usage'], usage: Usage): object {
   if (isContinuous) return { usage };
   return isIncluded ? { usage: null } : {};
 }
@@ -240,7 +217,7 @@ function usageOf(results: readonly GenerationResult[]): Usage {
   );
 }
 
-function toUsage(promptTokens: number, completionTokens: number): Usage {
+function toUsage(promptTokens: number, completionTokens: number) {
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,

@@ -2,8 +2,7 @@ import type { Serve } from '../../src/worker/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readQuery } from '../http/query.ts';
-import { readInput, type Input } from '../http/read-input.ts';
+import { readInput, readQuery, type Input } from '../http/read-input.ts';
 import type { Route } from '../http/router.ts';
 
 /** Options that may come several times. */
@@ -35,30 +34,25 @@ export function generateRoute(serve: Serve): Route {
 }
 
 function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
-  const { text = jsonText, ...given } = readQuery(params, ['text', ...SINGLES], LISTS);
+  const { text = jsonText } = readQuery(params, ['text', ...SINGLES], LISTS);
   if (typeof text !== 'string') {
     const got = text === undefined ? 'nothing' : `\`${JSON.stringify(text).slice(0, 100)}\``;
     throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
   }
   // JSON values have a type already, and the worker checks them.
-  return { text, options: { ...jsonOptions, ...readOptions(given), ...readLists(params) } };
+  return { text, options: { ...jsonOptions, ...readOptions(params) } };
 }
 
 /** Converts the texts of a query or a form to the options' types. */
-function readOptions(given: Readonly<Record<string, string | undefined>>): Readonly<Record<string, unknown>> {
+function readOptions(params: URLSearchParams): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    SINGLES.flatMap((name) => {
-      const text = given[name];
+    OPTION_NAMES.flatMap((name) => {
+      const [text, ...others] = params.getAll(name);
       if (text === undefined) return [];
       const option = optionOf(name);
-      const value = optionFromText(option, text);
+      const value = option.type === 'strings' ? [text, ...others] : optionFromText(option, text);
       if (value !== undefined) return [[name, value]];
       throw HttpError.invalid(name, `Expected \`${name}\` to be ${expectedText(option)}, got \`${text}\`.`);
     }),
   );
-}
-
-function readLists(params: URLSearchParams): Readonly<Record<string, readonly string[]>> {
-  const lists = LISTS.map((name) => [name, params.getAll(name)] as const);
-  return Object.fromEntries(lists.filter(([, texts]) => texts.length > 0));
 }

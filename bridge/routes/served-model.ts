@@ -1,19 +1,35 @@
 import type { Serve } from '../../src/worker/client/client.ts';
 import type { ModelInfo } from '../../src/worker/protocol/models.ts';
-import { untilAborted } from '../http/until-aborted.ts';
-
-type ModelServer = Pick<Serve, 'status' | 'ready'>;
+import { untilAborted } from '../http/exchange.ts';
+import { HttpError } from '../http/http-error.ts';
 
 /**
  * The model that serves, once one does.
  *
  * @throws Whatever keeps it from serving; the signal's reason when it aborts.
  */
-export async function servedModel(serve: ModelServer, signal: AbortSignal): Promise<ModelInfo> {
+export async function servedModel(
+  serve: Pick<Serve, 'status' | 'ready'>,
+  signal: AbortSignal,
+): Promise<ModelInfo> {
   const { state, model } = serve.status();
   // The last status still names a model that has failed or lost its tab.
   if (state === 'ready' && model) return model;
   const { model: next } = await untilAborted(serve.ready(), signal);
   if (!next) throw new Error('A worker that is ready has a model.');
   return next;
+}
+
+/** @throws HttpError 404 where the caller asks for another model than the one that serves. */
+export function checkModel(asked: string | undefined, served: string): void {
+  if (asked === undefined || asked === served) return;
+  const message = `The model \`${asked}\` does not serve: \`${served}\` does.`;
+  throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
+}
+
+/** A text that began with one model cannot go on with another. */
+export function modelReplaced(): HttpError {
+  return new HttpError(503, 'Another model took over in the middle of the answer: ask again.', {
+    code: 'MODEL_REPLACED',
+  });
 }

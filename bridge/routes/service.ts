@@ -1,78 +1,9 @@
 import type { Serve } from '../../src/worker/client/client.ts';
-import { HttpError } from '../http/http-error.ts';
 import { getRoute, type Route } from '../http/router.ts';
-import { servedModel } from './served-model.ts';
+import { checkModel, servedModel } from './served-model.ts';
 import { VERSION } from '../version.ts';
 
-const PLAIN_TEXT = 'text/plain; charset=utf-8';
-
-/** `GET /v1/models` and `GET /v1/models/{id}`: the model that serves. */
-export function modelRoutes(serve: Serve): readonly Route[] {
-  const created = Math.floor(Date.now() / 1000);
-  const describe = async (signal: AbortSignal) => {
-    const { id } = await servedModel(serve, signal);
-    return { id, object: 'model', created, owned_by: 'tabserve' };
-  };
-  return [
-    getRoute('/v1/models', async (exchange) => {
-      exchange.sendJson(200, { object: 'list', data: [await describe(exchange.signal)] });
-    }),
-    getRoute('/v1/models/*', async (exchange) => {
-      const model = await describe(exchange.signal);
-      if (model.id !== exchange.rest) throw modelNotFound(exchange.rest, model.id);
-      exchange.sendJson(200, model);
-    }),
-  ];
-}
-
-export function modelNotFound(asked: string, served: string): HttpError {
-  return new HttpError(404, `The model \`${asked}\` does not serve: \`${served}\` does.`, {
-    code: 'model_not_found',
-    param: 'model',
-  });
-}
-
-/** `GET /healthz`: 200 if the text generator can answer now. */
-export function healthRoute(serve: Serve, isServed: () => boolean): Route {
-  return getRoute('/healthz', (exchange) => {
-    const { state, model, backend, numTabs, error } = serve.status();
-    const isReady = isServed() && state === 'ready';
-    exchange.sendJson(isReady ? 200 : 503, {
-      status: isReady ? 'ok' : 'unavailable',
-      isServed: isServed(),
-      state,
-      numTabs,
-      model: model?.id ?? null,
-      backend: backend ? `${backend.name} ${backend.precision}` : null,
-      ...(error && { error }),
-    });
-  });
-}
-
-/** Says why the text generator cannot answer now; undefined if it can. */
-export type FindOutage = () => Promise<string | undefined> | string | undefined;
-
-/** Why the tab cannot answer now. */
-export function tabOutage(serve: Serve, isServed: () => boolean): FindOutage {
-  return () => {
-    const { state, error } = serve.status();
-    if (!isServed()) return 'No tab serves.';
-    return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
-  };
-}
-
-/** The health checks of vLLM (`GET /health`, empty) and Ray Serve (`GET /-/healthz`, `success`), each 200 or 503. */
-export function probeRoutes(findOutage: FindOutage): readonly Route[] {
-  return [
-    getRoute('/health', async (exchange) => {
-      exchange.send((await findOutage()) === undefined ? 200 : 503, PLAIN_TEXT, '');
-    }),
-    getRoute('/-/healthz', async (exchange) => {
-      const outage = await findOutage();
-      exchange.send(outage === undefined ? 200 : 503, PLAIN_TEXT, outage ?? 'success');
-    }),
-  ];
-}
+export const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 /** Deployments that have a path of their own. */
 const OWN_PATHS: Readonly<Record<string, string>> = {
@@ -81,27 +12,77 @@ const OWN_PATHS: Readonly<Record<string, string>> = {
   'house-price': '/house-price',
 };
 
-/** `GET /-/routes`, as Ray Serve's: each prefix with the name of the deployment that answers there. */
-export function routesRoute(serve: Serve): Route {
-  return getRoute('/-/routes', (exchange) => {
-    const names = serve.status().deployments.map(({ name }) => name);
-    const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
-      OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
-      name,
-    ]);
-    exchange.sendJson(200, Object.fromEntries(prefixes));
-  });
+interface Service {
+  readonly serve: Serve;
+  /** Whether a tab is connected, and the server is not stopping. */
+  readonly isServed: () => boolean;
+  /** Why the upstream, which generates instead of the tab, cannot answer now; undefined if it can. */
+  readonly probe: (() => Promise<string | undefined>) | undefined;
+  /** The bridge's own metrics. */
+  readonly ownMetrics: () => string;
 }
 
-/** `GET /version`, as vLLM's: the version of Tabserve. */
-export function versionRoute(): Route {
-  return getRoute('/version', (exchange) => exchange.sendJson(200, { version: VERSION }));
-}
-
-/** `GET /metrics`: the worker's metrics, if there is a worker, and the bridge's own. */
-export function metricsRoute(serve: Serve, isServed: () => boolean, ownMetrics: () => string): Route {
-  return getRoute('/metrics', async (exchange) => {
-    const metrics = isServed() ? await serve.metrics() : '';
-    exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
-  });
+/** Routes that tell of the service: its model, health, metrics, deployments and version. */
+export function serviceRoutes({ serve, isServed, probe, ownMetrics }: Service): readonly Route[] {
+  const findTabOutage = (): string | undefined => {
+    const { state, error } = serve.status();
+    if (!isServed()) return 'No tab serves.';
+    return state === 'ready' ? undefined : (error?.message ?? `The model is ${state}.`);
+  };
+  const findOutage = probe ?? findTabOutage;
+  const created = Math.floor(Date.now() / 1000);
+  const describeModel = async (signal: AbortSignal) => {
+    const { id } = await servedModel(serve, signal);
+    return { id, object: 'model', created, owned_by: 'tabserve' };
+  };
+  return [
+    /** The model that serves. */
+    getRoute('/v1/models', async (exchange) => {
+      exchange.sendJson(200, { object: 'list', data: [await describeModel(exchange.signal)] });
+    }),
+    getRoute('/v1/models/*', async (exchange) => {
+      const model = await describeModel(exchange.signal);
+      checkModel(exchange.rest, model.id);
+      exchange.sendJson(200, model);
+    }),
+    /** The worker's metrics, if there is a worker, and the bridge's own. */
+    getRoute('/metrics', async (exchange) => {
+      const metrics = isServed() ? await serve.metrics() : '';
+      exchange.send(200, 'text/plain; version=0.0.4; charset=utf-8', metrics + ownMetrics());
+    }),
+    /** 200 if the text generator in the tab can answer now. */
+    getRoute('/healthz', (exchange) => {
+      const { state, model, backend, numTabs, error } = serve.status();
+      const isReady = isServed() && state === 'ready';
+      exchange.sendJson(isReady ? 200 : 503, {
+        status: isReady ? 'ok' : 'unavailable',
+        isServed: isServed(),
+        state,
+        numTabs,
+        model: model?.id ?? null,
+        backend: backend ? `${backend.name} ${backend.precision}` : null,
+        ...(error && { error }),
+      });
+    }),
+    /** As vLLM's. */
+    getRoute('/health', async (exchange) => {
+      exchange.send((await findOutage()) === undefined ? 200 : 503, PLAIN_TEXT, '');
+    }),
+    /** As Ray Serve's. */
+    getRoute('/-/healthz', async (exchange) => {
+      const outage = await findOutage();
+      exchange.send(outage === undefined ? 200 : 503, PLAIN_TEXT, outage ?? 'success');
+    }),
+    /** As Ray Serve's: each prefix with the name of the deployment that answers there. */
+    getRoute('/-/routes', (exchange) => {
+      const names = serve.status().deployments.map(({ name }) => name);
+      const prefixes = [...new Set([...Object.keys(OWN_PATHS), ...names])].map((name) => [
+        OWN_PATHS[name] ?? `/deployments/${encodeURIComponent(name)}`,
+        name,
+      ]);
+      exchange.sendJson(200, Object.fromEntries(prefixes));
+    }),
+    /** As vLLM's. */
+    getRoute('/version', (exchange) => exchange.sendJson(200, { version: VERSION })),
+  ];
 }

@@ -3,11 +3,9 @@ import * as v from 'valibot';
 import type { Serve } from '../../src/worker/client/client.ts';
 import { MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readJson } from '../http/read-json.ts';
-import type { Route } from '../http/router.ts';
-import { readFields } from './deployments.ts';
-import { servedModel } from './served-model.ts';
-import { modelNotFound } from './service.ts';
+import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
+import { workRoute, type Route } from '../http/router.ts';
+import { checkModel, servedModel } from './served-model.ts';
 
 /** In characters. Tokenizing blocks the worker, and with it all running requests. */
 const MAX_TEXT_LENGTH = 2 ** 17;
@@ -42,39 +40,27 @@ const detokenizeRequest = v.object({
 /** `POST /tokenize` and `POST /detokenize`, as vLLM's. */
 export function tokenRoutes(serve: Serve): readonly Route[] {
   return [
-    {
-      path: '/tokenize',
-      isWork: true,
-      methods: {
-        async POST(exchange) {
-          const asked = parse(tokenizeRequest, await readJson(exchange.request));
-          await servedModel(serve, exchange.signal);
-          const { modelId, contextLength, tokenIds, spellings } = await serve.tokenize(asked.prompt, {
-            addSpecialTokens: asked.add_special_tokens,
-          });
-          checkModel(asked.model, modelId);
-          exchange.sendJson(200, {
-            count: tokenIds.length,
-            max_model_len: contextLength,
-            tokens: tokenIds,
-            token_strs: asked.return_token_strs ? spellings : null,
-          });
-        },
-      },
-    },
-    {
-      path: '/detokenize',
-      isWork: true,
-      methods: {
-        async POST(exchange) {
-          const asked = parse(detokenizeRequest, await readJson(exchange.request));
-          await servedModel(serve, exchange.signal);
-          const { modelId, text } = await serve.detokenize(asked.tokens);
-          checkModel(asked.model, modelId);
-          exchange.sendJson(200, { prompt: text });
-        },
-      },
-    },
+    workRoute('/tokenize', async (exchange) => {
+      const asked = parse(tokenizeRequest, await readJson(exchange.request));
+      await servedModel(serve, exchange.signal);
+      const { modelId, contextLength, tokenIds, spellings } = await serve.tokenize(asked.prompt, {
+        addSpecialTokens: asked.add_special_tokens,
+      });
+      checkModel(asked.model, modelId);
+      exchange.sendJson(200, {
+        count: tokenIds.length,
+        max_model_len: contextLength,
+        tokens: tokenIds,
+        token_strs: asked.return_token_strs ? spellings : null,
+      });
+    }),
+    workRoute('/detokenize', async (exchange) => {
+      const asked = parse(detokenizeRequest, await readJson(exchange.request));
+      await servedModel(serve, exchange.signal);
+      const { modelId, text } = await serve.detokenize(asked.tokens);
+      checkModel(asked.model, modelId);
+      exchange.sendJson(200, { prompt: text });
+    }),
   ];
 }
 
@@ -93,13 +79,4 @@ function parse<Entries extends v.ObjectEntries>(
   // An object misses a field.
   const expected = type === 'object' ? 'given' : message;
   throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}.`);
-}
-
-/** Python clients send null for a field that is left out. */
-function withoutNulls(fields: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
-}
-
-function checkModel(asked: string | undefined, served: string): void {
-  if (asked !== undefined && asked !== served) throw modelNotFound(asked, served);
 }

@@ -8,7 +8,7 @@ import type { WorkerMessage } from '../../src/worker/protocol/worker-messages.ts
 import { ServeWorker } from '../../src/worker/serving/serve-worker.ts';
 import { parseClientMessage } from '../../src/worker/protocol/client-messages.ts';
 import { createServeHost } from '../../src/worker/test-support.ts';
-import type { TabOwner } from './own-browser.ts';
+import type { TabOwner } from './tab-sockets.ts';
 import { TabLink } from './tab-link.ts';
 
 // The link with real workers, on sockets of this process.

@@ -10,12 +10,12 @@ import type { KnobSettings } from '../../src/worker/protocol/status.ts';
 import type { Link, LinkListener, Outgoing } from '../../src/worker/client/links/link.ts';
 import { parseWorkerMessage } from '../../src/worker/protocol/worker-messages.ts';
 import { NoTabError } from './no-tab-error.ts';
-import type { TabOwner } from './own-browser.ts';
+import type { TabOwner } from './tab-sockets.ts';
 
 export interface TabLinkOptions {
   /** Where the user can open a tab. */
   readonly url: () => string;
-  /** How long requests wait for a tab after the start or after the last one closed. Then they fail at once. */
+  /** How long requests wait for a tab after the start or after the last one closed, in ms. Then they fail at once. */
   readonly graceMs: number;
   /** The default hub of calls that name none; huggingface.co by default. */
   readonly hub?: string | undefined;

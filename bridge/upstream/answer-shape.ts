@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { parseJson } from '../../src/worker/text-generation/upstream/upstream-failure.ts';
 import { HttpError } from '../http/http-error.ts';
 
 interface Shape {
@@ -13,7 +14,7 @@ const modelList = v.object({ data: v.array(modelCard) });
 const completion = (choice: v.ObjectEntries): v.GenericSchema =>
   v.object({ choices: v.array(v.object(choice)) });
 
-/** By path. The rest of `/v1/models/…` names one model. */
+/** By path. Embeddings have none: they are too large to hold in memory. */
 const SHAPES: Readonly<Record<string, Shape>> = {
   '/v1/models': { schema: modelList, name: 'a list of models' },
   '/v1/models/': { schema: modelCard, name: 'a model' },
@@ -26,13 +27,14 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   '/detokenize': { schema: v.object({ prompt: v.string() }), name: 'a prompt' },
 };
 
+/** The shape of a success at this path, if it is checked. */
+export function shapeOf(path: string): Shape | undefined {
+  // The rest of `/v1/models/…` names one model.
+  return SHAPES[path.startsWith('/v1/models/') ? '/v1/models/' : path];
+}
+
 /** OpenAI's shape, and the one of older versions of vLLM. */
 const errorShape = v.union([v.object({ error: v.unknown() }), v.object({ message: v.string() })]);
-
-/** Whether a success at this path has a shape to check. Embeddings have none: they are too large to hold in memory. */
-export function hasShape(path: string): boolean {
-  return shapeOf(path) !== undefined;
-}
 
 /** Every OpenAI-compatible server has these. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['/v1/models', '/v1/completions']);
@@ -46,7 +48,10 @@ export function checkAnswer(url: string, path: string, status: number, body: str
   const answer = parseJson(body);
   if (status === 404 || status === 405) {
     if (v.is(errorShape, answer)) return;
-    throw ESSENTIAL.has(path) ? badAnswer(url, `${path} with HTTP status ${status}`) : lacks(url, path);
+    if (ESSENTIAL.has(path)) throw badAnswer(url, `${path} with HTTP status ${status}`);
+    throw new HttpError(404, `${url} serves nothing at ${path}: not every OpenAI-compatible server does.`, {
+      code: 'UPSTREAM_LACKS_PATH',
+    });
   }
   const shape = shapeOf(path);
   if (shape && !v.is(shape.schema, answer))
@@ -64,23 +69,4 @@ export function readModelIds(url: string, status: number, body: string): readonl
 export function badAnswer(url: string, what: string): HttpError {
   const message = `${url} answers ${what}: check that --upstream names an OpenAI-compatible server.`;
   return new HttpError(502, message, { code: 'UPSTREAM_BAD_ANSWER' });
-}
-
-function lacks(url: string, path: string): HttpError {
-  return new HttpError(404, `${url} serves nothing at ${path}: not every OpenAI-compatible server does.`, {
-    code: 'UPSTREAM_LACKS_PATH',
-  });
-}
-
-function shapeOf(path: string): Shape | undefined {
-  return SHAPES[path.startsWith('/v1/models/') ? '/v1/models/' : path];
-}
-
-/** Undefined if the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,12 +1,16 @@
 import { once } from 'node:events';
 
-import type { Exchange } from '../http/exchange.ts';
+import { watchStall, type Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
-import { readBody } from '../http/read-body.ts';
-import { watchStall } from '../http/stall.ts';
-import { badAnswer, checkAnswer, hasShape } from './answer-shape.ts';
-import { fetchUpstream, forwardedHeaders, isEventStream, unreachable } from './upstream-client.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { collect, readBody, type Pieces } from '../http/read-body.ts';
+import { badAnswer, checkAnswer, shapeOf } from './answer-shape.ts';
+import {
+  fetchUpstream,
+  forwardedHeaders,
+  isEventStream,
+  unreachable,
+  type UpstreamOptions,
+} from './upstream-client.ts';
 
 /** The longest prompts are a few MB. */
 export const MAX_BODY_BYTES = 8 * 2 ** 20;
@@ -34,29 +38,22 @@ export async function forward(upstream: UpstreamOptions, exchange: Exchange): Pr
   // A server may lack HEAD where it has GET.
   const method = request.method === 'POST' ? 'POST' : 'GET';
   if (!PATH.test(pathname)) throw HttpError.notFound(pathname);
-  const body = method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : undefined;
-  const answer = await fetchUpstream(upstream, {
+  const answer = await fetchUpstream(upstream, pathname + search, {
     method,
-    path: pathname + search,
-    headers: {
-      ...forwardedHeaders(request.headers, upstream.apiKey !== undefined),
-      'x-request-id': requestId,
-    },
-    body,
+    headers: { ...forwardedHeaders(request.headers, upstream), 'x-request-id': requestId },
+    body: method === 'POST' ? await readBody(request, MAX_BODY_BYTES) : null,
     signal,
   });
-  if (isChecked(answer, pathname)) await passOnChecked(answer, exchange, upstream.url);
-  else await passOn(answer, exchange, upstream.url);
-}
-
-function isChecked({ ok, status, headers }: Response, path: string): boolean {
-  if (status === 404 || status === 405) return true;
-  return ok && hasShape(path) && !isEventStream(headers);
+  const { ok, status, headers } = answer;
+  const isLacking = status === 404 || status === 405;
+  const hasShape = ok && shapeOf(pathname) !== undefined && !isEventStream(headers);
+  await (isLacking || hasShape ? passOnChecked : passOn)(answer, exchange, upstream.url);
 }
 
 async function passOnChecked(answer: Response, exchange: Exchange, url: string): Promise<void> {
   const { response, signal } = exchange;
-  const body = await readWhole(answer, url).catch((error: unknown) => {
+  const refuse = (): HttpError => badAnswer(url, `with more than ${MAX_CHECKED_BYTES} bytes`);
+  const body = await collect(answer.body ?? [], MAX_CHECKED_BYTES, refuse).catch((error: unknown) => {
     throw signal.aborted || error instanceof HttpError ? error : unreachable(url, error);
   });
   checkAnswer(url, exchange.url.pathname, answer.status, body.toString());
@@ -64,17 +61,6 @@ async function passOnChecked(answer: Response, exchange: Exchange, url: string):
   response.writeHead(answer.status, { 'Content-Length': body.length });
   response.end(body);
   watchStall(response);
-}
-
-async function readWhole({ body }: Response, url: string): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body ?? []) {
-    size += piece.length;
-    if (size > MAX_CHECKED_BYTES) throw badAnswer(url, `with more than ${MAX_CHECKED_BYTES} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
 }
 
 async function passOn(answer: Response, exchange: Exchange, url: string): Promise<void> {
@@ -109,9 +95,7 @@ function copyHeaders({ headers }: Response, { response }: Exchange): void {
 }
 
 /** Regroups the stream into whole events, so that the bridge can add an event after any of them. */
-async function* wholeEvents(
-  pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-): AsyncGenerator<Buffer> {
+async function* wholeEvents(pieces: Pieces): AsyncGenerator<Buffer> {
   let held = Buffer.alloc(0);
   for await (const piece of pieces) {
     held = Buffer.concat([held, piece]);

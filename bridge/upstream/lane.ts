@@ -1,11 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-import { createParser } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 
 import { HttpError } from '../http/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
-import { fetchUpstream, isEventStream, unreachable } from './upstream-client.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
 type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
 
@@ -24,7 +23,8 @@ export class Lane {
   readonly #upstream: UpstreamOptions;
   readonly #response: ServerResponse;
   readonly #running = new Map<string, AbortController>();
-  readonly #closed: Promise<void>;
+  /** Resolves when the worker has left. */
+  readonly closed: Promise<void>;
   /** Set while the connection's buffer is full. */
   #drained: Promise<void> | undefined;
 
@@ -33,7 +33,7 @@ export class Lane {
     this.#response = response;
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     response.flushHeaders();
-    this.#closed = new Promise((resolve) =>
+    this.closed = new Promise((resolve) =>
       response.once('close', () => {
         for (const abort of this.#running.values()) abort.abort();
         resolve();
@@ -60,9 +60,8 @@ export class Lane {
 
   async #run(requestId: string, body: Buffer<ArrayBuffer>, signal: AbortSignal): Promise<void> {
     try {
-      const answer = await fetchUpstream(this.#upstream, {
+      const answer = await fetchUpstream(this.#upstream, '/v1/completions', {
         method: 'POST',
-        path: '/v1/completions',
         headers: {
           accept: 'text/event-stream',
           'content-type': 'application/json',
@@ -71,59 +70,46 @@ export class Lane {
         body,
         signal,
       });
-      if (answer.ok && isEventStream(answer.headers) && answer.body)
-        await this.#stream(requestId, answer.body);
-      else await this.#refuse(requestId, answer);
+      const { ok, status, headers } = answer;
+      if (ok && isEventStream(headers) && answer.body) await this.#stream(requestId, answer.body);
+      else if (ok) {
+        await answer.body?.cancel();
+        throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
+      } else {
+        const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
+        await this.#refuse(requestId, status, text, headers.get('retry-after') ?? undefined);
+      }
     } catch (error) {
       if (signal.aborted) return;
       const told = error instanceof HttpError ? error : unreachable(this.#upstream.url, error);
-      const refusal = { status: 502, body: JSON.stringify(told) };
-      await this.#send('refusal', requestId, JSON.stringify(refusal));
+      await this.#refuse(requestId, 502, JSON.stringify(told));
     }
   }
 
   async #stream(requestId: string, body: ReadableStream<Uint8Array>): Promise<void> {
     await this.#send('head', requestId, '');
-    let events: string[] = [];
-    const parser = createParser({
-      maxBufferSize: MAX_EVENT_LENGTH,
-      onEvent: ({ data }) => events.push(data),
-      onError: (error) => {
-        if (error.type === 'max-buffer-size-exceeded') throw error;
-      },
-    });
-    const decoder = new TextDecoder();
-    for await (const piece of body) {
-      parser.feed(decoder.decode(piece, { stream: true }));
-      for (const data of events) await this.#send('data', requestId, data);
-      events = [];
-    }
+    const events = body
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(new EventSourceParserStream({ maxBufferSize: MAX_EVENT_LENGTH }));
+    for await (const { data } of events) await this.#send('data', requestId, data);
     await this.#send('end', requestId, '');
   }
 
-  async #refuse(requestId: string, answer: Response): Promise<void> {
-    if (answer.ok) {
-      await answer.body?.cancel();
-      throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
-    }
-    const { status } = answer;
-    const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
-    const retryAfter = answer.headers.get('retry-after') ?? undefined;
-    await this.#send('refusal', requestId, JSON.stringify({ status, body: text, retryAfter }));
+  #refuse(requestId: string, status: number, body: string, retryAfter?: string): Promise<void> {
+    return this.#send('refusal', requestId, JSON.stringify({ status, body, retryAfter }));
   }
 
   /** Resolves when more can be sent, so that a slow reader slows the upstream down. */
   async #send(event: LaneEvent, requestId: string, data: string): Promise<void> {
     if (this.#response.destroyed) return;
     const lines = data.split('\n').map((line) => `data: ${line}\n`);
-    const canTakeMore = this.#response.write(`event: ${event}\nid: ${requestId}\n${lines.join('')}\n`);
-    if (canTakeMore) return;
+    if (this.#response.write(`event: ${event}\nid: ${requestId}\n${lines.join('')}\n`)) return;
     this.#drained ??= new Promise((resolve) =>
       this.#response.once('drain', () => {
         this.#drained = undefined;
         resolve();
       }),
     );
-    await Promise.race([this.#drained, this.#closed]);
+    await Promise.race([this.#drained, this.closed]);
   }
 }

@@ -1,7 +1,6 @@
 import { HttpError } from '../http/http-error.ts';
 import { readModelIds } from './answer-shape.ts';
-import { fetchUpstream } from './upstream-client.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import { fetchUpstream, type UpstreamOptions } from './upstream-client.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -13,10 +12,9 @@ export async function probeUpstream(
   const { url } = upstream;
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const request = { method: 'GET', path: '/v1/models', headers: { accept: 'application/json' }, signal };
-    const answer = await fetchUpstream(upstream, request);
-    const body = await answer.text();
-    return describeAnswer(upstream, answer.status, body);
+    const headers = { accept: 'application/json' };
+    const answer = await fetchUpstream(upstream, '/v1/models', { headers, signal });
+    return describeAnswer(upstream, answer.status, await answer.text());
   } catch (error) {
     if (error instanceof HttpError) return error.message;
     return `${url} did not answer within ${timeoutMs / 1000} s: check that a server runs there and that --upstream names it.`;

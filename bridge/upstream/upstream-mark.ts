@@ -1,4 +1,4 @@
-import type { UpstreamOptions } from './upstream-options.ts';
+import type { UpstreamOptions } from './upstream-client.ts';
 
 /** Tells the page to ask the upstream; `upstreamOfPage` reads it. */
 export function upstreamMark({ url, model }: UpstreamOptions): string {

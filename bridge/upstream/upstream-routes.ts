@@ -1,10 +1,10 @@
 import { readBody } from '../http/read-body.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
-import { getRoute, type Handle, type Route } from '../http/router.ts';
+import { getRoute, workRoute, type Handle, type Route } from '../http/router.ts';
 import { forward, MAX_BODY_BYTES } from './forward.ts';
 import { Lane } from './lane.ts';
-import type { UpstreamOptions } from './upstream-options.ts';
+import type { UpstreamOptions } from './upstream-client.ts';
 
 const ID = '[\\w-]{1,64}';
 /** A lane's id, then optionally the id of a request on it. */
@@ -24,78 +24,69 @@ const WORK_PATHS = ['/v1/completions', '/v1/chat/completions', '/v1/embeddings',
  */
 export function upstreamRoutes(upstream: UpstreamOptions): readonly Route[] {
   const ask: Handle = (exchange) => forward(upstream, exchange);
-  const lanes = new Lanes(upstream);
   return [
-    ...WORK_PATHS.map((path) => ({ path, isWork: true, methods: { POST: ask } })),
+    ...WORK_PATHS.map((path) => workRoute(path, ask)),
     getRoute('/v1/models', ask),
     getRoute('/v1/models/*', ask),
-    {
-      path: '/upstream/lanes/*',
-      isPageOnly: true,
-      isStream: true,
-      methods: {
-        GET: (exchange) => lanes.open(exchange),
-        POST: (exchange) => lanes.begin(exchange),
-        DELETE: (exchange) => lanes.cancel(exchange),
-      },
-    },
+    laneRoute(upstream),
   ];
 }
 
-class Lanes {
-  readonly #upstream: UpstreamOptions;
-  readonly #lanes = new Map<string, Lane>();
-
-  constructor(upstream: UpstreamOptions) {
-    this.#upstream = upstream;
-  }
-
-  /** Streams to the worker until its connection closes. */
-  open(exchange: Exchange): Promise<void> {
-    const { laneId, requestId } = idsIn(exchange);
-    if (requestId !== undefined) throw HttpError.methodNotAllowed(['POST', 'DELETE']);
-    if (this.#lanes.size >= MAX_LANES || this.#lanes.has(laneId)) {
-      const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
-      throw new HttpError(503, message, { code: 'TOO_MANY_LANES' });
-    }
-    const { response } = exchange;
-    this.#lanes.set(laneId, new Lane(this.#upstream, response));
-    return new Promise((resolve) =>
-      response.once('close', () => {
-        this.#lanes.delete(laneId);
-        resolve();
-      }),
-    );
-  }
-
-  async begin(exchange: Exchange): Promise<void> {
-    const { laneId, requestId } = idsIn(exchange);
-    if (requestId === undefined) throw HttpError.methodNotAllowed(['GET']);
-    const body = await readBody(exchange.request, MAX_BODY_BYTES);
-    const lane = this.#lanes.get(laneId);
-    if (!lane) {
-      const message = 'The lane is not open: open it before you send requests on it.';
-      throw new HttpError(404, message, { code: 'NO_SUCH_LANE' });
-    }
-    if (lane.isFull) {
-      const message = 'Too many requests are running: submit it again when some have ended.';
-      throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
-    }
-    lane.begin(requestId, body);
-    exchange.response.writeHead(202).end();
-  }
-
-  cancel(exchange: Exchange): void {
-    const { laneId, requestId } = idsIn(exchange);
-    if (requestId === undefined) throw HttpError.methodNotAllowed(['GET']);
-    this.#lanes.get(laneId)?.cancel(requestId);
-    exchange.response.writeHead(204).end();
-  }
+function laneRoute(upstream: UpstreamOptions): Route {
+  const lanes = new Map<string, Lane>();
+  return {
+    path: '/upstream/lanes/*',
+    isPageOnly: true,
+    isStream: true,
+    methods: {
+      /** Streams to the worker until its connection closes. */
+      async GET(exchange) {
+        const [laneId] = idsIn(exchange);
+        if (lanes.size >= MAX_LANES || lanes.has(laneId)) {
+          const message = 'Too many workers listen to this bridge: close tabs, or reload this one.';
+          throw new HttpError(503, message, { code: 'TOO_MANY_LANES' });
+        }
+        const lane = new Lane(upstream, exchange.response);
+        lanes.set(laneId, lane);
+        await lane.closed;
+        lanes.delete(laneId);
+      },
+      async POST(exchange) {
+        const [laneId, requestId] = idsIn(exchange);
+        const body = await readBody(exchange.request, MAX_BODY_BYTES);
+        const lane = lanes.get(laneId);
+        if (!lane) {
+          const message = 'The lane is not open: open it before you send requests on it.';
+          throw new HttpError(404, message, { code: 'NO_SUCH_LANE' });
+        }
+        if (lane.isFull) {
+          const message = 'Too many requests are running: submit it again when some have ended.';
+          throw new HttpError(429, message, {
+            code: 'TOO_MANY_REQUESTS',
+            headers: { 'Retry-After': '1' },
+          });
+        }
+        lane.begin(requestId, body);
+        exchange.response.writeHead(202).end();
+      },
+      DELETE(exchange) {
+        const [laneId, requestId] = idsIn(exchange);
+        lanes.get(laneId)?.cancel(requestId);
+        exchange.response.writeHead(204).end();
+      },
+    },
+  };
 }
 
-/** @throws HttpError 404. */
-function idsIn({ rest, url }: Exchange): { readonly laneId: string; readonly requestId: string | undefined } {
+/**
+ * The id of a lane, and of a request on it unless the method is GET.
+ *
+ * @throws HttpError 404; 405 for a method that goes with the other kind of path.
+ */
+function idsIn({ request, rest, url }: Exchange): readonly [laneId: string, requestId: string] {
   const [, laneId, requestId] = LANE.exec(rest) ?? [];
   if (laneId === undefined) throw HttpError.notFound(url.pathname);
-  return { laneId, requestId };
+  if ((requestId === undefined) !== (request.method === 'GET'))
+    throw HttpError.methodNotAllowed(requestId === undefined ? ['GET'] : ['POST', 'DELETE']);
+  return [laneId, requestId ?? ''];
 }

@@ -1,8 +1,6 @@
 import { httpNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
-type Scored = Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>;
-
 /** The server that the body is for. */
 export interface UpstreamDialect {
   /** As the server calls it. */
@@ -19,7 +17,8 @@ export function completionBody(
 ): object {
   const { ending, sampling, promptLogprobs, ...others } = options;
   // In a stream one number counts for the prompt and the text, and the prompt's logprobs come only with an echo.
-  const logprobs = largest(sampling.logprobs, promptLogprobs);
+  const wanted = [sampling.logprobs, promptLogprobs].filter((number) => number !== undefined);
+  const logprobs = wanted.length > 0 ? Math.max(...wanted) : undefined;
   return {
     model: modelId,
     prompt,
@@ -53,11 +52,9 @@ function isOff(value: unknown): boolean {
 }
 
 /** Whether the answer begins with the prompt; a vLLM generates nothing only then. */
-export function isEchoed({ maxNewTokens, promptLogprobs }: Scored): boolean {
+export function isEchoed({
+  maxNewTokens,
+  promptLogprobs,
+}: Pick<ResolvedOptions, 'maxNewTokens' | 'promptLogprobs'>): boolean {
   return promptLogprobs !== undefined || maxNewTokens === 0;
-}
-
-function largest(...values: readonly (number | undefined)[]): number | undefined {
-  const given = values.filter((value) => value !== undefined);
-  return given.length > 0 ? Math.max(...given) : undefined;
 }

@@ -16,7 +16,6 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
     echo: false,
     numLogprobs: undefined,
     promptLogprobs: undefined,
-    isEchoed: false,
     maxNewTokens: 16,
     elapsedMs: 10,
     receivedAtMs: 100,
@@ -115,7 +114,7 @@ describe('the answer of an upstream', () => {
     ];
 
     it('tells them apart from the text that comes with them', () => {
-      const stream = createStream({ isEchoed: true, promptLogprobs: 1, numLogprobs: 0, echo: true });
+      const stream = createStream({ promptLogprobs: 1, numLogprobs: 0, echo: true });
       expect(stream.start(100).updates).toHaveLength(1);
       const first = chunk('Once upon', { token_ids: [5], logprobs });
       const { updates } = stream.push(withUsage(first, { prompt_tokens: 2, completion_tokens: 1 }), 110);
@@ -139,7 +138,7 @@ describe('the answer of an upstream', () => {
     });
 
     it('has no token where none was asked for, though a vLLM samples one', () => {
-      const stream = createStream({ isEchoed: true, promptLogprobs: 1, maxNewTokens: 0 });
+      const stream = createStream({ promptLogprobs: 1, maxNewTokens: 0 });
       const ofPrompt = {
         tokens: logprobs.tokens.slice(0, 2),
         token_logprobs: logprobs.token_logprobs.slice(0, 2),
@@ -161,7 +160,7 @@ describe('the answer of an upstream', () => {
       ['no logprobs', 'Once upon', null],
       ['logprobs of which nobody knows where the prompt ends', 'Once upon', logprobs],
     ])('fails for %s', (_, text, given) => {
-      const stream = createStream({ isEchoed: true, promptLogprobs: 1 });
+      const stream = createStream({ promptLogprobs: 1 });
       expect(() => stream.push(chunk(text, { logprobs: given }), 110)).toThrow(
         expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }),
       );

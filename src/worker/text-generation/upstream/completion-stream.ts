@@ -10,14 +10,8 @@ import type { RequestUpdate } from '../../protocol/requests.ts';
 import type { ServedModel } from '../../protocol/models.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 import type { Submission } from '../prompt-generator.ts';
-import {
-  readChunk,
-  readLogprobs,
-  readPromptLogprobs,
-  sliceLogprobs,
-  type ChunkChoice,
-  type CompletionChunk,
-} from './completion-chunk.ts';
+import { isEchoed } from './completion-body.ts';
+import { readChunk, readLogprobs, type ChunkChoice, type CompletionChunk } from './completion-chunk.ts';
 import { badAnswer } from './upstream-failure.ts';
 
 export interface CompletionStreamOptions
@@ -31,8 +25,6 @@ export interface CompletionStreamOptions
   readonly seed: number;
   /** Alternatives for each output token; undefined = no logprobs at all. */
   readonly numLogprobs: number | undefined;
-  /** Whether the first piece of each choice begins with the prompt. */
-  readonly isEchoed: boolean;
   /** On the clock of all `nowMs`. */
   readonly receivedAtMs: number;
 }
@@ -70,7 +62,7 @@ export class CompletionStream {
       text: '',
       tokenIds: [],
       logprobs: [],
-      awaitsPrompt: options.isEchoed,
+      awaitsPrompt: isEchoed(options),
       numTokens: 0,
     }));
   }
@@ -136,8 +128,9 @@ export class CompletionStream {
     if (!choice) throw this.#badAnswer(`choice ${given.index} of a request for ${this.#choices.length}`);
     const updates: RequestUpdate[] = [];
     const rest = choice.awaitsPrompt ? this.#takePrompt(choice, given, updates) : given;
-    const { update, numTokens } = this.#add(choice, rest, nowMs);
-    return { updates: [...updates, update], measured: this.#measure(choice, numTokens, nowMs) };
+    const numTokens = rest.token_ids?.length || Number(rest.text !== '');
+    updates.push(this.#add(choice, rest, numTokens > 0, nowMs));
+    return { updates, measured: this.#measure(choice, numTokens, nowMs) };
   }
 
   /** Takes the prompt, and its logprobs, off the piece that begins with them. Returns the rest. */
@@ -150,20 +143,23 @@ export class CompletionStream {
     if (maxNewTokens === 0) rest.token_ids = [];
     if (numLogprobs === undefined) return rest;
     const { index, logprobs } = given;
-    const length = this.numPromptTokens || (maxNewTokens === 0 ? logprobs?.tokens.length : undefined);
-    if (!logprobs || length === undefined || logprobs.tokens.length < length)
+    const length = this.numPromptTokens || (maxNewTokens === 0 ? logprobs?.length : undefined);
+    if (!logprobs || length === undefined || logprobs.length < length)
       throw this.#badAnswer('an echo without the logprobs of the prompt');
-    const promptLogprobs = readPromptLogprobs(url, sliceLogprobs(logprobs, 0, length), numLogprobs);
+    const promptLogprobs = readLogprobs(url, logprobs.slice(0, length), numLogprobs).map((entry, place) =>
+      place === 0 ? { ...entry, logprob: null, top: [] } : entry,
+    );
     choice.promptLogprobs = promptLogprobs;
     updates.push({ type: 'echo', requestId, index, text: echo ? prompt : '', promptLogprobs });
-    return { ...rest, logprobs: sliceLogprobs(logprobs, length) };
+    return { ...rest, logprobs: logprobs.slice(length) };
   }
 
   #add(
     choice: UpstreamChoice,
     { index, text, finish_reason: reason, token_ids: ids, logprobs: given }: ChunkChoice,
+    hasTokens: boolean,
     nowMs: number,
-  ): { readonly update: RequestUpdate; readonly numTokens: number } {
+  ): RequestUpdate {
     const { url, requestId, numLogprobs } = this.#options;
     const tokenIds = ids ?? [];
     const logprobs = given && numLogprobs !== undefined ? readLogprobs(url, given, numLogprobs) : [];
@@ -172,10 +168,9 @@ export class CompletionStream {
     choice.tokenIds.push(...tokenIds);
     choice.logprobs.push(...logprobs);
     if (finishReason) choice.finishReason = finishReason;
-    const numTokens = tokenIds.length || Number(text !== '');
-    const isFirst = this.#firstAtMs === undefined && numTokens > 0;
+    const isFirst = this.#firstAtMs === undefined && hasTokens;
     if (isFirst) this.#firstAtMs = nowMs;
-    const update: RequestUpdate = {
+    return {
       type: 'chunk',
       requestId,
       index,
@@ -186,7 +181,6 @@ export class CompletionStream {
       ...(isFirst && this.#usage && { numPromptTokens: this.numPromptTokens }),
       ...(finishReason && { finishReason }),
     };
-    return { update, numTokens };
   }
 
   /** Tokens that come together share the time since those before them. */

@@ -1,20 +1,18 @@
 import { systemClock, type Clock } from '../../../batching/clock.ts';
 import type { TextDeployment } from '../text-deployment.ts';
 import type { UpstreamInit } from '../../protocol/host-messages.ts';
-import type { WireError } from '../../protocol/wire.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { toServedModel } from '../../protocol/models.ts';
-import type { StatsReporter } from '../../logs/stats-reporter.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import type { UpstreamErrorCode } from '../../protocol/errors/upstream.ts';
-import { UpstreamGenerator } from './upstream-generator.ts';
+import { UpstreamGenerator, type UpstreamGeneratorOptions } from './upstream-generator.ts';
 import { UpstreamLane } from './upstream-lane.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 
 export interface ServeUpstreamOptions {
   readonly upstream: UpstreamInit;
   readonly deployment: Pick<TextDeployment, 'use' | 'fail'>;
-  readonly stats: Pick<StatsReporter, 'recordMeasured' | 'recordSubmitted'>;
+  readonly stats: UpstreamGeneratorOptions['stats'];
   /** @param isOver Whether an earlier error is over. */
   readonly onStatus: (change: Partial<WorkerStatus>, isOver: boolean) => void;
   readonly lane?: Pick<UpstreamLane, 'fetchModels' | 'ask' | 'cancel'>;
@@ -43,21 +41,17 @@ export async function serveUpstream({
   lane = new UpstreamLane(upstream.url),
   clock = systemClock,
 }: ServeUpstreamOptions): Promise<void> {
-  const serve = async (): Promise<void> => {
-    const model = readUpstreamModel(upstream, await lane.fetchModels());
-    const { modelInfo, backendInfo } = model;
-    onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
-    await deployment.use(
-      toServedModel(modelInfo, backendInfo),
-      (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
-    );
-  };
-
   const attempt = async (pauseMs: number): Promise<void> => {
     try {
-      await serve();
+      const model = readUpstreamModel(upstream, await lane.fetchModels());
+      const { modelInfo, backendInfo } = model;
+      onStatus({ state: 'ready', model: modelInfo, backend: backendInfo }, true);
+      await deployment.use(
+        toServedModel(modelInfo, backendInfo),
+        (onUpdates) => new UpstreamGenerator({ lane, model, clock, stats, onUpdates }),
+      );
     } catch (cause) {
-      const error: WireError = toWireError(cause);
+      const error = toWireError(cause);
       onStatus({ state: 'failed', error }, false);
       deployment.fail(error);
       const nextPauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);

@@ -9,7 +9,7 @@ import { type ModelInfo, toServedModel } from '../../protocol/models.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { completionBody, isEchoed } from './completion-body.ts';
+import { completionBody } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamLane } from './upstream-lane.ts';
 import type { UpstreamModel } from './upstream-model.ts';
@@ -22,8 +22,6 @@ export interface UpstreamGeneratorOptions {
   /** Called with all updates of one event of the upstream, or of one cancellation. */
   readonly onUpdates: (updates: readonly RequestUpdate[]) => void;
 }
-
-const NO_KV_CACHE = { usedBytes: 0, reservedBytes: 0 };
 
 /** Continues prompts at a server that speaks OpenAI's API, over the bridge that serves the page. */
 export class UpstreamGenerator implements PromptGenerator {
@@ -47,7 +45,8 @@ export class UpstreamGenerator implements PromptGenerator {
   /** A request counts as running once the upstream has taken it, even if it waits there. */
   get gauges(): EngineGauges {
     const numRunning = [...this.#streams.values()].filter(({ isStarted }) => isStarted).length;
-    return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache: NO_KV_CACHE };
+    const kvCache = { usedBytes: 0, reservedBytes: 0 };
+    return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache };
   }
 
   submitAll(submissions: readonly Submission[]): readonly Accepted[] {
@@ -71,21 +70,17 @@ export class UpstreamGenerator implements PromptGenerator {
     resolved: ResolvedOptions,
   ): Accepted {
     const { lane, model, clock, onUpdates } = this.#options;
-    const { n, echo, maxNewTokens, promptLogprobs, sampling } = resolved;
+    const { n, sampling } = resolved;
     const served = toServedModel(model.modelInfo, model.backendInfo);
     const receivedAtMs = clock.now();
     const stream = new CompletionStream({
+      ...resolved,
       url: model.backendInfo.adapter,
       requestId,
       model: served,
       prompt,
-      n,
-      echo,
       seed: sampling.seed,
       numLogprobs: sampling.logprobs,
-      promptLogprobs,
-      isEchoed: isEchoed(resolved),
-      maxNewTokens,
       elapsedMs,
       receivedAtMs,
     });
@@ -98,17 +93,20 @@ export class UpstreamGenerator implements PromptGenerator {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
       onEnd: () => this.#finish(requestId, stream),
-      onError: (error) => this.#end(requestId, error, 'error'),
+      onError: (error) => this.#end(requestId, error),
     });
     return { numPromptTokens: 0, numSequences: n };
   }
 
   cancel(requestId: RequestId): void {
-    this.#abort(requestId, RequestCancelledError.because(undefined), 'abort');
+    this.fail(requestId, RequestCancelledError.because(undefined));
   }
 
-  fail(requestId: RequestId, error: Error): void {
-    this.#abort(requestId, error, 'error');
+  /** Ends the request here and at the upstream. */
+  fail(requestId: RequestId, error: unknown): void {
+    if (!this.#streams.has(requestId)) return;
+    this.#options.lane.cancel(requestId);
+    this.#end(requestId, error);
   }
 
   dropAll(): Promise<void> {
@@ -128,7 +126,7 @@ export class UpstreamGenerator implements PromptGenerator {
     try {
       this.#tell(read(nowMs), nowMs);
     } catch (error) {
-      this.#abort(requestId, error, 'error');
+      this.fail(requestId, error);
     }
   }
 
@@ -150,15 +148,9 @@ export class UpstreamGenerator implements PromptGenerator {
     if (measured.length > 0) stats.recordMeasured(measured, busyMs);
   }
 
-  /** Ends the request here and at the upstream. */
-  #abort(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
-    if (!this.#streams.has(requestId)) return;
-    this.#options.lane.cancel(requestId);
-    this.#end(requestId, error, finishReason);
-  }
-
-  #end(requestId: RequestId, error: unknown, finishReason: 'abort' | 'error'): void {
+  #end(requestId: RequestId, error: unknown): void {
     if (!this.#streams.delete(requestId)) return;
+    const finishReason = error instanceof RequestCancelledError ? 'abort' : 'error';
     const failed: RequestUpdate = { type: 'failed', requestId, error: toWireError(error) };
     this.#tell(
       { updates: [failed], measured: [{ type: 'failed', finishReason }] },

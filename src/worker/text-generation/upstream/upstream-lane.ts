@@ -37,8 +37,7 @@ export class UpstreamLane {
 
   /** The upstream's list of models, as text. @throws UpstreamError, BackPressureError. */
   async fetchModels(): Promise<string> {
-    const response = await this.#fetch('/v1/models');
-    return response.text();
+    return (await this.#fetch('/v1/models')).text();
   }
 
   ask(requestId: RequestId, body: object, listener: AnswerListener): void {
@@ -102,16 +101,14 @@ export class UpstreamLane {
     if (!listener) return;
     if (event === 'head') listener.onHead();
     else if (event === 'data') listener.onData(data);
-    else if (event === 'refusal') this.#fail(requestId, this.#errorOf(data));
-    else if (event === 'end') {
+    else if (event === 'refusal') {
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bridge sends this shape
+      const refusal = parseJson(data) as Refusal;
+      this.#fail(requestId, toUpstreamError(this.#url, refusal));
+    } else if (event === 'end') {
       this.#asked.delete(requestId);
       listener.onEnd();
     }
-  }
-
-  #errorOf(data: string): Error {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the bridge sends this shape
-    return toUpstreamError(this.#url, parseJson(data) as Refusal);
   }
 
   #fail(requestId: RequestId, error: unknown): void {

@@ -40,7 +40,13 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
   if (!parsed.success) throw badAnswer(url, 'something that is not a list of models');
   const cards = parsed.output.data;
   const card = model === undefined ? cards[0] : cards.find(({ id }) => id === model);
-  if (!card) throw noSuchModel(url, model, cards);
+  if (!card) {
+    const names = cards.map((other) => other.id).join(', ') || 'none';
+    throw new UpstreamError(
+      'UPSTREAM_REFUSED',
+      `${url} does not serve the model ${model ?? 'any'}: it has ${names}. Name one of them with --upstream-model.`,
+    );
+  }
   const { id, owned_by: owner, max_model_len: maxModelLength, metadata } = card;
   const contextLength = maxModelLength ?? metadata?.max_request_context_length ?? 0;
   return {
@@ -62,12 +68,4 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
       fallbackReason: '',
     },
   };
-}
-
-function noSuchModel(url: string, model = 'any', cards: readonly { readonly id: string }[]): UpstreamError {
-  const names = cards.map(({ id }) => id).join(', ') || 'none';
-  return new UpstreamError(
-    'UPSTREAM_REFUSED',
-    `${url} does not serve the model ${model}: it has ${names}. Name one of them with --upstream-model.`,
-  );
 }
