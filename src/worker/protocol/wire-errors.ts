@@ -88,7 +88,8 @@ const CLASS_OF_CODE: Readonly<Record<string, new (message: string) => Error>> = 
 /** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof BackPressureError) {
-    return { code: error.code, message: error.message, details: { ...error.details } };
+    const { code, message, numQueuedRequests, maxQueuedRequests, retryAfterMs } = error;
+    return { code, message, details: { numQueuedRequests, maxQueuedRequests, retryAfterMs } };
   }
   if (error instanceof Error) {
     const code = 'code' in error && typeof error.code === 'string' ? error.code : 'INTERNAL_ERROR';
