@@ -1,4 +1,4 @@
-import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
+import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
@@ -161,10 +161,9 @@ async function continueAll(
   const capacity = Math.min(config.contextLength, length);
   const kvShape = { numSlots: prompts.length, numStagingRows: 1, capacity };
   const shared = { kvShape, transfers: [] };
-  const slots = new KvSlotPool(prompts.length);
-  const rows: StepRow[] = prompts.map((prompt) => ({
+  const rows: StepRow[] = prompts.map((prompt, index) => ({
     requestId: createRequestId(),
-    slot: slots.allocate(),
+    slot: kvSlot(index),
     tokenIds: prompt,
     startPosition: 0,
     sampling: GREEDY,

@@ -1,4 +1,4 @@
-import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
+import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
@@ -20,10 +20,9 @@ export async function resourcesPerStep(
   const { backend } = await loadEmbeddedModel(modelUrl(), await chooseDevice('webgpu'), () => {});
   const runner = new BackendRunner(backend);
   const kvShape = { numSlots: params.length, numStagingRows: params.length, capacity: 128 };
-  const slots = new KvSlotPool(params.length);
-  const rows: StepRow[] = params.map((sampling) => ({
+  const rows: StepRow[] = params.map((sampling, index) => ({
     requestId: createRequestId(),
-    slot: slots.allocate(),
+    slot: kvSlot(index),
     tokenIds: [257],
     startPosition: 0,
     sampling,

@@ -192,7 +192,7 @@ async function play(model: LoadedModel, { policy, isPipelined, arrivals }: Play)
       if (arrival.afterSteps > steps.length && !isIdle) continue;
       waiting.delete(arrival);
       const id = ids[arrivals.indexOf(arrival)];
-      if (id) engine.submit({ ...arrival.draft, id, clientId });
+      if (id) engine.submitAll([{ ...arrival.draft, id, clientId }]);
     }
     if (finished.size === arrivals.length) resolve();
   }

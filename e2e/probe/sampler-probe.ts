@@ -1,5 +1,5 @@
 import type { TokenCounts } from '../../src/batching/sampling/adjust-logits.ts';
-import { KvSlotPool } from '../../src/batching/generation/kv-slots.ts';
+import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { createSampler, type SampledToken } from '../../src/batching/sampling/sampling.ts';
@@ -20,7 +20,6 @@ export interface SamplerShape {
 /** A GPU sampler with buffers of its own, fed with logits that no model made. */
 class SamplerProbe {
   readonly #vocabSize: number;
-  readonly #maxRows: number;
   readonly #device: GPUDevice;
   readonly sampler: GpuSampler;
   readonly #logits: GPUBuffer;
@@ -35,7 +34,6 @@ class SamplerProbe {
   private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number, maxRows: number) {
     this.#device = device;
     this.#vocabSize = vocabSize;
-    this.#maxRows = maxRows;
     this.sampler = sampler;
     const create = (numWords: number): GPUBuffer =>
       device.createBuffer({ size: 4 * numWords, usage: TENSOR_USAGE });
@@ -58,10 +56,9 @@ class SamplerProbe {
   }
 
   stepRows(rows: readonly RandomRow[]): StepRow[] {
-    const slots = new KvSlotPool(this.#maxRows);
-    return rows.map(({ params, position, tokenCounts, ban }) => ({
+    return rows.map(({ params, position, tokenCounts, ban }, index) => ({
       requestId: createRequestId(),
-      slot: slots.allocate(),
+      slot: kvSlot(index),
       tokenIds: [0],
       startPosition: position - 1,
       sampling: params,

@@ -1,6 +1,7 @@
 import {
   resolveBatchOptions,
   type BatchContext,
+  type BatchControls,
   type BatchOptions,
   type CallOptions,
 } from './batch/batch-options.ts';
@@ -16,38 +17,12 @@ import { StreamBuffer } from './batch/stream-buffer.ts';
 export type { AbortSignal } from './abort-signal.ts';
 export type {
   BatchContext,
+  BatchControls,
   BatchEvent,
   BatchOptions,
   CallOptions,
   CutReason,
 } from './batch/batch-options.ts';
-
-/** The properties and methods of a batched function. */
-export interface BatchControls {
-  readonly maxBatchSize: number;
-  readonly batchWaitTimeoutMs: number;
-  readonly maxConcurrentBatches: number;
-  /** The number of waiting calls. */
-  readonly queueLength: number;
-  /** The number of running handlers. */
-  readonly ongoingBatches: number;
-  /** The number of errors of `onBatch` that were swallowed. */
-  readonly sinkErrors: number;
-  /** How long until a call that is refused now is likely to be accepted, in whole ms, at least 1. */
-  readonly retryAfterMs: number;
-  /** Applies from the next batch. An invalid value throws and leaves the old one. */
-  setMaxBatchSize(value: number): void;
-  /** Applies from the next batch. An invalid value throws and leaves the old one. */
-  setBatchWaitTimeoutMs(value: number): void;
-  /** Applies at once. Running batches are never cancelled. */
-  setMaxConcurrentBatches(value: number): void;
-  /** Lets the calls that wait now leave as slots come free, in partial batches if necessary. */
-  flush(): void;
-  /** Resolves when nothing waits and nothing runs. */
-  drain(): Promise<void>;
-  /** Refuses new calls with `ClosedError`, emits the waiting ones, resolves when the last handler has ended. */
-  close(): Promise<void>;
-}
 
 export interface Batched<Item, Result> extends BatchControls {
   (item: Item, options?: CallOptions): Promise<Result>;
@@ -141,39 +116,22 @@ export function batchStream<Item, Chunk>(
   return withControls(submit, batcher);
 }
 
-/** Copies the accessors themselves, so that the properties stay live. */
-function withControls<Submit extends object>(submit: Submit, batcher: BatchControls): Submit & BatchControls {
-  const controls: BatchControls = {
-    get maxBatchSize() {
-      return batcher.maxBatchSize;
-    },
-    get batchWaitTimeoutMs() {
-      return batcher.batchWaitTimeoutMs;
-    },
-    get maxConcurrentBatches() {
-      return batcher.maxConcurrentBatches;
-    },
-    get queueLength() {
-      return batcher.queueLength;
-    },
-    get ongoingBatches() {
-      return batcher.ongoingBatches;
-    },
-    get sinkErrors() {
-      return batcher.sinkErrors;
-    },
-    get retryAfterMs() {
-      return batcher.retryAfterMs;
-    },
-    setMaxBatchSize: (value) => batcher.setMaxBatchSize(value),
-    setBatchWaitTimeoutMs: (value) => batcher.setBatchWaitTimeoutMs(value),
-    setMaxConcurrentBatches: (value) => batcher.setMaxConcurrentBatches(value),
-    flush: () => batcher.flush(),
-    drain: () => batcher.drain(),
-    close: () => batcher.close(),
-  };
-  Object.defineProperties(submit, Object.getOwnPropertyDescriptors(controls));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the line above has just made it true
+/** Gives `submit` the accessors and methods of the batcher, bound to it: the properties stay live. */
+function withControls<Submit extends object, Item, To>(
+  submit: Submit,
+  batcher: Batcher<Item, To>,
+): Submit & BatchControls {
+  const {
+    constructor: _constructor,
+    submit: _submit,
+    cancel: _cancel,
+    ...controls
+  } = Object.getOwnPropertyDescriptors(Batcher.prototype);
+  for (const [name, control] of Object.entries(controls)) {
+    const get = control.get?.bind(batcher);
+    Object.defineProperty(submit, name, get ? { get } : { value: control.value?.bind(batcher) });
+  }
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the loop has just made it true
   return submit as Submit & BatchControls;
 }
 

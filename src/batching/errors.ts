@@ -35,11 +35,15 @@ export interface BackPressureDetails {
 export class BackPressureError extends Error {
   override readonly name = 'BackPressureError';
   readonly code = 'BACK_PRESSURE';
-  readonly details: BackPressureDetails;
+  readonly numQueuedRequests: number;
+  readonly maxQueuedRequests: number;
+  readonly retryAfterMs: number;
 
-  constructor(message: string, details: BackPressureDetails) {
+  constructor(message: string, { numQueuedRequests, maxQueuedRequests, retryAfterMs }: BackPressureDetails) {
     super(message);
-    this.details = details;
+    this.numQueuedRequests = numQueuedRequests;
+    this.maxQueuedRequests = maxQueuedRequests;
+    this.retryAfterMs = retryAfterMs;
   }
 
   static of(details: BackPressureDetails): BackPressureError {
@@ -50,18 +54,6 @@ export class BackPressureError extends Error {
         'or raise maxQueuedRequests.',
       details,
     );
-  }
-
-  get numQueuedRequests(): number {
-    return this.details.numQueuedRequests;
-  }
-
-  get maxQueuedRequests(): number {
-    return this.details.maxQueuedRequests;
-  }
-
-  get retryAfterMs(): number {
-    return this.details.retryAfterMs;
   }
 }
 

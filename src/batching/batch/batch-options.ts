@@ -72,18 +72,39 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Validated options with defaults. */
-export interface ResolvedBatchOptions<Item> {
+/** The properties and methods of a batched function. */
+export interface BatchControls {
   readonly maxBatchSize: number;
   readonly batchWaitTimeoutMs: number;
   readonly maxConcurrentBatches: number;
-  readonly maxQueuedRequests: number;
-  readonly batchSizeFn: ((items: readonly Item[]) => number) | undefined;
-  readonly allowSmallBatch: boolean;
-  readonly strideMs: number;
-  readonly clock: Clock;
-  readonly onBatch: ((event: BatchEvent) => void) | undefined;
+  /** The number of waiting calls. */
+  readonly queueLength: number;
+  /** The number of running handlers. */
+  readonly ongoingBatches: number;
+  /** The number of errors of `onBatch` that were swallowed. */
+  readonly sinkErrors: number;
+  /** How long until a call that is refused now is likely to be accepted, in whole ms, at least 1. */
+  readonly retryAfterMs: number;
+  /** Applies from the next batch. An invalid value throws and leaves the old one. */
+  setMaxBatchSize(value: number): void;
+  /** Applies from the next batch. An invalid value throws and leaves the old one. */
+  setBatchWaitTimeoutMs(value: number): void;
+  /** Applies at once. Running batches are never cancelled. */
+  setMaxConcurrentBatches(value: number): void;
+  /** Lets the calls that wait now leave as slots come free, in partial batches if necessary. */
+  flush(): void;
+  /** Resolves when nothing waits and nothing runs. */
+  drain(): Promise<void>;
+  /** Refuses new calls with `ClosedError`, emits the waiting ones, resolves when the last handler has ended. */
+  close(): Promise<void>;
 }
+
+type OffByDefault = 'batchSizeFn' | 'onBatch';
+
+/** Validated options with defaults. */
+export type ResolvedBatchOptions<Item> = Required<Omit<BatchOptions<Item>, OffByDefault>> & {
+  readonly [Name in OffByDefault]: BatchOptions<Item>[Name];
+};
 
 export function resolveBatchOptions<Item>(options: BatchOptions<Item>): ResolvedBatchOptions<Item> {
   const {

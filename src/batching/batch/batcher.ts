@@ -1,10 +1,10 @@
 import type { AbortSignal } from '../abort-signal.ts';
 import { Alarm } from '../alarm.ts';
-import type { BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
+import type { BatchControls, BatchEvent, CutReason, ResolvedBatchOptions } from './batch-options.ts';
 import type { CallQueue } from './call-queue.ts';
 import { CancelHandle, type CallHolder } from '../cancel-handle.ts';
 import { BackPressureError, ClosedError, ItemTooLargeError, RequestCancelledError } from '../errors.ts';
-import { CountedGathering, MeasuredGathering, type Gathering } from './gathering.ts';
+import { Gathering } from './gathering.ts';
 import { DrainRate, retryAfterMsOf } from '../drain-rate.ts';
 import { LookGrid, SHORTEST_STRIDE_MS } from './look-grid.ts';
 import { requireCount, requireDuration, requireSize } from '../require-option.ts';
@@ -20,7 +20,7 @@ type Cut = Omit<BatchEvent, 'batchSize' | 'executionMs' | 'outcome'>;
  * The core of `batch` and `batchStream`: a queue, the batch being formed at its front, and the execution slots.
  * Everything that may allow a cut (an arrival, a free slot, the alarm, flush, close) ends in `#pump`.
  */
-export class Batcher<Item, To> implements CallHolder {
+export class Batcher<Item, To> implements BatchControls, CallHolder {
   readonly #options: ResolvedBatchOptions<Item>;
   readonly #run: RunBatch<Item, To>;
   readonly #queue: CallQueue<Item, To>;
@@ -33,7 +33,7 @@ export class Batcher<Item, To> implements CallHolder {
   #batchWaitTimeoutMs: number;
   #maxConcurrentBatches: number;
   /** Set from the moment when a call waits and a slot is free: its limits are read then. */
-  #gathering: Gathering | undefined;
+  #gathering: Gathering<Item, To> | undefined;
   /** `batchSizeFn` may call back into the batcher; the measuring in progress handles the changes. */
   #isMeasuring = false;
   /** Earlier calls leave without waiting for a full batch. */
@@ -223,16 +223,14 @@ export class Batcher<Item, To> implements CallHolder {
   }
 
   /** The largest batch that fits the limits; undefined if no call is left. */
-  #gather(): Gathering | undefined {
+  #gather(): Gathering<Item, To> | undefined {
     return this.#options.batchSizeFn ? this.#measure() : (this.#gathering ??= this.#openGathering());
   }
 
-  #measure(): Gathering | undefined {
-    for (
-      let first = this.#queue.after(undefined);
-      first !== undefined;
-      first = this.#queue.after(undefined)
-    ) {
+  #measure(): Gathering<Item, To> | undefined {
+    for (;;) {
+      const first = this.#queue.after(undefined);
+      if (first === undefined) return undefined;
       const size = this.#queue.sizeOf(first);
       // If the first call does not fit, the limits were read for calls that have left since.
       if (this.#gathering && size > this.#gathering.limits.maxBatchSize) this.#gathering = undefined;
@@ -245,20 +243,16 @@ export class Batcher<Item, To> implements CallHolder {
       }
       this.#queue.remove(first)(ItemTooLargeError.of(size, gathering.limits.maxBatchSize));
     }
-    return undefined;
   }
 
-  #openGathering(): Gathering {
+  #openGathering(): Gathering<Item, To> {
     const limits = { maxBatchSize: this.#maxBatchSize, waitTimeoutMs: this.#batchWaitTimeoutMs };
-    const { batchSizeFn } = this.#options;
-    return batchSizeFn
-      ? new MeasuredGathering(limits, this.#queue, batchSizeFn)
-      : new CountedGathering(limits, this.#queue);
+    return new Gathering(limits, this.#queue, this.#options.batchSizeFn);
   }
 
   /** The first reason that holds, in the order of the contract. */
   #cutReason(
-    gathering: Gathering,
+    gathering: Gathering<Item, To>,
     oldest: number,
     nowMs: number,
     arrival: number | undefined,
@@ -275,11 +269,11 @@ export class Batcher<Item, To> implements CallHolder {
     return order < this.#flushedBefore;
   }
 
-  #timeoutMs({ limits }: Gathering, oldest: number): number {
+  #timeoutMs({ limits }: Gathering<Item, To>, oldest: number): number {
     return this.#options.allowSmallBatch ? this.#queue.arrivedAtMs(oldest) + limits.waitTimeoutMs : Infinity;
   }
 
-  #cut({ limits, numCalls, measuredSize }: Gathering, reason: CutReason, nowMs: number): void {
+  #cut({ limits, numCalls, measuredSize }: Gathering<Item, To>, reason: CutReason, nowMs: number): void {
     const calls = this.#queue.take(numCalls);
     const cut = this.#options.onBatch && {
       reason,

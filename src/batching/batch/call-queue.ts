@@ -4,11 +4,11 @@ type Reject = (error: unknown) => void;
 
 /** Calls that have left the queue together. An index means the same call in every list. */
 export interface TakenCalls<Item, To> {
-  readonly items: Item[];
+  readonly items: readonly Item[];
   readonly tos: (To | undefined)[];
-  readonly rejects: Reject[];
-  /** Sparse. */
-  readonly handles: CancelHandle[];
+  readonly rejects: readonly Reject[];
+  /** May be sparse. */
+  readonly handles: readonly (CancelHandle | undefined)[];
   readonly oldestArrivalMs: number;
 }
 
@@ -30,22 +30,10 @@ class Chunk<Item, To> {
   /** Sparse: only calls that can be cancelled have one. */
   readonly handles: (CancelHandle | undefined)[] = [];
   readonly firstOrder: number;
-  previous: Chunk<Item, To> | undefined;
-  next: Chunk<Item, To> | undefined;
   numLeft = 0;
 
-  constructor(firstOrder: number, previous: Chunk<Item, To> | undefined) {
+  constructor(firstOrder: number) {
     this.firstOrder = firstOrder;
-    this.previous = previous;
-  }
-
-  moveTo(taken: TakenCalls<Item, To>, index: number, slot: number): void {
-    taken.items[index] = known(this.items[slot]);
-    taken.tos[index] = this.tos[slot];
-    taken.rejects[index] = known(this.rejects[slot]);
-    const handle = this.handles[slot];
-    if (handle) taken.handles[index] = handle;
-    this.leave(slot);
   }
 
   /** Releases what a call holds: the chunk may live on. */
@@ -60,16 +48,15 @@ class Chunk<Item, To> {
 
 /**
  * The waiting calls, first come, first served. A call is identified by its order of arrival, which also gives its chunk, so a
- * call leaves from anywhere in O(1). Empty chunks are dropped, so finding the next call is O(1) too.
+ * call leaves from anywhere in O(log n). Chunks that all calls have left are dropped, so finding the next call is O(1).
  *
  *   order  0 .. 511    512 .. 1023    1024 .. 1535    1536 .. 2047
- *          dropped     . head  .  <->  dropped   <->  .  .  end
+ *          dropped     . head  .      dropped         .  .  end
  */
 export class CallQueue<Item, To> {
-  /** By order / CHUNK_SIZE, rounded down. */
-  readonly #chunks = new Map<number, Chunk<Item, To>>();
-  #tail: Chunk<Item, To> | undefined;
-  /** The order of the oldest call, if any waits. */
+  /** In order of arrival. */
+  readonly #chunks: Chunk<Item, To>[] = [];
+  /** The order of the oldest call, if any waits. It is in the first chunk. */
   #head = 0;
   #end = 0;
   #length = 0;
@@ -99,7 +86,8 @@ export class CallQueue<Item, To> {
   ): number {
     const order = this.#end++;
     const slot = order % CHUNK_SIZE;
-    const chunk = slot === 0 ? this.#addChunk(order) : known(this.#tail);
+    if (slot === 0) this.#chunks.push(new Chunk(order));
+    const chunk = known(this.#chunks.at(-1));
     chunk.items[slot] = item;
     chunk.tos[slot] = to;
     chunk.rejects[slot] = reject;
@@ -111,13 +99,14 @@ export class CallQueue<Item, To> {
   }
 
   has(order: number): boolean {
-    return this.#chunks.get(Math.floor(order / CHUNK_SIZE))?.tos[order % CHUNK_SIZE] !== undefined;
+    const chunk = this.#chunks[this.#indexOf(order)];
+    return chunk?.tos[order - chunk.firstOrder] !== undefined;
   }
 
   /** The order of the call that leaves after this one, or of the first one. */
   after(order: number | undefined): number | undefined {
     if (order === undefined) return this.oldest;
-    return firstFrom(this.#chunkOf(order), (order % CHUNK_SIZE) + 1);
+    return this.#firstFrom(this.#indexOf(order), (order % CHUNK_SIZE) + 1);
   }
 
   itemOf(order: number): Item {
@@ -134,95 +123,89 @@ export class CallQueue<Item, To> {
 
   /** Takes a waiting call out and returns its `reject`. */
   remove(order: number): Reject {
-    const chunk = this.#chunkOf(order);
-    const slot = order % CHUNK_SIZE;
-    const reject = known(chunk.rejects[slot]);
-    const handle = chunk.handles[slot];
-    chunk.leave(slot);
-    this.#hasLeft(chunk, order);
+    const { reject, handle } = this.takeOne(order);
     handle?.close();
     return reject;
   }
 
   /** Takes the first `count` calls out; so many wait. */
   take(count: number): TakenCalls<Item, To> {
-    const taken = createTaken<Item, To>(count, count > 0 ? this.arrivedAtMs(this.#head) : Infinity);
-    for (let index = 0; index < count;) {
-      const chunk = this.#chunkOf(this.#head);
-      let slot = this.#head % CHUNK_SIZE;
-      for (; slot < CHUNK_SIZE && index < count; slot++) {
-        if (chunk.tos[slot] !== undefined) chunk.moveTo(taken, index++, slot);
+    const oldestArrivalMs = count > 0 ? this.arrivedAtMs(this.#head) : Infinity;
+    const items = createSlots<Item>(count);
+    const tos = createSlots<To | undefined>(count);
+    const rejects = createSlots<Reject>(count);
+    const handles: CancelHandle[] = [];
+    let chunk = known(this.#chunks[0]);
+    let slot = this.#head % CHUNK_SIZE;
+    for (let index = 0; index < count; slot++) {
+      if (slot === CHUNK_SIZE) {
+        this.#chunks.shift();
+        chunk = known(this.#chunks[0]);
+        slot = 0;
       }
-      this.#head = firstFrom(chunk, slot) ?? this.#end;
-      if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+      if (chunk.tos[slot] === undefined) continue;
+      items[index] = known(chunk.items[slot]);
+      tos[index] = chunk.tos[slot];
+      rejects[index] = known(chunk.rejects[slot]);
+      const handle = chunk.handles[slot];
+      if (handle) handles[index] = handle;
+      chunk.leave(slot);
+      index++;
     }
     this.#length -= count;
-    return taken;
+    this.#head = this.#firstFrom(0, slot) ?? this.#end;
+    if (this.#chunks[0]?.numLeft === CHUNK_SIZE) this.#chunks.shift();
+    return { items, tos, rejects, handles, oldestArrivalMs };
   }
 
-  /** Takes these calls out, in this order. */
-  protected takeEach(orders: readonly number[]): TakenCalls<Item, To> {
-    const taken = createTaken<Item, To>(orders.length, this.#oldestArrivalMs(orders));
-    for (const [index, order] of orders.entries()) {
-      const chunk = this.#chunkOf(order);
-      chunk.moveTo(taken, index, order % CHUNK_SIZE);
-      this.#hasLeft(chunk, order);
-    }
-    return taken;
-  }
-
-  #oldestArrivalMs(orders: readonly number[]): number {
-    return orders.reduce((oldestMs, order) => Math.min(oldestMs, this.arrivedAtMs(order)), Infinity);
-  }
-
-  #hasLeft(chunk: Chunk<Item, To>, order: number): void {
+  /** Takes a call out that waits anywhere. */
+  protected takeOne(order: number) {
+    const index = this.#indexOf(order);
+    const chunk = known(this.#chunks[index]);
+    const slot = order % CHUNK_SIZE;
+    const call = {
+      item: known(chunk.items[slot]),
+      to: chunk.tos[slot],
+      reject: known(chunk.rejects[slot]),
+      handle: chunk.handles[slot],
+      arrivedAtMs: known(chunk.arrivalsMs[slot]),
+    };
+    chunk.leave(slot);
     this.#length--;
-    if (order === this.#head) this.#head = firstFrom(chunk, order % CHUNK_SIZE) ?? this.#end;
-    if (chunk.numLeft === CHUNK_SIZE) this.#drop(chunk);
+    if (order === this.#head) this.#head = this.#firstFrom(index, slot) ?? this.#end;
+    if (chunk.numLeft === CHUNK_SIZE) this.#chunks.splice(index, 1);
+    return call;
   }
 
-  #addChunk(firstOrder: number): Chunk<Item, To> {
-    const chunk = new Chunk(firstOrder, this.#tail);
-    if (this.#tail) this.#tail.next = chunk;
-    this.#tail = chunk;
-    this.#chunks.set(firstOrder / CHUNK_SIZE, chunk);
-    return chunk;
-  }
-
-  #drop(chunk: Chunk<Item, To>): void {
-    const { previous, next } = chunk;
-    if (previous) previous.next = next;
-    if (next) next.previous = previous;
-    else this.#tail = previous;
-    chunk.next = undefined; // a dropped chunk must not keep later ones alive
-    this.#chunks.delete(chunk.firstOrder / CHUNK_SIZE);
+  /** The order of the first call that waits from `slot` of this chunk on. */
+  #firstFrom(index: number, slot: number): number | undefined {
+    if (this.#length === 0) return undefined;
+    let firstSlot = slot;
+    for (let each = index; each < this.#chunks.length; each++) {
+      const { tos, firstOrder } = known(this.#chunks[each]);
+      for (; firstSlot < CHUNK_SIZE; firstSlot++) {
+        if (tos[firstSlot] !== undefined) return firstOrder + firstSlot;
+      }
+      firstSlot = 0;
+    }
+    return undefined;
   }
 
   #chunkOf(order: number): Chunk<Item, To> {
-    return known(this.#chunks.get(Math.floor(order / CHUNK_SIZE)));
+    return known(this.#chunks[this.#indexOf(order)]);
   }
-}
 
-/** The order of the first call that waits from `slot` of `from` on. */
-function firstFrom<Item, To>(from: Chunk<Item, To>, slot: number): number | undefined {
-  let firstSlot = slot;
-  for (let chunk: Chunk<Item, To> | undefined = from; chunk; chunk = chunk.next) {
-    for (; firstSlot < CHUNK_SIZE; firstSlot++) {
-      if (chunk.tos[firstSlot] !== undefined) return chunk.firstOrder + firstSlot;
+  /** The index of the last chunk that begins at or before this order. */
+  #indexOf(order: number): number {
+    let low = 0;
+    let high = this.#chunks.length;
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1;
+      if (known(this.#chunks[middle]).firstOrder <= order) low = middle;
+      else high = middle;
     }
-    firstSlot = 0;
+    return low;
   }
-  return undefined;
-}
-
-function createTaken<Item, To>(count: number, oldestArrivalMs: number): TakenCalls<Item, To> {
-  return {
-    items: createSlots(count),
-    tos: createSlots(count),
-    rejects: createSlots(count),
-    handles: [],
-    oldestArrivalMs,
-  };
 }
 
 function createSlots<Value>(length: number): Value[] {

@@ -7,53 +7,20 @@ export interface BatchLimits {
   readonly waitTimeoutMs: number;
 }
 
-/** The batch being formed: the calls from the front of the queue that fit its limits. They stay in the queue until the cut. */
-export interface Gathering {
+/**
+ * The batch being formed: the calls from the front of the queue that fit its limits. They stay in the queue until the cut.
+ * `batchSizeFn` is called once per item added, and again after a member was cancelled. Without it every item counts as one.
+ */
+export class Gathering<Item, To> {
   readonly limits: BatchLimits;
-  readonly numCalls: number;
-  readonly measuredSize: number;
   /** The next call does not fit, so waiting longer cannot fill this batch. */
-  readonly isDeferring: boolean;
-  /** Adds calls that have arrived since. */
-  extend(): void;
-  /** A call has left the queue. */
-  onLeft(): void;
-}
-
-/** Without `batchSizeFn`: every item counts as one. */
-export class CountedGathering<Item, To> implements Gathering {
-  readonly limits: BatchLimits;
-  readonly isDeferring = false;
-  readonly #queue: CallQueue<Item, To>;
-
-  constructor(limits: BatchLimits, queue: CallQueue<Item, To>) {
-    this.limits = limits;
-    this.#queue = queue;
-  }
-
-  get numCalls(): number {
-    return Math.min(this.#queue.length, this.limits.maxBatchSize);
-  }
-
-  get measuredSize(): number {
-    return this.numCalls;
-  }
-
-  extend(): void {}
-
-  onLeft(): void {}
-}
-
-/** With `batchSizeFn`, which is called once per item added, and again after a member was cancelled. */
-export class MeasuredGathering<Item, To> implements Gathering {
-  readonly limits: BatchLimits;
-  measuredSize = 0;
   isDeferring = false;
   readonly #queue: CallQueue<Item, To>;
-  readonly #batchSizeFn: (items: readonly Item[]) => number;
-  /** Their orders. */
+  readonly #batchSizeFn: ((items: readonly Item[]) => number) | undefined;
+  #size = 0;
+  /** The orders of the members. */
   #members: number[] = [];
-  /** Those of the members, and of the call that is being added. */
+  /** The items of the members, and of the call that is being added. */
   #items: Item[] = [];
   /** A call was cancelled. The remaining ones are measured once, at the next look. */
   #isStale = false;
@@ -61,7 +28,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
   constructor(
     limits: BatchLimits,
     queue: CallQueue<Item, To>,
-    batchSizeFn: (items: readonly Item[]) => number,
+    batchSizeFn: ((items: readonly Item[]) => number) | undefined,
   ) {
     this.limits = limits;
     this.#queue = queue;
@@ -69,18 +36,25 @@ export class MeasuredGathering<Item, To> implements Gathering {
   }
 
   get numCalls(): number {
-    return this.#members.length;
+    if (this.#batchSizeFn) return this.#members.length;
+    return Math.min(this.#queue.length, this.limits.maxBatchSize);
   }
 
+  get measuredSize(): number {
+    return this.#batchSizeFn ? this.#size : this.numCalls;
+  }
+
+  /** Adds calls that have arrived since. */
   extend(): void {
     for (;;) {
       while (this.#isStale) this.#measureSurvivors(); // measuring runs the user's code, which may cancel more
       const next = this.#queue.after(this.#members.at(-1));
-      if (next === undefined || this.isDeferring || this.measuredSize >= this.limits.maxBatchSize) return;
+      if (next === undefined || this.isDeferring || this.#size >= this.limits.maxBatchSize) return;
       this.#add(next);
     }
   }
 
+  /** A call has left the queue. */
   onLeft(): void {
     this.#isStale = true;
   }
@@ -91,7 +65,7 @@ export class MeasuredGathering<Item, To> implements Gathering {
     const isWaiting = this.#queue.has(order);
     if (size !== undefined && isWaiting && size <= this.limits.maxBatchSize) {
       this.#members.push(order);
-      this.measuredSize = size;
+      this.#size = size;
       return;
     }
     this.#items.pop();
@@ -119,17 +93,17 @@ export class MeasuredGathering<Item, To> implements Gathering {
     try {
       const [first] = survivors;
       const isOne = first !== undefined && survivors.length === 1;
-      this.measuredSize = isOne ? this.#queue.sizeOf(first) : this.#measure();
-      if (this.measuredSize <= this.limits.maxBatchSize) return;
+      this.#size = isOne ? this.#queue.sizeOf(first) : this.#measure();
+      if (this.#size <= this.limits.maxBatchSize) return;
     } catch {
       // Adding them one by one finds the one that cannot be measured.
     }
     this.#members = [];
     this.#items = [];
-    this.measuredSize = 0;
+    this.#size = 0;
   }
 
   #measure(): number {
-    return requireSize('batchSizeFn(items)', this.#batchSizeFn(this.#items));
+    return requireSize('batchSizeFn(items)', this.#batchSizeFn?.(this.#items));
   }
 }

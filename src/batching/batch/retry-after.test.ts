@@ -141,7 +141,7 @@ function createEngineDriver(policy: Partial<BatchingPolicy>) {
   const knock = (maxNewTokens: number): BackPressureError | undefined => {
     numAdded += 1;
     try {
-      scheduler.add(createRequest(`r${numAdded}`, { maxNewTokens }), nowMs);
+      scheduler.addAll([createRequest(`r${numAdded}`, { maxNewTokens })], nowMs);
       return undefined;
     } catch (error) {
       if (error instanceof BackPressureError) return error;

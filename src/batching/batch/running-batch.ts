@@ -25,7 +25,7 @@ export class RunningBatch<Item, To> implements CallHolder {
     this.context = new LazyBatchContext(reason, this.size);
     this.#calls = calls;
     this.numLive = this.size;
-    calls.handles.forEach((handle, index) => handle.pass(this, index));
+    calls.handles.forEach((handle, index) => handle?.pass(this, index));
   }
 
   /** Where a member's success goes; undefined once it is answered. */

@@ -37,7 +37,14 @@ export class TurnQueue<Item extends Queued, To> extends CallQueue<Item, To> {
 
   override take(count: number): TakenCalls<Item, To> {
     while (this.#called.length < count) this.#call();
-    return this.takeEach(this.#called.splice(0, count));
+    const calls = this.#called.splice(0, count).map((order) => this.takeOne(order));
+    return {
+      items: calls.map(({ item }) => item),
+      tos: calls.map(({ to }) => to),
+      rejects: calls.map(({ reject }) => reject),
+      handles: calls.map(({ handle }) => handle),
+      oldestArrivalMs: Math.min(...calls.map(({ arrivedAtMs }) => arrivedAtMs)),
+    };
   }
 
   #call(): number | undefined {

@@ -22,7 +22,7 @@ export class Admission {
   }
 
   get isIdle(): boolean {
-    return this.#state.running.size === 0;
+    return this.#state.numRunning === 0;
   }
 
   /** When an idle engine has held a partial batch for long enough. */
@@ -51,7 +51,7 @@ export class Admission {
       const sequence = this.waiting.next;
       if (!sequence || !this.#kv.makeRoom({ next: sequence })) break;
       this.waiting.take();
-      this.#state.running.admit(sequence);
+      this.#state.admit(sequence);
       this.sequenceRate.start(sequence, nowMs);
       first ??= sequence;
     }
@@ -60,6 +60,7 @@ export class Admission {
 
   /** `continuous` admits one by one, so that each choice is made as late as possible; a `static` batch is cut at once. */
   numPlaces(nowMs: number): number {
+    const { numRunning } = this.#state;
     const { policy, maxBatchSize } = this.#state.policy;
     switch (policy) {
       case 'off':
@@ -67,7 +68,7 @@ export class Admission {
       case 'static':
         return this.isIdle && this.#isBatchDue(nowMs) ? maxBatchSize : 0;
       case 'continuous':
-        return this.#state.running.slots.canAllocate && (!this.isIdle || this.#isBatchDue(nowMs)) ? 1 : 0;
+        return numRunning < maxBatchSize && (!this.isIdle || this.#isBatchDue(nowMs)) ? 1 : 0;
     }
   }
 
@@ -88,19 +89,19 @@ export class Admission {
   /** Until this many places in the queue are likely to be free, ms. */
   #remainingMs(nowMs: number, numPlaces: number): number {
     const { policy, maxBatchSize, batchWaitTimeoutMs } = this.#state.policy;
-    const { size, slots } = this.#state.running;
+    const { numRunning } = this.#state;
     const { next, oldest, length } = this.waiting;
     const isFull = !oldest || length >= maxBatchSize;
     const ripeMs = isFull ? 0 : oldest.arrivedAtMs + batchWaitTimeoutMs - nowMs;
     if (this.isIdle) return policy === 'off' ? 0 : ripeMs;
-    if (policy === 'off') return this.sequenceRate.remainingMs(nowMs, size * numPlaces);
+    if (policy === 'off') return this.sequenceRate.remainingMs(nowMs, numRunning * numPlaces);
     if (policy === 'static') {
-      const numEnds = size * Math.ceil(numPlaces / maxBatchSize);
+      const numEnds = numRunning * Math.ceil(numPlaces / maxBatchSize);
       return Math.max(ripeMs, this.sequenceRate.remainingMs(nowMs, numEnds));
     }
     // The next step admits, or the one after it if this one has no prefill budget left.
-    if (next && slots.canAllocate && this.#kv.canHold({ next }))
+    if (next && numRunning < maxBatchSize && this.#kv.canHold({ next }))
       return this.stepRate.remainingMs(nowMs, numPlaces + 1);
-    return this.sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, size - maxBatchSize));
+    return this.sequenceRate.remainingMs(nowMs, numPlaces + Math.max(0, numRunning - maxBatchSize));
   }
 }

@@ -10,7 +10,6 @@ import { FakeClock } from '../fake-clock.ts';
 import { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
-import { GREEDY } from './request.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import {
   createKvCacheLimits,
@@ -71,7 +70,7 @@ describe('the loop', () => {
       'a token',
       'a finished length',
     ]);
-    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect([engine.numRunning, engine.numWaiting]).toEqual([0, 0]);
   });
 
   it('starts in a microtask, so that nine requests of one turn form a batch of eight', async () => {
@@ -103,7 +102,7 @@ describe('the loop', () => {
     await settle(3);
     submit('b');
     engine.configure({ maxBatchSize: 4 });
-    engine.abort(requestId('a'));
+    engine.abortAll([requestId('a')]);
     await settle();
     expect(runner.violations).toEqual([]);
   });
@@ -128,7 +127,7 @@ describe('the result', () => {
   it('is what the sequence yields alone, without the end token', async () => {
     const { engine, listener } = createEngine({ runner: { nextToken } });
     const requests = 'abcdefghijkl'.split('').map((name) => createRequest(name, { maxNewTokens: 30 }));
-    for (const request of requests) engine.submit(request);
+    for (const request of requests) engine.submitAll([request]);
     await settle(2000);
     const finished = new Map(listener.of('finished').map((event) => [event.requestId, event]));
     for (const request of requests) {
@@ -158,21 +157,21 @@ describe('the result', () => {
     submit('c', { maxNewTokens: 2 });
     await settle();
     expect(listener.of('finished').map((event) => event.requestId)).toEqual(['b', 'c']);
-    expect([engine.numRunning, engine.numSlotsInUse]).toEqual([0, 0]);
+    expect(engine.numRunning).toBe(0);
   });
 
   it('lets a request abort itself in its stopsAfter: it ends once', async () => {
     const { engine, submit, listener } = createEngine();
-    submit('a', { maxNewTokens: 9, stopsAfter: () => engine.abort(requestId('a')) });
+    submit('a', { maxNewTokens: 9, stopsAfter: () => engine.abortAll([requestId('a')]) });
     submit('b', { maxNewTokens: 3 });
     await settle();
     expect(listener.log.filter((line) => line.startsWith('a'))).toEqual(['a failed RequestCancelledError']);
-    expect([listener.of('finished').length, engine.numSlotsInUse]).toEqual([1, 0]);
+    expect([listener.of('finished').length, engine.numRunning]).toEqual([1, 0]);
   });
 
   it('ends after the token that its request stops after, and its slot is free at once', async () => {
     const { submit, listener, engine, steps } = createEngine();
-    const slotsInUse: number[] = [];
+    const numsRunning: number[] = [];
     let numTokens = 0;
     const stopsAfter = () => {
       numTokens += 1;
@@ -182,7 +181,7 @@ describe('the result', () => {
     submit('b', { maxNewTokens: 3 });
     vi.spyOn(listener, 'onStep').mockImplementation((event) => {
       RecordingListener.prototype.onStep.call(listener, event);
-      slotsInUse.push(engine.numSlotsInUse);
+      numsRunning.push(engine.numRunning);
     });
     await settle();
     expect(listener.log.filter((line) => line.startsWith('a'))).toEqual([
@@ -191,7 +190,7 @@ describe('the result', () => {
       'a token',
       'a finished stop',
     ]);
-    expect(slotsInUse).toEqual([1, 2, 1, 0]);
+    expect(numsRunning).toEqual([1, 2, 1, 0]);
     expect(steps().at(-1)).toBe('decode b, 1→0');
     const { tokenIds, numOutputTokens } = listener.of('finished')[0] ?? {};
     expect([tokenIds?.length, numOutputTokens]).toEqual([2, 2]);
@@ -312,7 +311,7 @@ describe('a pipelined device', () => {
     const tokenIds = new Map(listener.of('finished').map((event) => [event.requestId, event.tokenIds]));
     for (const request of requests) expect(tokenIds.get(request.id)).toEqual(tokensAlone(request, 64));
     expect(listener.of('finished').some(({ finishReason }) => finishReason === 'stop')).toBe(true);
-    expect([engine.numRunning, engine.numSlotsInUse]).toEqual([0, 0]);
+    expect(engine.numRunning).toBe(0);
   });
 
   it('samples in vain for a row whose request stops after its token', async () => {
@@ -332,7 +331,7 @@ describe('a pipelined device', () => {
       'a token',
       'a finished stop',
     ]);
-    expect([numTokens, engine.numSlotsInUse, runner.violations]).toEqual([3, 0, []]);
+    expect([numTokens, engine.numRunning, runner.violations]).toEqual([3, 0, []]);
   });
 
   it('gives a request that was cancelled and submitted again none of the tokens in flight', async () => {
@@ -341,7 +340,7 @@ describe('a pipelined device', () => {
     await settle(10);
     const release = runner.hold();
     await settle();
-    engine.abort(requestId('a'));
+    engine.abortAll([requestId('a')]);
     submit('a', { maxNewTokens: 3 });
     release();
     await settle();
@@ -481,7 +480,7 @@ describe('the batch wait', () => {
     submit('c');
     await settle();
     expect(clock.pendingTimers).toBe(1);
-    engine.abort(requestId('c'));
+    engine.abortAll([requestId('c')]);
     expect(clock.pendingTimers).toBe(0);
     await settle();
     expect(clock.pendingTimers).toBe(0);
@@ -511,7 +510,7 @@ describe('the batch wait', () => {
       eosTokenIds: [],
       policy,
     });
-    engine.submit(createRequest('a'));
+    engine.submitAll([createRequest('a')]);
     await settle(3);
     expect(now).toHaveBeenCalledTimes(3);
     expect(setTimer).toHaveBeenCalledWith(0, expect.any(Function));
@@ -594,7 +593,7 @@ describe('abort', () => {
     const { submit, engine, listener } = createEngine({ policy: { policy: 'off' } });
     submit('a', { maxNewTokens: 1 });
     submit('b', { maxNewTokens: 1 });
-    expect(engine.abort(requestId('b'), 'changed my mind')).toBe(true);
+    expect(engine.abortAll([requestId('b')], 'changed my mind')).toBe(true);
     expect(listener.log).toEqual(['b failed RequestCancelledError']);
     expect(listener.of('failed')[0]).toMatchObject({
       finishReason: 'abort',
@@ -612,8 +611,7 @@ describe('abort', () => {
     const release = runner.hold();
     await settle();
     const numBefore = listener.log.length;
-    expect(engine.abort(requestId('a'))).toBe(true);
-    expect(engine.numSlotsInUse).toBe(engine.numRunning);
+    expect(engine.abortAll([requestId('a')])).toBe(true);
     release();
     await settle();
     expect(listener.log.slice(numBefore).filter((line) => line.startsWith('a'))).toEqual([
@@ -628,7 +626,7 @@ describe('abort', () => {
     const release = runner.hold();
     submit('a');
     await settle();
-    engine.abort(requestId('a'));
+    engine.abortAll([requestId('a')]);
     release();
     await settle();
     expect(listener.log).toEqual(['a failed RequestCancelledError', 'prefill of 1']);
@@ -639,7 +637,7 @@ describe('abort', () => {
     const release = runner.hold();
     submit('a', { maxNewTokens: 1 });
     await settle();
-    engine.abort(requestId('a'));
+    engine.abortAll([requestId('a')]);
     submit('a', { maxNewTokens: 1 });
     release();
     await settle();
@@ -653,8 +651,8 @@ describe('abort', () => {
     submit('a', { maxNewTokens: 1 });
     await settle();
     listener.log.length = 0;
-    expect(engine.abort(requestId('a'))).toBe(false);
-    expect(engine.abort(requestId('never'))).toBe(false);
+    expect(engine.abortAll([requestId('a')])).toBe(false);
+    expect(engine.abortAll([requestId('never')])).toBe(false);
     expect(listener.log).toEqual([]);
   });
 });
@@ -687,7 +685,7 @@ describe('failAll', () => {
     expect(listener.of('failed')).toEqual(
       ['a', 'b'].map((name) => ({ type: 'failed', requestId: name, finishReason: 'error', error })),
     );
-    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect([engine.numRunning, engine.numWaiting]).toEqual([0, 0]);
     expect(engine.failAll([requestId('a')], error)).toBe(false);
     await settle();
     expect(listener.of('failed')).toHaveLength(2);
@@ -717,7 +715,7 @@ describe('a failing model run', () => {
       'c finished length',
     ]);
     expect(listener.of('failed')[0]).toMatchObject({ finishReason: 'error', error: { cause } });
-    expect(engine.numSlotsInUse).toBe(0);
+    expect(engine.numRunning).toBe(0);
     expect(listener.steps[2]).toMatchObject({ stepMs: 12, runMs: 12, readbackMs: 0 });
   });
 
@@ -755,7 +753,7 @@ describe('a failing model run', () => {
       },
     };
     const engine = new Engine({ runner, clock, listener, contextLength: 64, eosTokenIds: [] });
-    engine.submit(createRequest('a'));
+    engine.submitAll([createRequest('a')]);
     await settle();
     expect(listener.log).toEqual(['prefill of 1', 'a started', 'a failed ModelRunError']);
   });
@@ -825,7 +823,7 @@ describe('a runtime that is lost', () => {
       await settle();
       expect(listener.log.at(-1)).toBe('runtime lost under a');
       expect([engine.numRunning, engine.numWaiting, steps().length]).toEqual([1, 2, numSteps]);
-      engine.abort(requestId('a'));
+      engine.abortAll([requestId('a')]);
       expect(listener.log.at(-1)).toBe('a failed RequestCancelledError');
       await expect(engine.close()).rejects.toBeInstanceOf(RuntimeLostError);
     },
@@ -843,7 +841,7 @@ describe('a listener that throws', () => {
     });
     submit('a', { maxNewTokens: 3 });
     submit('b');
-    expect(engine.abort(requestId('b'))).toBe(true);
+    expect(engine.abortAll([requestId('b')])).toBe(true);
     await settle();
     expect(onStep).toHaveBeenCalledTimes(3);
     expect(listener.log.at(-1)).toBe('a finished length');
@@ -856,7 +854,7 @@ describe('a listener that throws', () => {
     vi.spyOn(listener, 'onStep').mockImplementation((event) => {
       record(event);
       if (event.stepIndex === 0) submit('b', { maxNewTokens: 2 });
-      if (event.stepIndex === 1) engine.abort(requestId('a'));
+      if (event.stepIndex === 1) engine.abortAll([requestId('a')]);
     });
     submit('a', { maxNewTokens: 9 });
     await settle();
@@ -897,7 +895,7 @@ describe('close', () => {
     const closed = vi.fn<() => void>();
     const closing = engine.close().then(closed);
     expect(listener.log).toEqual(['a failed ClosedError', 'b failed ClosedError']);
-    expect([engine.numRunning, engine.numWaiting, engine.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect([engine.numRunning, engine.numWaiting]).toEqual([0, 0]);
     await settle();
     expect(closed).not.toHaveBeenCalled();
     release();
@@ -924,23 +922,6 @@ describe('rejects', () => {
     ],
     ['a prompt that fills the context', { promptLength: 64 }, '<= 63, got `64` (number)'],
     ['less than no token', { maxNewTokens: -1 }, 'Expected `maxNewTokens` to be an integer >= 0, got `-1`'],
-    ['a bad priority', { priority: 0.5 }, 'Expected `priority` to be an integer >= -100 and <= 100'],
-    [
-      'a bad temperature',
-      { sampling: { ...GREEDY, temperature: NaN } },
-      'Expected `temperature` to be a finite number >= 0',
-    ],
-    ['a bad topK', { sampling: { ...GREEDY, topK: -1 } }, 'Expected `topK` to be an integer >= 0'],
-    [
-      'a bad topP',
-      { sampling: { ...GREEDY, topP: 0 } },
-      'Expected `topP` to be a finite number > 0 and <= 1',
-    ],
-    [
-      'a bad seed',
-      { sampling: { ...GREEDY, seed: 2 ** 32 } },
-      'Expected `seed` to be an integer >= 0 and <= 4294967295',
-    ],
   ])('%s', (_, request, message) => {
     const { submit, engine } = createEngine();
     expect(() => submit('a', request)).toThrow(InvalidOptionError);
@@ -1031,7 +1012,7 @@ describe('event types', () => {
   it('tell cancelled from failed without a look at the error', () => {
     const { engine, submit, listener } = createEngine();
     submit('a');
-    engine.abort(requestId('a'));
+    engine.abortAll([requestId('a')]);
     const event = listener.of('failed')[0];
     expect(event?.finishReason).toBe('abort');
     expect(event?.error).toBeInstanceOf(RequestCancelledError);

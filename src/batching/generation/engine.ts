@@ -1,3 +1,4 @@
+import { Alarm } from '../alarm.ts';
 import type { Clock } from '../clock.ts';
 import {
   ClosedError,
@@ -35,32 +36,22 @@ interface StepInFlight extends StartedStep {
 
 /** The loop that joins scheduler and model runner. It runs while there is something to run, and cannot die. */
 export class Engine {
-  readonly #runner: ModelRunner;
-  readonly #clock: Clock;
-  readonly #listener: EngineListener;
-  readonly #contextLength: number;
+  readonly #options: EngineOptions;
   readonly #scheduler: Scheduler;
+  /** Rings when an idle engine has held a partial batch for long enough. */
+  readonly #alarm: Alarm;
   /** Set while the loop runs or is about to. It rejects with `RuntimeLostError`, and stays: nothing runs after that. */
   #loop: Promise<void> | undefined;
-  #cancelTimer: (() => void) | undefined;
   /** Undefined while the engine is idle. */
   #lastStepEndedAtMs: number | undefined;
   #numSteps = 0;
   #numListenerErrors = 0;
   #isClosed = false;
 
-  constructor({
-    runner,
-    clock,
-    listener,
-    contextLength,
-    eosTokenIds,
-    policy = DEFAULT_POLICY,
-  }: EngineOptions) {
-    this.#runner = runner;
-    this.#clock = clock;
-    this.#listener = listener;
-    this.#contextLength = contextLength;
+  constructor(options: EngineOptions) {
+    const { runner, clock, contextLength, eosTokenIds, policy = DEFAULT_POLICY } = options;
+    this.#options = options;
+    this.#alarm = new Alarm(clock, () => this.#wake());
     this.#scheduler = new Scheduler({
       contextLength,
       eosTokenIds: new Set(eosTokenIds),
@@ -83,10 +74,6 @@ export class Engine {
     return this.#scheduler.numWaiting;
   }
 
-  get numSlotsInUse(): number {
-    return this.#scheduler.numSlotsInUse;
-  }
-
   get kvUsage(): KvUsage {
     return this.#scheduler.kvUsage;
   }
@@ -102,38 +89,26 @@ export class Engine {
   }
 
   /**
-   * Accepts a request. The loop looks at it in a microtask, so that requests submitted in one turn can start as one batch.
-   *
-   * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
-   */
-  submit(request: GenerationRequest): void {
-    this.submitAll([request]);
-  }
-
-  /**
-   * Accepts all requests of one turn, or none; throws like `submit`.
+   * Accepts all requests, or none. The loop looks at them in a microtask, so that requests submitted in one turn can start as
+   * one batch.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
+   * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
     const ids = new Set<RequestId>();
     for (const request of requests) {
-      checkRequest(request, this.#contextLength);
+      checkRequest(request, this.#options.contextLength);
       if (ids.has(request.id) || this.has(request.id))
         throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
       ids.add(request.id);
     }
-    this.#scheduler.addAll(requests, this.#clock.now(), wasAccepted);
+    this.#scheduler.addAll(requests, this.#options.clock.now(), wasAccepted);
     this.#wake();
   }
 
-  /** Ends a request at once; false if it neither waits nor runs. */
-  abort(id: RequestId, reason?: unknown): boolean {
-    return this.abortAll([id], reason);
-  }
-
-  /** Ends the requests that wait or run, in one event; false if none does. */
+  /** Ends the requests that wait or run, at once and in one event; false if none does. */
   abortAll(ids: readonly RequestId[], reason?: unknown): boolean {
     return this.#remove(ids, 'abort', RequestCancelledError.because(reason));
   }
@@ -179,18 +154,17 @@ export class Engine {
       finishReason,
       error,
     }));
-    this.#emit(() => this.#listener.onEnded(events));
+    this.#emit(() => this.#options.listener.onEnded(events));
     this.#wake();
   }
 
   #wake(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
+    this.#alarm.clear();
     if (this.#loop) return;
     this.#loop = Promise.resolve().then(() => this.#runUntilIdle());
     this.#loop.catch((error: unknown) => {
       if (!(error instanceof RuntimeLostError)) throw error;
-      this.#emit(() => this.#listener.onRuntimeLost?.(error));
+      this.#emit(() => this.#options.listener.onRuntimeLost?.(error));
     });
   }
 
@@ -204,19 +178,19 @@ export class Engine {
     }
     this.#loop = undefined;
     this.#lastStepEndedAtMs = undefined;
-    this.#setTimer();
+    this.#alarm.set(this.#scheduler.wakeAtMs ?? Infinity);
   }
 
   #startNext(): StepInFlight | undefined {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#options.clock.now();
     const step = this.#scheduler.schedule(nowMs);
     return step && this.#start(step, nowMs);
   }
 
   /** The device computes the next step while the tokens of this one are read back. */
   #startBehind(step: Step): StepInFlight | undefined {
-    if (!this.#runner.isPipelined) return undefined;
-    const nowMs = this.#clock.now();
+    if (!this.#options.runner.isPipelined) return undefined;
+    const nowMs = this.#options.clock.now();
     const behind = this.#scheduler.scheduleBehind(step, nowMs);
     return behind && this.#start(behind, nowMs);
   }
@@ -224,7 +198,7 @@ export class Engine {
   #start(step: Step, scheduledAtMs: number): StepInFlight {
     const queueLength = this.numWaiting;
     const { reason } = this.#scheduler;
-    const { launched, output: running } = startSafely(this.#runner, step);
+    const { launched, output: running } = startSafely(this.#options.runner, step);
     const output = this.#settled(step, running);
     // When the runtime is lost, the loop does not wait for the step behind.
     output.catch(() => {});
@@ -239,7 +213,7 @@ export class Engine {
     output: settled,
   }: StepInFlight): Promise<void> {
     const output = await settled;
-    const endedAtMs = this.#clock.now();
+    const endedAtMs = this.#options.clock.now();
     const startedAtMs = this.#lastStepEndedAtMs ?? scheduledAtMs;
     this.#lastStepEndedAtMs = endedAtMs;
     const progress = this.#scheduler.update(step, output, endedAtMs);
@@ -260,7 +234,7 @@ export class Engine {
       requests: requestEventsOf(progress, endedAtMs),
     };
     this.#numSteps += 1;
-    this.#emit(() => this.#listener.onStep(event));
+    this.#emit(() => this.#options.listener.onStep(event));
   }
 
   /** Asks a request whether it stops after its new token, before another step is scheduled. */
@@ -276,14 +250,14 @@ export class Engine {
 
   /** A run that fails is an output in which every row failed. @throws RuntimeLostError. */
   async #settled(step: Step, running: Promise<StepOutput>): Promise<StepOutput> {
-    const calledAtMs = this.#clock.now();
+    const calledAtMs = this.#options.clock.now();
     try {
       const output = await running;
       return { ...output, tokenIds: checkedTokenIds(step, output) };
     } catch (cause) {
       if (cause instanceof RuntimeLostError) throw cause;
       const tokenIds = step.rows.map(() => modelRunError(cause));
-      return { tokenIds, runMs: this.#clock.now() - calledAtMs, readbackMs: 0 };
+      return { tokenIds, runMs: this.#options.clock.now() - calledAtMs, readbackMs: 0 };
     }
   }
 
@@ -293,13 +267,6 @@ export class Engine {
     } catch {
       this.#numListenerErrors += 1;
     }
-  }
-
-  #setTimer(): void {
-    const { wakeAtMs } = this.#scheduler;
-    if (wakeAtMs === undefined) return;
-    const delayMs = Math.max(0, wakeAtMs - this.#clock.now());
-    this.#cancelTimer = this.#clock.setTimer(delayMs, () => this.#wake());
   }
 }
 

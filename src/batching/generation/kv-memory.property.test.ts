@@ -164,7 +164,7 @@ class Referee {
   add(promptTokenIds: readonly number[], maxNewTokens: number): void {
     const request = createRequest(`r${this.#numAdded}`, { promptTokenIds, maxNewTokens });
     try {
-      this.#scheduler.add(request, 0);
+      this.#scheduler.addAll([request], 0);
     } catch (error) {
       if (!(error instanceof KvBudgetError)) throw error;
       return;
@@ -394,7 +394,7 @@ function createDriver(policy: Partial<BatchingPolicy>) {
     scheduler,
     tryAdd: (name: string, overrides: RequestOverrides): void => {
       try {
-        scheduler.add(createRequest(name, overrides), 0);
+        scheduler.addAll([createRequest(name, overrides)], 0);
       } catch (error) {
         if (!(error instanceof KvBudgetError)) throw error;
       }

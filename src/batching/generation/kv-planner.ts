@@ -38,7 +38,7 @@ export class KvPlanner {
   }
 
   get usage(): KvUsage {
-    const numTokens = sumOf(this.#state.running.all.map(({ numComputedTokens }) => numComputedTokens));
+    const numTokens = sumOf(this.#state.running.map(({ numComputedTokens }) => numComputedTokens));
     return {
       usedBytes: this.#memory.bytesPerToken * numTokens,
       reservedBytes: this.#memory.reservedBytes,
@@ -96,9 +96,7 @@ export class KvPlanner {
   findReusable(sequence: Sequence): CachedPrefix | undefined {
     if (sequence.numComputedTokens > 0 || sequence.isPrefilledAlone) return undefined;
     const { prefillTokenIds } = sequence;
-    const live = this.#state.running.decoding.map(
-      ({ slot, computedTokenIds }) => [slot, computedTokenIds] as const,
-    );
+    const live = this.#state.decoding.map(({ slot, computedTokenIds }) => [slot, computedTokenIds] as const);
     const found = longestOf([...this.#prefixes.rows, ...live], prefillTokenIds);
     if (!found || !this.#isWorthReusing(sequence, found.length)) return undefined;
     // The last token is always computed: the next one is sampled from its logits.
@@ -118,7 +116,7 @@ export class KvPlanner {
 
   /** The slot is about to be overwritten: its prefix replaces the least recently used one. */
   rescue(slot: KvSlot, except?: ReadonlySet<KvSlot>): readonly SlotTransfer[] {
-    const free = this.#state.running.slots.freeWithin(this.#memory.shape.numSlots);
+    const free = this.#state.freeWithin(this.#memory.shape.numSlots);
     const to = this.#prefixes.rescue(
       slot,
       free.filter((other) => !except?.has(other)),
@@ -144,16 +142,14 @@ export class KvPlanner {
   }
 
   #need({ next, length = 0, numStagingRows = 1 }: KvDemand): KvNeed {
-    const { running, limits } = this.#state;
-    const { size, all } = running;
-    const { numRows } = running.slots;
-    const finals = [...all, ...(next ? [next] : [])].map(({ request }) =>
+    const { running, numRunning, numRows, limits } = this.#state;
+    const finals = [...running, ...(next ? [next] : [])].map(({ request }) =>
       finalLengthOf(request, limits.contextLength),
     );
     return {
-      numRows: next ? Math.max(numRows, size + 1) : numRows,
+      numRows: next ? Math.max(numRows, numRunning + 1) : numRows,
       numStagingRows,
-      length: Math.max(length, ...all.map(({ numComputedTokens }) => numComputedTokens + 1)),
+      length: Math.max(length, ...running.map(({ numComputedTokens }) => numComputedTokens + 1)),
       finalLength: Math.max(0, ...finals),
     };
   }

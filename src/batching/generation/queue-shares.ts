@@ -27,25 +27,15 @@ interface Level {
 export class QueueShares {
   readonly #root = new Group();
 
-  add(path: readonly string[]): void {
+  /** @param change 1 for a request that arrives, -1 for one that leaves. */
+  count(path: readonly string[], change: 1 | -1): void {
     let group = this.#root;
-    group.count += 1;
+    group.count += change;
     for (const name of path) {
       const next = group.groups.get(name) ?? new Group();
-      next.count += 1;
-      group.groups.set(name, next);
-      group = next;
-    }
-  }
-
-  remove(path: readonly string[]): void {
-    let group = this.#root;
-    group.count -= 1;
-    for (const name of path) {
-      const next = group.groups.get(name);
-      if (!next) return;
-      next.count -= 1;
-      if (next.count === 0) group.groups.delete(name);
+      next.count += change;
+      if (next.count > 0) group.groups.set(name, next);
+      else group.groups.delete(name);
       group = next;
     }
   }

@@ -41,7 +41,7 @@ export class RequestQueue<Request extends Queued> {
 
   /** In order of arrival. */
   get all(): readonly Request[] {
-    return [...this.#places.values()].map(({ leaf }) => leaf.request);
+    return Array.from(this.#places.values(), ({ request }) => request);
   }
 
   has(id: RequestId): boolean {
@@ -62,7 +62,7 @@ export class RequestQueue<Request extends Queued> {
     const { id, clientId, turn = [], priority = 0 } = request;
     const inClass = this.#classes.get(priority) ?? new TurnTree<Request>();
     this.#classes.set(priority, inClass);
-    this.#shares.add(sharersOf(request));
+    this.#shares.count(sharersOf(request), 1);
     this.#places.set(id, inClass.add([clientId, ...turn], request));
     this.#arrivals.add(request);
   }
@@ -83,11 +83,11 @@ export class RequestQueue<Request extends Queued> {
   remove(id: RequestId): Request | undefined {
     const place = this.#places.get(id);
     if (!place) return undefined;
-    const { request } = place.leaf;
+    const { request } = place;
     const { priority = 0 } = request;
     this.#places.delete(id);
     this.#arrivals.remove(request);
-    this.#shares.remove(sharersOf(request));
+    this.#shares.count(sharersOf(request), -1);
     const inClass = this.#classes.get(priority);
     inClass?.remove(place);
     if (inClass?.isEmpty) this.#classes.delete(priority);

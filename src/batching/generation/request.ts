@@ -1,12 +1,10 @@
-import { MAX_SEED } from './limits.ts';
 import {
-  OPTION_CHECKS,
   OPTION_DEFAULTS,
   pickSampling,
   type ResolvedGenerationOptions,
   type SamplingParams,
 } from './options.ts';
-import { integerIn, optional, parseOptions, type Validators } from './validate.ts';
+import { integerIn } from './validate.ts';
 
 /** Identity of one request, made by the client that submits it; unique over all tabs. */
 export type RequestId = string & { readonly __brand: 'RequestId' };
@@ -46,24 +44,14 @@ export interface GenerationRequest
 /** `stop`: an end token, a stop token or `stopsAfter`; `length`: `maxNewTokens` or the context is used up. */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
-const SAMPLING_CHECKS: Validators<SamplingParams> = {
-  ...pickSampling(OPTION_CHECKS),
-  logprobs: optional(OPTION_CHECKS.logprobs),
-  seed: integerIn({ from: 0, to: MAX_SEED }),
-};
-
-/** Throws `InvalidOptionError` for a request that can never run to its end. */
-export function checkRequest(request: GenerationRequest, contextLength: number): void {
-  const { promptTokenIds, resumedTokenIds = [], maxNewTokens, priority = 0 } = request;
-  const { minTokens = 0, stopTokenIds = [] } = request;
+/** Throws `InvalidOptionError` for a request that can never run to its end. Its options are checked where they come in. */
+export function checkRequest(
+  { promptTokenIds, resumedTokenIds = [], maxNewTokens }: GenerationRequest,
+  contextLength: number,
+): void {
   integerIn({ from: 0 })('maxNewTokens', maxNewTokens);
   const maxPrompt = contextLength - Math.min(1, maxNewTokens);
   integerIn({ from: 1, to: maxPrompt })('promptTokenIds.length', promptTokenIds.length);
-  integerIn({ from: 0, to: maxNewTokens })('minTokens', minTokens);
-  for (const tokenId of stopTokenIds) integerIn({ from: 0 })('stopTokenIds', tokenId);
-  optional(OPTION_CHECKS.promptLogprobs)('promptLogprobs', request.promptLogprobs);
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: Math.max(0, maxResumed) })('resumedTokenIds.length', resumedTokenIds.length);
-  OPTION_CHECKS.priority('priority', priority);
-  parseOptions('sampling', SAMPLING_CHECKS, request.sampling);
 }

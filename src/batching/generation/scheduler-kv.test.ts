@@ -27,7 +27,7 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
     scheduler,
     shapes,
     add: (name: string, request: RequestOverrides = {}): void =>
-      scheduler.add(createRequest(name, request), 0),
+      scheduler.addAll([createRequest(name, request)], 0),
     step: (answer: number | Error = 9): string => {
       const step = scheduler.schedule(0);
       if (step) {

@@ -19,7 +19,7 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
     scheduler,
     nowMs: 0,
     add: (names: string, request?: RequestOverrides): void => {
-      for (const name of names.split(' ')) scheduler.add(createRequest(name, request), driver.nowMs);
+      for (const name of names.split(' ')) scheduler.addAll([createRequest(name, request)], driver.nowMs);
     },
     /** Schedules and answers one step; `answers` by request, else 9. */
     step: (answers: Readonly<Record<string, number | Error>> = {}): string => {
@@ -49,7 +49,7 @@ describe('any policy', () => {
     const driver = createDriver();
     driver.add('a', { promptLength: 5, maxNewTokens: 3 });
     expect(driver.steps(4)).toEqual(['prefill a 0+5 @0 last', 'decode a', 'decode a', 'nothing']);
-    expect(driver.scheduler.numSlotsInUse).toBe(0);
+    expect(driver.scheduler.numRunning).toBe(0);
   });
 
   it('feeds each sampled token back at the position after the last', () => {
@@ -88,7 +88,7 @@ describe('any policy', () => {
     step();
     expect([scheduler.numWaiting, scheduler.numRunning]).toEqual([2, 1]);
     step();
-    expect([scheduler.numWaiting, scheduler.numRunning, scheduler.numSlotsInUse]).toEqual([1, 2, 2]);
+    expect([scheduler.numWaiting, scheduler.numRunning]).toEqual([1, 2]);
     expect([scheduler.has(requestId('a')), scheduler.has(requestId('c'))]).toEqual([true, true]);
     expect(scheduler.has(requestId('d'))).toBe(false);
   });
@@ -368,7 +368,7 @@ describe('abort', () => {
     driver.add('a b');
     driver.step();
     expect(driver.abort('a')).toBe(true);
-    expect(driver.scheduler.numSlotsInUse).toBe(0);
+    expect(driver.scheduler.numRunning).toBe(0);
     expect(driver.step()).toBe('prefill b 0+2 @0');
   });
 
@@ -398,7 +398,7 @@ describe('abort', () => {
     add('a b c');
     step();
     expect(scheduler.abortAll()).toEqual(['a', 'b', 'c']);
-    expect([scheduler.numWaiting, scheduler.numRunning, scheduler.numSlotsInUse]).toEqual([0, 0, 0]);
+    expect([scheduler.numWaiting, scheduler.numRunning]).toEqual([0, 0]);
     expect(step()).toBe('nothing');
   });
 });
@@ -481,7 +481,7 @@ describe('rejects', () => {
     const requests = ['a', 'b', 'c'].map((name) => createRequest(name));
     scheduler.addAll(requests, 0, true);
     expect(scheduler.numWaiting).toBe(3);
-    expect(() => scheduler.add(createRequest('d'), 0)).toThrow(BackPressureError);
+    expect(() => scheduler.addAll([createRequest('d')], 0)).toThrow(BackPressureError);
   });
 
   it('several at once with the time until there are places for all of them', () => {
@@ -517,6 +517,6 @@ describe('rejects', () => {
     driver.step();
     driver.configure({ maxQueuedRequests: 19 });
     const details = { numQueuedRequests: 19, maxQueuedRequests: 19, retryAfterMs: 40 };
-    expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', details }));
+    expect(() => driver.add('late')).toThrow(expect.objectContaining({ code: 'BACK_PRESSURE', ...details }));
   });
 });

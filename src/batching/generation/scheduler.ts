@@ -6,8 +6,7 @@ import { KvPlanner, type KvUsage } from './kv-planner.ts';
 import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
 import type { GenerationRequest, RequestId } from './request.ts';
-import { RunningSequences } from './running-sequences.ts';
-import type { SchedulerState } from './scheduler-state.ts';
+import { SchedulerState } from './scheduler-state.ts';
 import type { Sequence, SequenceLimits } from './sequence.ts';
 import { StepPlanner, type PrefillLimits } from './step-planner.ts';
 
@@ -36,7 +35,7 @@ export interface Progress {
 
 /**
  * Decides which sequences run in the next step. Synchronous and total: `schedule` and `update` alternate, and `end` may
- * follow `update`. `add`, `abort` and `configure` may come at any time, also while a step runs.
+ * follow `update`. `addAll`, `abort` and `configure` may come at any time, also while a step runs.
  */
 export class Scheduler {
   readonly #state: SchedulerState;
@@ -47,8 +46,7 @@ export class Scheduler {
   #isTimedOut = false;
 
   constructor({ policy, kvCacheLimits, contextLength, eosTokenIds, ...prefillLimits }: SchedulerOptions) {
-    const running = new RunningSequences(policy.maxBatchSize);
-    this.#state = { policy, limits: { contextLength, eosTokenIds }, running };
+    this.#state = new SchedulerState(policy, { contextLength, eosTokenIds });
     this.#kv = new KvPlanner(this.#state, kvCacheLimits);
     this.#admission = new Admission(this.#state, this.#kv);
     this.#planner = new StepPlanner(this.#state, this.#kv, this.#admission, prefillLimits);
@@ -63,11 +61,7 @@ export class Scheduler {
   }
 
   get numRunning(): number {
-    return this.#state.running.size;
-  }
-
-  get numSlotsInUse(): number {
-    return this.#state.running.slots.numInUse;
+    return this.#state.numRunning;
   }
 
   get kvUsage(): KvUsage {
@@ -88,13 +82,12 @@ export class Scheduler {
   }
 
   has(id: RequestId): boolean {
-    return this.#admission.waiting.has(id) || this.#state.running.get(id) !== undefined;
+    return this.#admission.waiting.has(id) || this.#state.get(id) !== undefined;
   }
 
   /** Governs the next decision; what runs keeps running. Returns the waiting requests that can never run now. */
   configure(policy: BatchingPolicy): readonly UnfitRequest[] {
     this.#state.policy = policy;
-    this.#state.running.slots.resize(policy.maxBatchSize);
     this.#kv.applyPolicy();
     return this.#admission.waiting.all.flatMap(({ id, request }) => {
       const error = this.#kv.errorFor(request);
@@ -102,13 +95,8 @@ export class Scheduler {
     });
   }
 
-  /** `nowMs` never runs backwards: the queue is kept in order of arrival. */
-  add(request: GenerationRequest, nowMs: number): void {
-    this.addAll([request], nowMs);
-  }
-
   /**
-   * Takes in all requests of one turn, or none.
+   * Takes in all requests of one turn, or none. `nowMs` never runs backwards: the queue is kept in order of arrival.
    *
    * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
    * @throws KvBudgetError, BackPressureError, InvalidOptionError.
@@ -119,7 +107,7 @@ export class Scheduler {
 
   /** Ends a waiting or running sequence at once; `update` drops its row of a step in flight. */
   abort(id: RequestId): boolean {
-    const running = this.#state.running.get(id);
+    const running = this.#state.get(id);
     if (!running) return this.#admission.waiting.remove(id) !== undefined;
     running.finish('abort');
     this.#remove(running);
@@ -128,7 +116,7 @@ export class Scheduler {
 
   /** The ids of all that were there, the running ones first. */
   abortAll(): readonly RequestId[] {
-    const ids = [...this.#state.running.all, ...this.#admission.waiting.all].map(({ id }) => id);
+    const ids = [...this.#state.running, ...this.#admission.waiting.all].map(({ id }) => id);
     for (const id of ids) this.abort(id);
     return ids;
   }
@@ -165,7 +153,7 @@ export class Scheduler {
     if (output.tokenIds.some((entry) => entry instanceof Error)) this.#kv.forgetPrefixes();
     const scores = output.promptLogprobs;
     return step.rows.flatMap((row, index) => {
-      const sequence = this.#state.running.get(row.requestId);
+      const sequence = this.#state.get(row.requestId);
       // It has ended, or is another one of the same id.
       if (sequence?.numComputedTokens !== row.startPosition) return [];
       const isStart = row.startPosition === sequence.numReusedTokens;
@@ -187,7 +175,7 @@ export class Scheduler {
   end(sequence: Sequence, reason: 'stop' | Error, nowMs: number): void {
     if (sequence.finishReason === 'abort') return;
     sequence.finish(reason);
-    if (this.#state.running.get(sequence.id) === sequence) this.#release(sequence, nowMs);
+    if (this.#state.get(sequence.id) === sequence) this.#release(sequence, nowMs);
   }
 
   #release(sequence: Sequence, nowMs: number): void {
@@ -197,7 +185,7 @@ export class Scheduler {
 
   #remove(sequence: Sequence): void {
     this.#admission.sequenceRate.forget(sequence);
-    this.#state.running.remove(sequence);
+    this.#state.remove(sequence);
     this.#kv.keep(sequence);
   }
 }

@@ -33,11 +33,11 @@ export class StepPlanner {
 
   /** See `Scheduler.scheduleBehind`. */
   planBehind(step: Step, nowMs: number): DecodeStep | undefined {
-    const { running, limits } = this.#state;
-    if (step.kind !== 'decode' || running.size !== step.rows.length) return undefined;
+    const { numRunning, limits } = this.#state;
+    if (step.kind !== 'decode' || numRunning !== step.rows.length) return undefined;
     if (this.#admission.waiting.length > 0 && this.#admission.numPlaces(nowMs) > 0) return undefined;
     const goesOn = (row: StepRow): boolean => {
-      const sequence = running.get(row.requestId);
+      const sequence = this.#state.get(row.requestId);
       return sequence?.numComputedTokens === row.startPosition && !sequence.isLastToken(limits);
     };
     if (!step.rows.every(goesOn)) return undefined;
@@ -49,8 +49,8 @@ export class StepPlanner {
   }
 
   #planPrefill(nowMs: number): PrefillStep | undefined {
-    const { running, policy } = this.#state;
-    if (running.decoding.length === 0) this.#numPrefilledTokens = 0;
+    const { decoding, policy } = this.#state;
+    if (decoding.length === 0) this.#numPrefilledTokens = 0;
     const budget = policy.maxBatchedTokens - this.#numPrefilledTokens;
     if (budget <= 0) return undefined;
     const sequence = this.#nextToPrefill(nowMs);
@@ -59,7 +59,7 @@ export class StepPlanner {
 
   /** The next prompt to compute. One whose K/V can be copied waits for the decode step, which makes the copy. */
   #nextToPrefill(nowMs: number): Sequence | undefined {
-    const { prefilling } = this.#state.running;
+    const { prefilling } = this.#state;
     // Its staging row belongs to it until its prompt is whole.
     const begun = prefilling.find(({ numComputedTokens }) => numComputedTokens > 0);
     const next = begun ?? prefilling.find((sequence) => !this.#kv.canJoin(sequence));
@@ -77,7 +77,7 @@ export class StepPlanner {
     const sequences = isWhole ? [first, ...this.#findMates(first, budget, nowMs)] : [first];
     for (const sequence of sequences) {
       if (sequence.numComputedTokens === sequence.numReusedTokens) sequence.start(nowMs);
-      this.#state.running.lowerReservation(sequence);
+      this.#state.lowerReservation(sequence);
     }
     const rows = sequences.map((sequence) => rowOf(sequence, budget, this.#state.limits));
     const numTokens = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
@@ -97,7 +97,7 @@ export class StepPlanner {
   /** Whole prompts to compute beside the first in one pass, padded to one length. */
   #findMates(first: Sequence, budget: number, nowMs: number): readonly Sequence[] {
     const group = [first];
-    const others = this.#state.running.prefilling.filter((other) => other !== first);
+    const others = this.#state.prefilling.filter((other) => other !== first);
     for (const other of others) if (this.#fitsBeside(group, other, budget)) group.push(other);
     const { waiting } = this.#admission;
     for (let next = waiting.next; next; next = waiting.next) {
@@ -122,11 +122,10 @@ export class StepPlanner {
 
   #planDecode(nowMs: number): DecodeStep | undefined {
     const joins = this.#joinBatch(nowMs);
-    const { running, limits } = this.#state;
-    const { decoding } = running;
+    const { decoding, limits } = this.#state;
     if (decoding.length === 0) return undefined;
     this.#numPrefilledTokens = 0;
-    const moves = running.closeHoles();
+    const moves = this.#state.closeHoles();
     const origins = new Set(moves.map(({ from }) => from));
     const transfers = [...joins, ...moves.flatMap((move) => [...this.#kv.rescue(move.to, origins), move])];
     const rows = decoding.toSorted((a, b) => a.slot - b.slot).map((sequence) => rowOf(sequence, 1, limits));
@@ -135,7 +134,7 @@ export class StepPlanner {
 
   /** Sequences whose prefix is in some slot copy it and decode with the others. */
   #joinBatch(nowMs: number): readonly SlotTransfer[] {
-    const transfers = this.#state.running.prefilling.flatMap((sequence) => this.#tryJoin(sequence, nowMs));
+    const transfers = this.#state.prefilling.flatMap((sequence) => this.#tryJoin(sequence, nowMs));
     const { waiting } = this.#admission;
     for (let next = waiting.next; next && this.#admission.numPlaces(nowMs) > 0; next = waiting.next) {
       // Nothing may be given back for it here: the copies decided on come from spare slots.
@@ -149,7 +148,7 @@ export class StepPlanner {
     const reused = this.#kv.findReusable(sequence);
     if (!reused || reused.length < sequence.numPrefillTokens - 1) return [];
     sequence.start(nowMs);
-    this.#state.running.lowerReservation(sequence);
+    this.#state.lowerReservation(sequence);
     const { slot } = sequence;
     this.#kv.takeOver(sequence, reused);
     sequence.isInSlot = true;

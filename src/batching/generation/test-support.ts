@@ -414,7 +414,7 @@ export function createEngine({ policy, runner: script, ...overrides }: EngineOve
     ...overrides,
   });
   const submit = (name: string, request?: RequestOverrides): void =>
-    engine.submit(createRequest(name, request));
+    engine.submitAll([createRequest(name, request)]);
   const steps = (): string[] => runner.steps.map(describeStep);
   const batchSizes = (): number[] => runner.steps.map((step) => step.rows.length);
   return { engine, runner, clock, listener, submit, steps, batchSizes };

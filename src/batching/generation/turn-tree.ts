@@ -1,23 +1,16 @@
 import { Round } from './round.ts';
 
-/** One request in the round of its group. */
-interface Leaf<Request> {
+/** A request and where it waits. */
+export interface TurnPlace<Request extends object> {
+  readonly group: Group<Request>;
   readonly request: Request;
 }
 
-type Member<Request> = Group<Request> | Leaf<Request>;
-
-/** Where a request waits. */
-export interface TurnPlace<Request> {
-  readonly group: Group<Request>;
-  readonly leaf: Leaf<Request>;
-}
-
 /** A client, a caller within it, or one turn of several requests. It takes turns with its siblings. */
-class Group<Request> {
+class Group<Request extends object> {
   readonly name: string;
   readonly parent: Group<Request> | undefined;
-  readonly round = new Round<Member<Request>>();
+  readonly round = new Round<Group<Request> | Request>();
   /** Holds a group exactly while something waits in it. */
   readonly groups = new Map<string, Group<Request>>();
 
@@ -46,7 +39,7 @@ class Group<Request> {
  * Waiting requests in nested groups, round-robin at each level: over clients, over the callers of a client, over the turns
  * of a caller. Requests of one turn are first come, first served. Every operation costs O(depth), however many wait.
  */
-export class TurnTree<Request> {
+export class TurnTree<Request extends object> {
   readonly #root = new Group<Request>('');
 
   get isEmpty(): boolean {
@@ -57,16 +50,15 @@ export class TurnTree<Request> {
   get first(): Request | undefined {
     let { first } = this.#root.round;
     while (first instanceof Group) ({ first } = first.round);
-    return first?.request;
+    return first;
   }
 
   /** @param path Names of the groups, outermost first; at least one. */
   add(path: readonly string[], request: Request): TurnPlace<Request> {
     let group = this.#root;
     for (const name of path) group = group.open(name);
-    const leaf = { request };
-    group.round.add(leaf);
-    return { group, leaf };
+    group.round.add(request);
+    return { group, request };
   }
 
   /** Each group whose turn it is goes to the end of its round. */
@@ -78,8 +70,8 @@ export class TurnTree<Request> {
     }
   }
 
-  remove({ group, leaf }: TurnPlace<Request>): void {
-    group.round.remove(leaf);
+  remove({ group, request }: TurnPlace<Request>): void {
+    group.round.remove(request);
     for (let left: Group<Request> | undefined = group; left?.round.size === 0; left = left.parent)
       left.close();
   }

@@ -92,13 +92,6 @@ export function tokenIdsIn({ maxItems, ...range }: ListBounds & Range): Validate
   });
 }
 
-/** Undefined passes too. */
-export function optional<Value>(validate: Validate<Value>): Validate<Value | undefined> {
-  return validator(validate.expected, (value, _, option) =>
-    value === undefined ? undefined : validate(option, value),
-  );
-}
-
 /**
  * Checks an options object that comes from outside against its table of validators: an unknown key is
  * an `UnknownOptionError`, a bad value an `InvalidOptionError`; what is left out stays left out.

@@ -1,5 +1,5 @@
 import type { BatchEvent } from '../batch/batch-options.ts';
-import type { HistogramMetric, MetricsRegistry } from './registry.ts';
+import type { MetricsRegistry } from './registry.ts';
 
 /** Counts the requests and batches of deployments. */
 export interface BatchMetrics {
@@ -28,23 +28,22 @@ const DEPLOYMENT = ['deployment'] as const;
 
 /** Registers its metrics, or uses those that the registry has under these names. */
 export function createBatchMetrics(registry: MetricsRegistry): BatchMetrics {
-  const ray = registerRayMetrics(registry);
-  const own = registerOwnMetrics(registry);
+  const metrics = registerMetrics(registry);
   return {
     onBatch: (deployment, event, queueLength) => {
       const { reason, measuredSize, maxBatchSize, waitMs, executionMs, outcome } = event;
-      ray.waitTime.observe({ deployment }, waitMs);
-      ray.executionTime.observe({ deployment }, executionMs);
-      ray.queueLength.set({ deployment }, queueLength);
-      ray.utilization.observe({ deployment }, (measuredSize / maxBatchSize) * 100);
-      ray.batchSize.observe({ deployment }, measuredSize);
-      ray.processed.inc({ deployment });
-      own.cut.inc({ deployment, reason });
-      if (outcome === 'error') own.failed.inc({ deployment });
+      metrics.waitTime.observe({ deployment }, waitMs);
+      metrics.executionTime.observe({ deployment }, executionMs);
+      metrics.queueLength.set({ deployment }, queueLength);
+      metrics.utilization.observe({ deployment }, (measuredSize / maxBatchSize) * 100);
+      metrics.batchSize.observe({ deployment }, measuredSize);
+      metrics.processed.inc({ deployment });
+      metrics.cut.inc({ deployment, reason });
+      if (outcome === 'error') metrics.failed.inc({ deployment });
     },
-    onQueueWait: (deployment, queueWaitMs) => own.queueWait.observe({ deployment }, queueWaitMs),
-    onRejected: (deployment, code) => own.rejected.inc({ deployment, code }),
-    onCancelled: (deployment) => own.cancelled.inc({ deployment }),
+    onQueueWait: (deployment, queueWaitMs) => metrics.queueWait.observe({ deployment }, queueWaitMs),
+    onRejected: (deployment, code) => metrics.rejected.inc({ deployment, code }),
+    onCancelled: (deployment) => metrics.cancelled.inc({ deployment }),
   };
 }
 
@@ -52,8 +51,9 @@ export function createBatchMetrics(registry: MetricsRegistry): BatchMetrics {
  * Two metrics differ from Ray's. The wait counts from the arrival of the oldest member (Ray: from its pick-up). The queue length
  * is read when a batch ends (Ray: in each turn of its loop), so it is stale while idle.
  */
-function registerRayMetrics(registry: MetricsRegistry) {
-  const histogram = (name: string, help: string, buckets: readonly number[]): HistogramMetric<'deployment'> =>
+function registerMetrics(registry: MetricsRegistry) {
+  const counter = (name: string, help: string) => registry.counter(name, help, DEPLOYMENT);
+  const histogram = (name: string, help: string, buckets: readonly number[]) =>
     registry.histogram(name, help, DEPLOYMENT, buckets);
   return {
     waitTime: histogram('serve_batch_wait_time_ms', 'Arrival of the oldest member to cut.', DURATIONS_MS),
@@ -61,27 +61,22 @@ function registerRayMetrics(registry: MetricsRegistry) {
     queueLength: registry.gauge('serve_batch_queue_length', 'Waiting as a batch ended.', DEPLOYMENT),
     utilization: histogram('serve_batch_utilization_percent', 'Batch size / its limit.', PERCENTS),
     batchSize: histogram('serve_actual_batch_size', 'Requests, or what batchSizeFn says.', SIZES),
-    processed: registry.counter('serve_batches_processed_total', 'Batches run, failed or not.', DEPLOYMENT),
-  };
-}
-
-/** Metrics that Ray lacks. */
-function registerOwnMetrics(registry: MetricsRegistry) {
-  const counter = <Label extends string = never>(
-    name: string,
-    help: string,
-    ...labelNames: readonly Label[]
-  ) => registry.counter(name, help, [...DEPLOYMENT, ...labelNames]);
-  return {
-    queueWait: registry.histogram(
+    processed: counter('serve_batches_processed_total', 'Batches run, failed or not.'),
+    // Ray lacks the following.
+    queueWait: histogram(
       'serve_request_queue_wait_time_ms',
       'Arrival of a request to the cut of its batch.',
-      DEPLOYMENT,
       DURATIONS_MS,
     ),
-    cut: counter('serve_batches_cut_total', 'Batches run, by why they were cut.', 'reason'),
+    cut: registry.counter('serve_batches_cut_total', 'Batches run, by why they were cut.', [
+      ...DEPLOYMENT,
+      'reason',
+    ]),
     failed: counter('serve_batches_failed_total', 'Batches run of which every member was rejected.'),
     cancelled: counter('serve_requests_cancelled_total', 'Requests cancelled by their caller.'),
-    rejected: counter('serve_requests_rejected_total', 'Requests refused at the door.', 'code'),
+    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
+      ...DEPLOYMENT,
+      'code',
+    ]),
   };
 }

@@ -2,12 +2,13 @@ import type {
   FailedEvent,
   FinishedEvent,
   PromptScoredEvent,
+  RequestTimings,
   StartedEvent,
   StepEvent,
   TokenEvent,
 } from '../generation/events.ts';
 import type { KvUsage } from '../generation/kv-planner.ts';
-import type { HistogramMetric, MetricsRegistry } from './registry.ts';
+import type { MetricsRegistry } from './registry.ts';
 
 export interface EngineGauges {
   readonly numRunning: number;
@@ -46,117 +47,107 @@ const REQUEST_SECONDS = [
 ];
 const STEP_TOKENS = [1, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384];
 
-const MS_PER_SECOND = 1000;
-const NO_LABELS = {};
-
 /**
  * vLLM's names, for what its engine measures as well; its label `model_name` is left out, since one model is served. Registers
  * what it feeds, or feeds what the registry has under these names.
  */
 export function createGenerationMetrics(registry: MetricsRegistry, deployment: string): GenerationMetrics {
-  const counters = registerCounters(registry);
-  const gauges = registerGauges(registry);
-  const latencies = registerLatencies(registry);
+  const { counter, gauge, histogram, seconds } = unlabelled(registry);
+  const promptTokens = counter('prompt_tokens_total', 'Prompt tokens accepted.');
+  const generationTokens = counter('generation_tokens_total', 'Output tokens.');
+  const prefixQueries = counter(
+    'prefix_cache_queries_total',
+    'Tokens looked up in the K/V rows of other sequences.',
+  );
+  const prefixHits = counter('prefix_cache_hits_total', 'Of these, tokens whose K/V was reused.');
+  const stepTokens = histogram('iteration_tokens_total', 'Tokens of a step.', STEP_TOKENS);
+  const running = gauge('num_requests_running', 'Requests in the batch.');
+  const waiting = gauge('num_requests_waiting', 'Requests in the queue.');
+  const kvUsage = gauge(
+    'kv_cache_usage_perc',
+    'K/V memory that running sequences fill, of what is reserved; 1 = all.',
+  );
+  const ttft = seconds('time_to_first_token', 'Received to first token.', TTFT_SECONDS);
+  const itl = seconds('inter_token_latency', 'Between two tokens of a sequence.', TOKEN_SECONDS);
+  const tpot = seconds(
+    'request_time_per_output_token',
+    'Mean between the tokens of a request.',
+    TOKEN_SECONDS,
+  );
+  const e2e = seconds('e2e_request_latency', 'Received to finished.', REQUEST_SECONDS);
+  const queueTime = seconds('request_queue_time', 'Received to first scheduled.', REQUEST_SECONDS);
+  const prefill = seconds('request_prefill_time', 'First scheduled to first token.', REQUEST_SECONDS);
+  const decode = seconds('request_decode_time', 'First token to finished.', REQUEST_SECONDS);
+  const ended = registry.counter('vllm:request_success_total', 'Requests ended, by why.', [
+    'finished_reason',
+  ]);
+  const rejected = registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
+    'deployment',
+    'code',
+  ]);
+
   const setGauges = ({ numRunning, numWaiting, kvCache }: EngineGauges): void => {
-    gauges.running.set(NO_LABELS, numRunning);
-    gauges.waiting.set(NO_LABELS, numWaiting);
-    gauges.kvCacheUsage.set(NO_LABELS, kvCache.reservedBytes && kvCache.usedBytes / kvCache.reservedBytes);
+    running(numRunning);
+    waiting(numWaiting);
+    kvUsage(kvCache.reservedBytes && kvCache.usedBytes / kvCache.reservedBytes);
+  };
+  const observeRequest = ({ queueWaitMs, ttftMs, e2eMs, tpotMs }: RequestTimings): void => {
+    e2e(e2eMs);
+    queueTime(queueWaitMs);
+    prefill(ttftMs - queueWaitMs);
+    decode(e2eMs - ttftMs);
+    tpot(tpotMs);
   };
   const record = (event: MeasuredEvent): void => {
-    switch (event.type) {
-      case 'started':
-        counters.prefixQueries.inc(NO_LABELS, event.numPrefillTokens);
-        counters.prefixHits.inc(NO_LABELS, event.numReusedTokens);
-        break;
-      case 'prompt-scored':
-        break;
-      case 'token':
-        counters.generationTokens.inc(NO_LABELS);
-        if (event.ttftMs !== undefined) latencies.ttft.observe(NO_LABELS, event.ttftMs / MS_PER_SECOND);
-        if (event.itlMs !== undefined) latencies.itl.observe(NO_LABELS, event.itlMs / MS_PER_SECOND);
-        break;
-      case 'finished':
-        counters.ended.inc({ finished_reason: event.finishReason });
-        observeRequest(latencies, event);
-        break;
-      case 'failed':
-        counters.ended.inc({ finished_reason: event.finishReason });
-        break;
-      default:
-        event satisfies never;
+    if (event.type === 'started') {
+      prefixQueries(event.numPrefillTokens);
+      prefixHits(event.numReusedTokens);
+    } else if (event.type === 'token') {
+      generationTokens(1);
+      if (event.ttftMs !== undefined) ttft(event.ttftMs);
+      if (event.itlMs !== undefined) itl(event.itlMs);
+    } else if (event.type !== 'prompt-scored') {
+      ended.inc({ finished_reason: event.finishReason });
+      if (event.type === 'finished') observeRequest(event.timings);
     }
   };
+  const onEvents = (events: readonly MeasuredEvent[], state: EngineGauges): void => {
+    for (const event of events) record(event);
+    setGauges(state);
+  };
   return {
-    onSubmitted: (numPromptTokens) => counters.promptTokens.inc(NO_LABELS, numPromptTokens),
-    onRejected: (code) => counters.rejected.inc({ deployment, code }),
-    onStep: (event, state) => {
-      counters.stepTokens.observe(NO_LABELS, event.numTokens);
-      for (const request of event.requests) record(request);
-      setGauges(state);
+    onSubmitted: promptTokens,
+    onRejected: (code) => rejected.inc({ deployment, code }),
+    onStep: ({ numTokens, requests }, state) => {
+      stepTokens(numTokens);
+      onEvents(requests, state);
     },
-    onEvents: (events, state) => {
-      for (const event of events) record(event);
-      setGauges(state);
+    onEvents,
+  };
+}
+
+type Feed = (value: number) => void;
+
+/** Registers metrics without labels, and returns what feeds each of them. */
+function unlabelled(registry: MetricsRegistry) {
+  const histogram = (name: string, help: string, buckets: readonly number[]): Feed => {
+    const metric = registry.histogram(`vllm:${name}`, help, [], buckets);
+    return (value) => metric.observe({}, value);
+  };
+  return {
+    counter: (name: string, help: string): Feed => {
+      const metric = registry.counter(`vllm:${name}`, help, []);
+      return (value) => metric.inc({}, value);
     },
-  };
-}
-
-function observeRequest(latencies: Latencies, { timings }: Pick<FinishedEvent, 'timings'>): void {
-  const { queueWaitMs, ttftMs, e2eMs, tpotMs } = timings;
-  latencies.e2e.observe(NO_LABELS, e2eMs / MS_PER_SECOND);
-  latencies.queue.observe(NO_LABELS, queueWaitMs / MS_PER_SECOND);
-  latencies.prefill.observe(NO_LABELS, (ttftMs - queueWaitMs) / MS_PER_SECOND);
-  latencies.decode.observe(NO_LABELS, (e2eMs - ttftMs) / MS_PER_SECOND);
-  latencies.tpot.observe(NO_LABELS, tpotMs / MS_PER_SECOND);
-}
-
-function registerCounters(registry: MetricsRegistry) {
-  return {
-    promptTokens: registry.counter('vllm:prompt_tokens_total', 'Prompt tokens accepted.', []),
-    generationTokens: registry.counter('vllm:generation_tokens_total', 'Output tokens.', []),
-    prefixQueries: registry.counter(
-      'vllm:prefix_cache_queries_total',
-      'Tokens looked up in the K/V rows of other sequences.',
-      [],
-    ),
-    prefixHits: registry.counter(
-      'vllm:prefix_cache_hits_total',
-      'Of these, tokens whose K/V was reused.',
-      [],
-    ),
-    ended: registry.counter('vllm:request_success_total', 'Requests ended, by why.', ['finished_reason']),
-    stepTokens: registry.histogram('vllm:iteration_tokens_total', 'Tokens of a step.', [], STEP_TOKENS),
-    rejected: registry.counter('serve_requests_rejected_total', 'Requests refused at the door.', [
-      'deployment',
-      'code',
-    ]),
-  };
-}
-
-function registerGauges(registry: MetricsRegistry) {
-  return {
-    running: registry.gauge('vllm:num_requests_running', 'Requests in the batch.', []),
-    waiting: registry.gauge('vllm:num_requests_waiting', 'Requests in the queue.', []),
-    kvCacheUsage: registry.gauge(
-      'vllm:kv_cache_usage_perc',
-      'K/V memory that running sequences fill, of what is reserved; 1 = all.',
-      [],
-    ),
-  };
-}
-
-type Latencies = ReturnType<typeof registerLatencies>;
-
-function registerLatencies(registry: MetricsRegistry) {
-  const seconds = (name: string, help: string, buckets: readonly number[]): HistogramMetric<never> =>
-    registry.histogram(`vllm:${name}_seconds`, help, [], buckets);
-  return {
-    ttft: seconds('time_to_first_token', 'Received to first token.', TTFT_SECONDS),
-    itl: seconds('inter_token_latency', 'Between two tokens of a sequence.', TOKEN_SECONDS),
-    tpot: seconds('request_time_per_output_token', 'Mean between the tokens of a request.', TOKEN_SECONDS),
-    e2e: seconds('e2e_request_latency', 'Received to finished.', REQUEST_SECONDS),
-    queue: seconds('request_queue_time', 'Received to first scheduled.', REQUEST_SECONDS),
-    prefill: seconds('request_prefill_time', 'First scheduled to first token.', REQUEST_SECONDS),
-    decode: seconds('request_decode_time', 'First token to finished.', REQUEST_SECONDS),
+    gauge: (name: string, help: string): Feed => {
+      const metric = registry.gauge(`vllm:${name}`, help, []);
+      return (value) => metric.set({}, value);
+    },
+    histogram,
+    /** Fed in ms. */
+    seconds: (name: string, help: string, buckets: readonly number[]): Feed => {
+      const observe = histogram(`${name}_seconds`, help, buckets);
+      return (ms) => observe(ms / 1000);
+    },
   };
 }

@@ -22,7 +22,7 @@ export class Histogram {
   #count = 0;
 
   constructor(upperBounds: readonly number[]) {
-    this.#buckets = requireBuckets(upperBounds).map((upperBound) => ({ upperBound, cumulativeCount: 0 }));
+    this.#buckets = upperBounds.map((upperBound) => ({ upperBound, cumulativeCount: 0 }));
   }
 
   /** @throws RangeError for NaN and the infinities, which would spoil the sum. */
@@ -38,13 +38,4 @@ export class Histogram {
   get snapshot(): HistogramSnapshot {
     return { buckets: this.#buckets.map((bucket) => ({ ...bucket })), sum: this.#sum, count: this.#count };
   }
-}
-
-export function requireBuckets(upperBounds: readonly number[]): readonly number[] {
-  const isAscending = upperBounds.every(
-    (bound, index) => Number.isFinite(bound) && bound > (upperBounds[index - 1] ?? -Infinity),
-  );
-  if (isAscending && upperBounds.length > 0) return upperBounds;
-  const expected = 'one or more finite upper bounds in ascending order (+Inf is added)';
-  throw new RangeError(describeInvalid('buckets', expected, upperBounds));
 }

@@ -15,15 +15,11 @@ export function toPrometheusText(snapshot: readonly MetricSnapshot[]): string {
 
 function toLines(metric: MetricSnapshot): string[] {
   const { name, help, type } = metric;
-  return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...toSampleLines(metric)];
-}
-
-function toSampleLines(metric: MetricSnapshot): string[] {
-  const { name } = metric;
-  if (metric.type === 'histogram') {
-    return inOrder(metric.samples).flatMap(({ pairs, value }) => toHistogramLines(name, pairs, value));
-  }
-  return inOrder(metric.samples).map(({ pairs, value }) => toLine(name, pairs, value));
+  const samples =
+    metric.type === 'histogram'
+      ? inOrder(metric.samples).flatMap(({ pairs, value }) => toHistogramLines(name, pairs, value))
+      : inOrder(metric.samples).map(({ pairs, value }) => toLine(name, pairs, value));
+  return [`# HELP ${name} ${escapeHelp(help)}`, `# TYPE ${name} ${type}`, ...samples];
 }
 
 /** Buckets are cumulative in the format too. That of +Inf counts all observations. */

@@ -159,38 +159,16 @@ describe('MetricsRegistry', () => {
         new RangeError(`Expected \`value\` to be a finite number >= 0, got \`${value}\` (number)`),
       );
     });
-
-    it.each(['', '1st', 'with-dash', 'a b', 'é'])('the metric name "%s"', (name) => {
-      expect(() => new MetricsRegistry().counter(name, 'Help.', [])).toThrow(/^Expected `name` to be/);
-    });
-
-    it.each(['', '1st', 'a:b', 'le', '__name__'])('the label name "%s"', (labelName) => {
-      expect(() => new MetricsRegistry().gauge('waiting', 'Help.', [labelName])).toThrow(
-        /^Expected `labelNames` to be/,
-      );
-    });
-
-    it('buckets that do not ascend, when the histogram is registered', () => {
-      expect(() => new MetricsRegistry().histogram('wait_ms', 'Help.', [], [2, 1])).toThrow(RangeError);
-    });
-
-    it('labels that are missing, surplus or not strings', () => {
-      const { counter, samples } = createRig();
-      // @ts-expect-error -- a label is missing
-      expect(() => counter.inc({ deployment: 'a' })).toThrow(
-        'Expected `labels` to be strings named (deployment, reason) and nothing else, got `{"deployment":"a"}`',
-      );
-      // @ts-expect-error -- one label too many
-      expect(() => counter.inc({ deployment: 'a', reason: 'full', code: 'x' })).toThrow(TypeError);
-      // @ts-expect-error -- one label for another
-      expect(() => counter.inc({ deployment: 'a', code: 'full' })).toThrow(TypeError);
-      // @ts-expect-error -- not a string
-      expect(() => counter.inc({ deployment: 'a', reason: 1 })).toThrow(TypeError);
-      expect(samples()).toEqual([]);
-    });
   });
 
   it('types the labels of a metric by their names', () => {
+    const { counter } = createRig();
+    // @ts-expect-error -- a label is missing
+    counter.inc({ deployment: 'a' });
+    // @ts-expect-error -- one label too many
+    counter.inc({ deployment: 'a', reason: 'full', code: 'x' });
+    // @ts-expect-error -- not a string
+    counter.inc({ deployment: 'a', reason: 1 });
     const registry = new MetricsRegistry();
     const gauge = registry.gauge('waiting', 'Waiting.', ['deployment', 'tab']);
     expectTypeOf(gauge).toEqualTypeOf<Gauge<'deployment' | 'tab'>>();

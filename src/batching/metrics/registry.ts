@@ -1,5 +1,5 @@
 import { describeInvalid } from '../errors.ts';
-import { Histogram, requireBuckets, type HistogramSnapshot } from './histogram.ts';
+import { Histogram, type HistogramSnapshot } from './histogram.ts';
 
 export type Labels<Key extends string> = Readonly<Record<Key, string>>;
 
@@ -65,14 +65,14 @@ export class MetricsRegistry {
     });
   }
 
-  /** `buckets` are upper bounds, ascending and inclusive; +Inf is added. */
+  /** `buckets` are finite upper bounds, one or more, ascending and inclusive; +Inf is added. */
   histogram<Key extends string = never>(
     name: string,
     help: string,
     labelNames: readonly Key[],
     buckets: readonly number[],
   ): HistogramMetric<Key> {
-    const bounds = [...requireBuckets(buckets)];
+    const bounds = [...buckets];
     const shape = `a histogram of ${inWords(labelNames)} in buckets ${bounds.join(', ')}`;
     return this.#register<HistogramMetric<Key>>(name, shape, () => {
       const series = new SeriesMap(labelNames, () => new Histogram(bounds));
@@ -96,18 +96,9 @@ export class MetricsRegistry {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same shape is the same type
     if (existing) return existing.metric as Metric;
     const created = create();
-    this.#registered.set(requireName('name', METRIC_NAME, name), { ...created, shape });
+    this.#registered.set(name, { ...created, shape });
     return created.metric;
   }
-}
-
-const METRIC_NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
-/** Prometheus reserves `le` for bounds of buckets, and names that start with two underscores. */
-const LABEL_NAME = /^(?!le$|__)[a-zA-Z_][a-zA-Z0-9_]*$/;
-
-function requireName(what: string, pattern: RegExp, name: string): string {
-  if (pattern.test(name)) return name;
-  throw new RangeError(describeInvalid(what, `a free Prometheus name, ${String(pattern)}`, name));
 }
 
 function requireIncrement(value: number): number {
@@ -119,14 +110,14 @@ function inWords(labelNames: readonly string[]): string {
   return `(${labelNames.toSorted().join(', ')})`;
 }
 
-class SeriesMap<Value> {
-  readonly #labelNames: readonly string[];
+class SeriesMap<Key extends string, Value> {
+  readonly #labelNames: readonly Key[];
   readonly #initial: () => Value;
   /** By the label values as a JSON list, so that no two sets of values have the same key. */
   readonly #series = new Map<string, { readonly labels: Labels<string>; value: Value }>();
 
-  constructor(labelNames: readonly string[], initial: () => Value) {
-    this.#labelNames = labelNames.map((name) => requireName('labelNames', LABEL_NAME, name));
+  constructor(labelNames: readonly Key[], initial: () => Value) {
+    this.#labelNames = labelNames;
     this.#initial = initial;
   }
 
@@ -134,13 +125,8 @@ class SeriesMap<Value> {
     return Array.from(this.#series.values(), (series) => ({ ...series }));
   }
 
-  at(labels: Labels<string>): { value: Value } {
-    const values = this.#labelNames.map((name) => labels[name]);
-    if (values.length !== Object.keys(labels).length || !values.every((value) => typeof value === 'string')) {
-      const expected = `strings named ${inWords(this.#labelNames)} and nothing else`;
-      throw new TypeError(describeInvalid('labels', expected, JSON.stringify(labels)));
-    }
-    const key = JSON.stringify(values);
+  at(labels: Labels<Key>): { value: Value } {
+    const key = JSON.stringify(this.#labelNames.map((name) => labels[name]));
     const existing = this.#series.get(key);
     if (existing) return existing;
     const created = { labels: { ...labels }, value: this.#initial() };

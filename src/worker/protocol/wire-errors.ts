@@ -20,17 +20,19 @@ export class ServeError extends Error {
 
 type ErrorClass = new (message: string) => Error;
 
-/** All error classes with a code, but those of `fromWireError` that need more than a message. */
+/** All error classes that are made from a message alone. */
 const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
   Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs })
     .filter(isErrorClass)
+    .filter((KnownError) => KnownError !== core.BackPressureError)
     .map((KnownError) => [codeOf(new KnownError('')), KnownError]),
 );
 
 /** Any thrown value as it crosses the wire; what has no code of its own is `INTERNAL_ERROR`. Inverse: `fromWireError`. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof core.BackPressureError) {
-    return { code: error.code, message: error.message, details: { ...error.details } };
+    const { code, message, numQueuedRequests, maxQueuedRequests, retryAfterMs } = error;
+    return { code, message, details: { numQueuedRequests, maxQueuedRequests, retryAfterMs } };
   }
   if (error instanceof Error) {
     return { code: codeOf(error) ?? 'INTERNAL_ERROR', message: error.message };

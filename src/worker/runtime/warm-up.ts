@@ -1,4 +1,4 @@
-import { KvSlotPool } from '../../batching/generation/kv-slots.ts';
+import { kvSlot } from '../../batching/generation/kv-slots.ts';
 import type { StepRow } from '../../batching/generation/model-runner.ts';
 import { GREEDY } from '../../batching/generation/request.ts';
 import { createRequestId } from '../protocol/ids.ts';
@@ -59,10 +59,9 @@ async function runOnce(backend: ModelBackend, { target, numRows, tokensPerRow }:
 }
 
 function warmUpRows(numRows: number): StepRow[] {
-  const slots = new KvSlotPool(numRows);
-  return Array.from({ length: numRows }, () => ({
+  return Array.from({ length: numRows }, (_, index) => ({
     requestId: createRequestId(),
-    slot: slots.allocate(),
+    slot: kvSlot(index),
     tokenIds: [0],
     startPosition: 0,
     sampling: { ...GREEDY, temperature: 1 },
