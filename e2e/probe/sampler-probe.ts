@@ -14,33 +14,43 @@ type Sample = SampledToken | Error;
 export interface SamplerShape {
   readonly vocabSize: number;
   readonly workgroupSize: number;
-  readonly maxRows?: number;
+}
+
+/** Of the logits and slots of each probe. */
+const MAX_ROWS = 200;
+
+const probes = new Map<string, Promise<SamplerProbe>>();
+
+/** One of each shape for the whole page: a software adapter compiles its shaders for seconds. */
+function probeOf(shape: SamplerShape): Promise<SamplerProbe> {
+  const key = `${shape.vocabSize} ${shape.workgroupSize}`;
+  const probe = probes.get(key) ?? SamplerProbe.create(shape);
+  probes.set(key, probe);
+  return probe;
 }
 
 /** A GPU sampler with buffers of its own, fed with logits that no model made. */
 class SamplerProbe {
   readonly #vocabSize: number;
-  readonly #maxRows: number;
   readonly #device: GPUDevice;
   readonly sampler: GpuSampler;
   readonly #logits: GPUBuffer;
   readonly inputs: SlotInputs;
 
-  static async create({ vocabSize, workgroupSize, maxRows = 16 }: SamplerShape): Promise<SamplerProbe> {
+  static async create({ vocabSize, workgroupSize }: SamplerShape): Promise<SamplerProbe> {
     const { device } = await requestGpuDevice();
     const sampler = await GpuSampler.create(device, vocabSize, workgroupSize);
-    return new SamplerProbe(device, sampler, vocabSize, maxRows);
+    return new SamplerProbe(device, sampler, vocabSize);
   }
 
-  private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number, maxRows: number) {
+  private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number) {
     this.#device = device;
     this.#vocabSize = vocabSize;
-    this.#maxRows = maxRows;
     this.sampler = sampler;
     const create = (numWords: number): GPUBuffer =>
       device.createBuffer({ size: 4 * numWords, usage: TENSOR_USAGE });
-    this.#logits = create(maxRows * vocabSize);
-    this.inputs = { ids: create(maxRows), positions: create(maxRows), lastIndices: create(maxRows) };
+    this.#logits = create(MAX_ROWS * vocabSize);
+    this.inputs = { ids: create(MAX_ROWS), positions: create(MAX_ROWS), lastIndices: create(MAX_ROWS) };
   }
 
   upload(rows: readonly RandomRow[]): void {
@@ -58,7 +68,7 @@ class SamplerProbe {
   }
 
   stepRows(rows: readonly RandomRow[]): StepRow[] {
-    const slots = new KvSlotPool(this.#maxRows);
+    const slots = new KvSlotPool(MAX_ROWS);
     return rows.map(({ params, position, tokenCounts, ban }) => ({
       requestId: createRequestId(),
       slot: slots.allocate(),
@@ -68,11 +78,6 @@ class SamplerProbe {
       tokenCounts,
       ...(ban && { ban }),
     }));
-  }
-
-  release(): void {
-    this.sampler.destroy();
-    this.#device.destroy();
   }
 }
 
@@ -94,7 +99,7 @@ export async function compareSamplers(
 ): Promise<Agreement> {
   const random = createRandom(seed);
   const { vocabSize } = shape;
-  const probe = await SamplerProbe.create(shape);
+  const probe = await probeOf(shape);
   const onCpu = createSampler(vocabSize);
   const differences: string[] = [];
   let [numFaults, logprobError] = [0, 0];
@@ -117,7 +122,6 @@ export async function compareSamplers(
     }
     done += batchSize;
   }
-  probe.release();
   return { numRows, numFaults, differences, logprobError };
 }
 
@@ -163,7 +167,7 @@ export async function compareContinuations(
 ): Promise<readonly string[]> {
   const random = createRandom(seed);
   const { vocabSize } = shape;
-  const probe = await SamplerProbe.create(shape);
+  const probe = await probeOf(shape);
   const onCpu = createSampler(vocabSize);
   let rows = Array.from({ length: 4 }, () => createContinuation(randomRow(vocabSize, random)));
   let stepRows = probe.stepRows(rows.map(atStart));
@@ -186,7 +190,6 @@ export async function compareContinuations(
       row.position += 1;
     }
   }
-  probe.release();
   return differences;
 }
 
@@ -220,11 +223,10 @@ export async function countDraws(
   params: SamplingParams,
   numDraws: number,
 ): Promise<number[]> {
-  const maxRows = 200;
-  const probe = await SamplerProbe.create({ vocabSize: logits.length, workgroupSize: 16, maxRows });
+  const probe = await probeOf({ vocabSize: logits.length, workgroupSize: 16 });
   const counts = logits.map(() => 0);
-  for (let position = 1; position <= numDraws; position += maxRows) {
-    const rows = Array.from({ length: Math.min(maxRows, numDraws + 1 - position) }, (_, index) => ({
+  for (let position = 1; position <= numDraws; position += MAX_ROWS) {
+    const rows = Array.from({ length: Math.min(MAX_ROWS, numDraws + 1 - position) }, (_, index) => ({
       logits: Float32Array.from(logits),
       params,
       position: position + index,
@@ -236,6 +238,5 @@ export async function countDraws(
       counts[sample.tokenId] = (counts[sample.tokenId] ?? 0) + 1;
     }
   }
-  probe.release();
   return counts;
 }
