@@ -4,11 +4,13 @@ import { allowOwnScripts } from './platform/own-scripts.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
 import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from './protocol/host-messages.ts';
-import { ClientRegistry } from './client/links/client-registry.ts';
 import { SHARED_CHANNEL, WORKER_LOCK } from './protocol/names.ts';
-import { ChannelOutbox, PortOutbox, type Outbox } from './serving/outbox.ts';
+import type { Outbox } from './serving/outbox.ts';
+import { TabChannels } from './serving/tab-channels.ts';
 import { forbidThreads } from './runtime/ort.ts';
 import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
+
+type InjectFaults = () => Promise<void>;
 
 /** Undefined while an earlier worker still serves. */
 let serving: ServeWorker | undefined;
@@ -26,7 +28,10 @@ function onInit({ data }: MessageEvent<unknown>): void {
 
 async function serve(init: WorkerInit): Promise<void> {
   // Only the build for tests injects faults.
-  if (import.meta.env.MODE === 'faults') await (await import('./serving/inject-faults.ts')).injectFaults();
+  if (import.meta.env.MODE === 'faults') {
+    const files = import.meta.glob<InjectFaults>('../../tools/faults/*.ts', { import: 'injectFaults' });
+    for (const load of Object.values(files)) await (await load())();
+  }
   if (init.past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
   answerPings();
   holdLifeLock(init);
@@ -50,23 +55,18 @@ function holdLifeLock({ lifeLock }: WorkerInit): void {
 function serveAllTabs(init: WorkerInit): void {
   void navigator.locks.request(WORKER_LOCK, () => {
     const shared = new BroadcastChannel(SHARED_CHANNEL);
-    const channels = new ChannelOutbox(shared);
-    const worker = startWorker(init, channels);
-    const clients = new ClientRegistry(navigator.locks, {
-      onJoined(clientId) {
-        channels.open(clientId);
-        worker.setNumTabs(clients.size);
-      },
+    const tabs = new TabChannels(shared, navigator.locks, {
+      onJoined: () => worker.setNumTabs(tabs.size),
       onGone(clientId) {
-        channels.close(clientId);
         worker.forget(clientId);
-        worker.setNumTabs(clients.size);
+        worker.setNumTabs(tabs.size);
       },
     });
+    const worker = startWorker(init, tabs);
     shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
       const message = parseClientMessage(data);
       if (message) {
-        clients.meet(message.clientId);
+        tabs.meet(message.clientId);
         worker.receive(message);
       } else if (isForeignHello(data)) {
         worker.announce();
@@ -77,7 +77,10 @@ function serveAllTabs(init: WorkerInit): void {
 }
 
 function serveOneTab(init: WorkerInit): void {
-  const worker = startWorker(init, new PortOutbox(self));
+  const worker = startWorker(init, {
+    toAll: (message) => self.postMessage(message),
+    toClient: (_, message) => self.postMessage(message),
+  });
   worker.setNumTabs(1);
   self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
     const message = parseClientMessage(data);

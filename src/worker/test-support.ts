@@ -11,8 +11,7 @@ import type { WorkerMessage } from './protocol/worker-messages.ts';
 import { type WorkerPast, NO_PAST } from './protocol/recovery.ts';
 import { ScriptedBackend } from './runtime/scripted-backend.ts';
 import type { ServeWorkerHost } from './serving/host-reports.ts';
-import type { Locks } from './client/links/client-registry.ts';
-import type { LinkListener } from './client/links/link.ts';
+import type { LinkListener, Locks } from './client/links/link.ts';
 import type { WorkerPort } from './client/links/worker-host.ts';
 
 /** Builders and fakes for the tests of this folder and its neighbours; production code never imports this file. */

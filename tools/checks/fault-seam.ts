@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of `src/worker/serving/inject-faults.ts`, which is for the tests' build alone. */
+/** Of `tools/faults/inject-faults.ts`, which is for the tests' build alone. */
 const TRACES = ['faults.json', 'injected', 'inject-faults'];
 
 const ASSETS = new URL('../../dist/assets/', import.meta.url);

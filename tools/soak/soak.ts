@@ -1,6 +1,6 @@
 import type { Browser, BrowserContext, Page } from 'playwright';
 
-import { REJECTIONS, type FaultPlan, type InjectedFault } from '../../src/worker/serving/inject-faults.ts';
+import { REJECTIONS, type FaultPlan, type InjectedFault } from '../faults/inject-faults.ts';
 import { sampleMemory, slopeOf, type MemorySample } from './memory.ts';
 import { startLoad, type KnownRequest, type LoadCounts, type LoadOptions } from './page-load.ts';
 

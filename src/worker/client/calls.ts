@@ -1,8 +1,8 @@
 import { LoadCancelledError } from '../protocol/errors/hub.ts';
 import { LoadAbandonedError } from '../protocol/errors/tabs.ts';
+import { modelNameOf } from '../protocol/models.ts';
 import type { Connection } from './connection.ts';
 import type { Outgoing, WorkerCall } from './links/link.ts';
-import { modelNameOf } from './model-source.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 
 interface PendingCall extends PromiseWithResolvers<unknown> {
@@ -42,23 +42,22 @@ export class Calls {
     return resolvers.promise;
   }
 
-  answer(callId: number, result: unknown): void {
-    this.#take(callId)?.resolve(result);
-  }
-
-  refuse(callId: number, error: Error): void {
-    this.#take(callId)?.reject(error);
+  /** Takes out a call that is answered now; undefined for one that was before. */
+  take(callId: number): PromiseWithResolvers<unknown> | undefined {
+    const call = this.#pending.get(callId);
+    this.#pending.delete(callId);
+    return call;
   }
 
   refuseAll(error: Error): void {
-    for (const callId of this.#pending.keys()) this.refuse(callId, error);
+    for (const callId of this.#pending.keys()) this.take(callId)?.reject(error);
   }
 
   /** Refuses calls that no further worker is to be asked. */
   dropRefused(): void {
     for (const [callId, call] of this.#pending) {
       const refusal = refusalOf(call);
-      if (refusal) this.refuse(callId, refusal);
+      if (refusal) this.take(callId)?.reject(refusal);
     }
   }
 
@@ -74,18 +73,12 @@ export class Calls {
     this.#connection.post(call.message);
     call.numWorkers += 1;
   }
-
-  #take(callId: number): PendingCall | undefined {
-    const call = this.#pending.get(callId);
-    this.#pending.delete(callId);
-    return call;
-  }
 }
 
 /** Why the next worker is not asked as well. */
 function refusalOf({ message, signal, numWorkers }: PendingCall): Error | undefined {
   if (message.type !== 'load-model') return undefined;
-  const modelName = modelNameOf(message.source);
+  const modelName = modelNameOf(message.source, 'the embedded model');
   if (signal?.aborted) return LoadCancelledError.of(modelName, 'cancelled');
   return numWorkers < MAX_WORKERS_OF_LOAD ? undefined : LoadAbandonedError.of(modelName, numWorkers);
 }

@@ -144,7 +144,7 @@ export class Serve {
   batches(name: 'text-generator'): readonly StepBatch[];
   batches(name: string): readonly BatchRecord[];
   batches(name: string): readonly (BatchRecord | StepBatch)[] {
-    return name === 'text-generator' ? this.#topics.stepLog.all : this.#topics.batchLog.of(name);
+    return this.#topics.batchLog.of(name);
   }
 
   /**
@@ -285,10 +285,10 @@ export class Serve {
         this.#topics.publishActivity(message.activity, false);
         break;
       case 'call-answered':
-        this.#calls.answer(message.callId, message.result);
+        this.#calls.take(message.callId)?.resolve(message.result);
         break;
       case 'call-refused':
-        this.#calls.refuse(message.callId, fromWireError(message.error));
+        this.#calls.take(message.callId)?.reject(fromWireError(message.error));
         break;
       default:
         message satisfies never;

@@ -8,32 +8,26 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The deployment that continues prompts. */
-export interface TextGeneratorHandle {
-  /**
-   * Submits a prompt. Never throws: an error in it rejects the response.
-   *
-   * @param prompt Text, or the ids of its tokens. Non-empty; shorter than the model's context, in tokens, or as long where
-   *   `maxNewTokens` is 0.
-   */
-  remote(
-    prompt: string | readonly number[],
-    options?: GenerationOptions & RequestOptions,
-  ): GenerationResponse;
-  /** Submits several prompts as one turn: all are accepted, or none. */
-  remoteAll(
-    prompts: readonly (string | readonly number[])[],
-    options?: GenerationOptions & RequestOptions,
-  ): readonly GenerationResponse[];
+/** How a deployment is called. */
+interface Handle<Input, Options, Response> {
+  /** Submits an input. Never throws: an error in it rejects the response. */
+  remote(input: Input, options?: Options): Response;
+  /** Submits several inputs as one turn: all are accepted, or none. */
+  remoteAll(inputs: readonly Input[], options?: Options): readonly Response[];
 }
 
+/**
+ * The deployment that continues prompts. A prompt is text, or the ids of its tokens: non-empty; shorter than the model's context,
+ * in tokens, or as long where `maxNewTokens` is 0.
+ */
+export type TextGeneratorHandle = Handle<
+  string | readonly number[],
+  GenerationOptions & RequestOptions,
+  GenerationResponse
+>;
+
 /** Any other deployment: one input, one answer, batched in between. */
-export interface DeploymentHandle<Input, Output> {
-  /** Submits an input. Never throws: an error in it rejects the response. */
-  remote(input: Input, options?: RequestOptions): DeploymentResponse<Output>;
-  /** Submits several inputs as one turn: all are accepted, or none. */
-  remoteAll(inputs: readonly Input[], options?: RequestOptions): readonly DeploymentResponse<Output>[];
-}
+export type DeploymentHandle<Input, Output> = Handle<Input, RequestOptions, DeploymentResponse<Output>>;
 
 /** Inputs and outputs of the deployments that come with the page. */
 export interface KnownDeployments {

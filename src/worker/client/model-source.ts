@@ -51,12 +51,6 @@ export async function toModelSource(
   return { type: 'files', name: folder || 'files', files };
 }
 
-/** For messages. */
-export function modelNameOf(source: ModelSource): string {
-  if (source.type === 'hub') return source.id;
-  return source.type === 'files' ? source.name : 'the embedded model';
-}
-
 function requireName(option: string, value: string): string {
   if (value !== '' && value.length <= MAX_NAME_LENGTH) return value;
   throw InvalidOptionError.of(option, `a name of at most ${MAX_NAME_LENGTH} characters`, value);

@@ -5,18 +5,15 @@ import { createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type Caller, type RequestUpdate, type TurnSigns } from '../protocol/requests.ts';
 import { TEXT_GENERATOR, type GenerationOptions } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
+import type { BaseResponse } from './base-response.ts';
 import type { Connection } from './connection.ts';
 import type { RequestOptions } from './handles.ts';
-import { Outcome } from './outcome.ts';
-import { OutstandingRequest, type Response } from './outstanding.ts';
+import { OutstandingRequest } from './outstanding.ts';
 import { cloneRefusal, nameRefusal } from './refusals.ts';
 import type { ClientUpdate, Topics } from './topics.ts';
 
-type ResponseConstructor<Result, Made> = new (
-  requestId: RequestId,
-  outcome: Outcome<Result>,
-  cancel: (reason: unknown) => void,
-) => Made;
+type Response = Pick<BaseResponse<unknown>, 'requestId' | 'apply' | 'follow'>;
+type ResponseConstructor<Made> = new (...args: ConstructorParameters<typeof BaseResponse>) => Made;
 
 /** Requests that are not settled yet, in order of submission. */
 export class OutstandingRequests {
@@ -29,25 +26,25 @@ export class OutstandingRequests {
     this.#topics = topics;
   }
 
-  createHandle<Result, Made extends Response>(
-    ResponseClass: ResponseConstructor<Result, Made>,
+  createHandle<Made extends Response>(
+    ResponseClass: ResponseConstructor<Made>,
     deployment: string,
     caller: Caller | undefined,
   ) {
     const signs: TurnSigns = caller ? { caller } : {};
     return {
       remote: (input: unknown, options?: RequestOptions): Made => {
-        const [requestId, response] = this.#submit(ResponseClass, deployment, input, options, signs);
-        this.#begin([requestId]);
+        const response = this.#submit(ResponseClass, deployment, input, options, signs);
+        this.#begin([response]);
         return response;
       },
       remoteAll: (inputs: readonly unknown[], options?: RequestOptions): readonly Made[] => {
         const turn = { ...signs, turnId: createRequestId() };
-        const submitted = inputs.map((input) =>
+        const responses = inputs.map((input) =>
           this.#submit(ResponseClass, deployment, input, options, turn),
         );
-        this.#begin(submitted.map(([requestId]) => requestId));
-        return submitted.map(([, response]) => response);
+        this.#begin(responses);
+        return responses;
       },
     };
   }
@@ -85,18 +82,16 @@ export class OutstandingRequests {
   }
 
   /** Makes a request that `#begin` sends, unless it is settled already. */
-  #submit<Result, Made extends Response>(
-    ResponseClass: ResponseConstructor<Result, Made>,
+  #submit<Made extends Response>(
+    ResponseClass: ResponseConstructor<Made>,
     deployment: string,
     input: unknown,
     given: RequestOptions | null | undefined,
     turn: TurnSigns,
-  ): readonly [RequestId, Made] {
+  ): Made {
     const { signal, ...options } = given ?? {};
     const requestId = createRequestId();
-    const outcome = new Outcome<Result>();
-    const cancel = (reason: unknown): void => this.cancel(requestId, reason);
-    const response = new ResponseClass(requestId, outcome, cancel);
+    const response = new ResponseClass(requestId, (reason) => this.cancel(requestId, reason));
     // The client chooses the seed: every worker that continues the request draws the same tokens.
     const seeded = deployment === TEXT_GENERATOR ? withSeed(options) : options;
     const submission = { requestId, deployment, input, options: seeded, turn };
@@ -105,17 +100,17 @@ export class OutstandingRequests {
     const refusal = this.#connection.end ?? nameRefusal(deployment);
     if (refusal) this.#settle(requestId, refusal);
     else if (signal?.aborted) this.#settle(requestId, RequestCancelledError.because(signal.reason));
-    else if (signal) outcome.follow(signal, cancel);
-    return [requestId, response];
+    else if (signal) response.follow(signal);
+    return response;
   }
 
   /** Without a worker the requests wait for the next one. */
-  #begin(requestIds: readonly RequestId[]): void {
-    const requests = requestIds.flatMap((requestId) => this.#requests.get(requestId) ?? []);
+  #begin(responses: readonly Response[]): void {
+    const requests = responses.flatMap(({ requestId }) => this.#requests.get(requestId) ?? []);
     try {
       for (const request of requests) request.detach();
     } catch (error) {
-      for (const requestId of requestIds) this.#settle(requestId, cloneRefusal(error));
+      for (const { requestId } of responses) this.#settle(requestId, cloneRefusal(error));
       return;
     }
     if (this.#connection.isServed) this.#send(requests);

@@ -37,6 +37,8 @@ export class PolicyOverride {
   async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
     const answer = await this.#ask({ type: 'set-override', overrideId: this.overrideId, knobs });
+    // The release may have been answered by a worker before the one that has granted it.
+    if (this.signal.aborted) void this.#release();
     this.signal.throwIfAborted();
     this.#policy = v.parse(policy, answer);
     return this.#policy;
@@ -51,6 +53,10 @@ export class PolicyOverride {
   async end(reason: Error): Promise<void> {
     if (this.signal.aborted) return;
     this.#end.abort(reason);
+    await this.#release();
+  }
+
+  async #release(): Promise<void> {
     try {
       await this.#ask({ type: 'release-override', overrideId: this.overrideId });
     } catch {

@@ -1,10 +1,9 @@
-import type { BatchRecord, ServeStats } from '../protocol/stats.ts';
+import type { BatchRecord, ServeStats, StepBatch } from '../protocol/stats.ts';
 import type { ClientId, RequestId } from '../protocol/ids.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
 import type { ServeStatus } from '../protocol/status.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
-import { BatchLog } from '../logs/batch-log.ts';
-import { StepLog } from '../logs/step-log.ts';
+import { BatchLog, stepBatchOf } from '../logs/batch-log.ts';
 
 /** An update of a request of this client: from the worker, or made by the client itself. */
 export type ClientUpdate =
@@ -43,8 +42,7 @@ type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topi
 /** Subscriptions, and the last batches and steps. */
 export class Topics {
   readonly #clientId: ClientId;
-  readonly batchLog = new BatchLog();
-  readonly stepLog = new StepLog();
+  readonly batchLog = new BatchLog<BatchRecord | StepBatch>();
   readonly #listeners: Listeners = {
     status: new Set(),
     stats: new Set(),
@@ -77,12 +75,11 @@ export class Topics {
 
   /** Takes over the last batches and steps that a worker knows. */
   restore({ batches, steps = [] }: Extract<WorkerMessage, { type: 'welcome' }>): void {
-    for (const record of batches) this.batchLog.add(record);
-    this.stepLog.add(steps);
+    for (const batch of [...batches, ...steps]) this.batchLog.add(batch);
   }
 
   publishStats(stats: ServeStats): void {
-    this.stepLog.addRecords(stats.steps);
+    for (const step of stats.steps) this.batchLog.add(stepBatchOf(step));
     this.publish('stats', stats);
   }
 

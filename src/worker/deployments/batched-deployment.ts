@@ -2,17 +2,19 @@ import {
   batch,
   type Batched,
   type BatchContext,
-  type BatchEvent,
   type BatchOptions,
   type Resolve,
 } from '../../batching/batch.ts';
 import { TurnQueue } from '../../batching/batch/turn-queue.ts';
 import type { Clock } from '../../batching/clock.ts';
 import { BackPressureError, InvalidOptionError } from '../../batching/errors.ts';
+import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import { finiteIn, integerIn, parseOptions, type Validators } from '../../batching/generation/validate.ts';
+import type { BatchRecord } from '../protocol/stats.ts';
 import type { BatchKnobs } from '../protocol/status.ts';
-import type { ClientId, RequestId } from '../protocol/ids.ts';
+import type { RequestId } from '../protocol/ids.ts';
+import type { SubmittedRequest } from '../protocol/requests.ts';
 import { WasmAbortError } from '../protocol/errors/runtime.ts';
 import type { AnyDeployment } from './deployment.ts';
 import { runSplitting } from './split-batch.ts';
@@ -24,26 +26,17 @@ export interface Answer {
 
 export interface BatchedDeploymentListener {
   /** Called once per batch, when its handler has ended, with its answers. */
-  onBatch(event: BatchEvent, answers: readonly Answer[]): void;
+  onBatch(batch: BatchRecord, answers: readonly Answer[]): void;
   /** @param error `RuntimeLostError` for a request that can go on elsewhere. */
   onFailed(requestId: RequestId, error: unknown): void;
   /** Called for each request in a batch: arrival -> cut, in ms. */
   onQueueWait(queueWaitMs: number): void;
 }
 
-export interface BatchedSubmission {
-  readonly requestId: RequestId;
-  readonly clientId: ClientId;
-  /** See `TurnOwner`. */
-  readonly turn?: readonly string[];
-  readonly input: unknown;
-  readonly options: unknown;
-}
+export type BatchedSubmission = TurnOwner & Pick<SubmittedRequest, 'requestId' | 'input' | 'options'>;
 
-interface Arrival {
+interface Arrival extends TurnOwner {
   readonly id: RequestId;
-  readonly clientId: ClientId;
-  readonly turn: readonly string[];
   readonly input: unknown;
   readonly arrivedAtMs: number;
 }
@@ -93,8 +86,9 @@ export class BatchedDeployment {
         onBatch: (event) => {
           const answers = this.#answers;
           this.#answers = [];
-          this.#numBatches += 1;
-          listener.onBatch(event, answers);
+          const batchIndex = this.#numBatches++;
+          const queueLength = this.#queue.length;
+          listener.onBatch({ ...event, deployment: deployment.name, batchIndex, queueLength }, answers);
           // Last, because it may throw. Returned, because its promise may reject.
           return onBatch?.(event);
         },
@@ -103,21 +97,12 @@ export class BatchedDeployment {
     );
   }
 
-  get queueLength(): number {
-    return this.#queue.length;
-  }
-
   get knobs(): BatchKnobs {
     const { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches } = this.#call;
     return { maxBatchSize, batchWaitTimeoutMs, maxConcurrentBatches };
   }
 
-  /** Never throws: the listener gets the outcome. */
-  submit(submission: BatchedSubmission): void {
-    this.submitAll([submission]);
-  }
-
-  /** Accepts all submissions of one turn, or none: an error of one fails all. */
+  /** Accepts all submissions of one turn, or none: an error of one fails all. Never throws: the listener gets the outcome. */
   submitAll(submissions: readonly BatchedSubmission[]): void {
     try {
       const arrivals = submissions.map((submission) => this.#arrivalOf(submission));
@@ -156,15 +141,10 @@ export class BatchedDeployment {
   }
 
   /** @throws InvalidOptionError, UnknownOptionError. */
-  #arrivalOf({ requestId, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
+  #arrivalOf({ requestId: id, clientId, turn = [], input, options }: BatchedSubmission): Arrival {
     parseOptions('options', NO_OPTIONS, options);
-    return {
-      id: requestId,
-      clientId,
-      turn,
-      input: this.#deployment.checkInput(input),
-      arrivedAtMs: this.#clock.now(),
-    };
+    const checked = this.#deployment.checkInput(input);
+    return { id, clientId, turn, input: checked, arrivedAtMs: this.#clock.now() };
   }
 
   /** The deployment's `batchSizeFn`; at first, more than `maxRows` items never fit. */

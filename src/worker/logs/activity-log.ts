@@ -8,6 +8,17 @@ const INTERVAL_MS = 100;
 
 const MAX_PREVIEW_LENGTH = 200;
 
+const STATES = {
+  accepted: 'waiting',
+  restarted: 'waiting',
+  started: 'running',
+  echo: 'running',
+  chunk: 'running',
+  finished: 'finished',
+  answered: 'finished',
+  failed: 'failed',
+} as const satisfies Readonly<Record<RequestUpdate['type'], RequestActivity['state']>>;
+
 type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment'> & {
   readonly input: unknown;
 };
@@ -37,7 +48,12 @@ export class ActivityLog {
 
   recordUpdate(update: RequestUpdate): void {
     const current = this.#live.get(update.requestId);
-    if (current) this.#record({ ...current, ...changeOf(update, current) });
+    if (!current) return;
+    const isCancelled = update.type === 'failed' && update.error.code === 'REQUEST_CANCELLED';
+    const state = isCancelled ? 'cancelled' : STATES[update.type];
+    const before = update.type === 'restarted' ? 0 : current.numOutputTokens;
+    const numOutputTokens = before + (update.type === 'chunk' ? update.tokenIds.length : 0);
+    this.#record({ ...current, state, numOutputTokens });
   }
 
   #record(activity: RequestActivity): void {
@@ -52,30 +68,6 @@ export class ActivityLog {
     const activity = [...this.#changed.values()];
     this.#changed.clear();
     this.#send(activity);
-  }
-}
-
-function changeOf(
-  update: RequestUpdate,
-  { numOutputTokens }: RequestActivity,
-): Partial<Pick<RequestActivity, 'state' | 'numOutputTokens'>> {
-  switch (update.type) {
-    case 'accepted':
-      return { state: 'waiting' };
-    case 'restarted':
-      return { state: 'waiting', numOutputTokens: 0 };
-    case 'started':
-    case 'echo':
-      return { state: 'running' };
-    case 'chunk':
-      return { state: 'running', numOutputTokens: numOutputTokens + update.tokenIds.length };
-    case 'finished':
-    case 'answered':
-      return { state: 'finished' };
-    case 'failed':
-      return { state: update.error.code === 'REQUEST_CANCELLED' ? 'cancelled' : 'failed' };
-    default:
-      return update satisfies never;
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { BatchRecord } from '../protocol/stats.ts';
+import type { BatchRecord, StepRecord } from '../protocol/stats.ts';
 import { createBatch } from '../test-support.ts';
-import { BatchLog } from './batch-log.ts';
+import { BatchLog, stepBatchOf } from './batch-log.ts';
 
 const indicesOf = (records: readonly BatchRecord[]): number[] => records.map(({ batchIndex }) => batchIndex);
 
@@ -22,5 +22,37 @@ describe('BatchLog', () => {
     const [own, all] = [log.of('adder'), log.all];
     log.add(createBatch('adder', 1));
     expect([own, all].map(indicesOf)).toEqual([[0], [0]]);
+  });
+});
+
+const STEP: StepRecord = {
+  stepIndex: 7,
+  kind: 'decode',
+  reason: 'full',
+  isBehind: true,
+  batchSize: 2,
+  numTokens: 2,
+  queueLength: 3,
+  waitMs: 4,
+  stepMs: 50,
+  runMs: 10,
+  readbackMs: 35,
+  agoMs: 60,
+  outcome: 'ok',
+  slots: [0, 1],
+};
+
+it('keeps a step as a batch: size, kind, reason, wait and execution', () => {
+  expect(stepBatchOf(STEP)).toEqual({
+    deployment: 'text-generator',
+    batchIndex: 7,
+    kind: 'decode',
+    reason: 'full',
+    batchSize: 2,
+    numTokens: 2,
+    queueLength: 3,
+    waitMs: 4,
+    executionMs: 50,
+    outcome: 'ok',
   });
 });

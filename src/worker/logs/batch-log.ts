@@ -1,25 +1,43 @@
-import type { BatchRecord } from '../protocol/stats.ts';
+import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { BatchRecord, StepBatch, StepRecord } from '../protocol/stats.ts';
 
 const MAX_KEPT = 200;
 
 /** Keeps the last batches of each deployment. */
-export class BatchLog {
-  readonly #records = new Map<string, BatchRecord[]>();
+export class BatchLog<Batch extends BatchRecord | StepBatch = BatchRecord> {
+  readonly #batches = new Map<string, Batch[]>();
 
-  add(record: BatchRecord): void {
-    const records = this.#records.get(record.deployment) ?? [];
-    records.push(record);
-    if (records.length > MAX_KEPT) records.shift();
-    this.#records.set(record.deployment, records);
+  add(batch: Batch): void {
+    const batches = this.#batches.get(batch.deployment) ?? [];
+    batches.push(batch);
+    if (batches.length > MAX_KEPT) batches.shift();
+    this.#batches.set(batch.deployment, batches);
   }
 
   /** Oldest first. */
-  of(deployment: string): readonly BatchRecord[] {
-    return [...(this.#records.get(deployment) ?? [])];
+  of(deployment: string): readonly Batch[] {
+    return [...(this.#batches.get(deployment) ?? [])];
   }
 
   /** All deployments; each oldest first. */
-  get all(): readonly BatchRecord[] {
-    return [...this.#records.values()].flat();
+  get all(): readonly Batch[] {
+    return [...this.#batches.values()].flat();
   }
+}
+
+/** A step of the engine, in the form of a batch. */
+export function stepBatchOf(record: StepRecord): StepBatch {
+  const { stepIndex, kind, reason, batchSize, numTokens, queueLength, waitMs, stepMs, outcome } = record;
+  return {
+    deployment: TEXT_GENERATOR,
+    batchIndex: stepIndex,
+    kind,
+    reason,
+    batchSize,
+    numTokens,
+    queueLength,
+    waitMs,
+    executionMs: stepMs,
+    outcome,
+  };
 }

@@ -4,18 +4,14 @@ import type { SlotStay } from '../protocol/stats.ts';
 import { parseSequenceId } from '../text-generation/sequence-id.ts';
 
 /** A `SlotStay` with times on the worker's clock. */
-interface Stay {
+interface Stay extends Omit<
+  SlotStay,
+  'requestId' | 'index' | 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'
+> {
   readonly sequenceId: RequestId;
-  readonly slot: number;
-  readonly stayIndex: number;
-  readonly queueWaitMs: number;
   readonly startedAtMs: number;
-  readonly firstStepIndex: number;
-  lastStepIndex: number;
-  numTokens: number;
-  firstTokenAtMs?: number;
-  endedAtMs?: number;
-  end?: NonNullable<SlotStay['end']>;
+  readonly firstTokenAtMs?: number;
+  readonly endedAtMs?: number;
 }
 
 /** Records which sequence is in which K/V slot, and for how long. */
@@ -29,18 +25,26 @@ export class SlotLog {
     for (const event of requests)
       if (event.type === 'started') queueWaits.set(event.requestId, event.queueWaitMs);
     const startedAtMs = endedAtMs - stepMs;
+    const steps = { startedAtMs, firstStepIndex: stepIndex, lastStepIndex: stepIndex, numTokens: 0 };
     for (const { requestId: sequenceId, slot } of rows) {
+      const stay = this.#live.get(sequenceId);
       const queueWaitMs = queueWaits.get(sequenceId);
       if (queueWaitMs !== undefined) {
-        this.#begin({ sequenceId, slot, stayIndex: 0, queueWaitMs }, startedAtMs, stepIndex);
+        this.#live.set(sequenceId, { sequenceId, slot, stayIndex: 0, queueWaitMs, ...steps });
+      } else if (stay?.slot === slot) {
+        this.#live.set(sequenceId, { ...stay, lastStepIndex: stepIndex });
+      } else if (stay) {
+        this.#end(sequenceId, 'moved', startedAtMs);
+        const { stayIndex, queueWaitMs: firstWaitMs } = stay;
+        const next = { sequenceId, slot, stayIndex: stayIndex + 1, queueWaitMs: firstWaitMs };
+        this.#live.set(sequenceId, { ...next, ...steps });
       }
-      this.#continue(sequenceId, slot, startedAtMs, stepIndex);
     }
     for (const event of requests) {
       const stay = this.#live.get(event.requestId);
       if (event.type === 'token' && stay) {
-        stay.numTokens += 1;
-        stay.firstTokenAtMs ??= endedAtMs;
+        const { numTokens, firstTokenAtMs = endedAtMs } = stay;
+        this.#live.set(event.requestId, { ...stay, numTokens: numTokens + 1, firstTokenAtMs });
       } else if (event.type === 'finished' || event.type === 'failed') {
         this.recordEnd(event, endedAtMs);
       }
@@ -57,28 +61,6 @@ export class SlotLog {
     const stays = [...this.#ended, ...this.#live.values()];
     this.#ended = [];
     return stays.map((stay) => toSlotStay(stay, nowMs));
-  }
-
-  #begin(
-    stay: Pick<Stay, 'sequenceId' | 'slot' | 'stayIndex' | 'queueWaitMs'>,
-    startedAtMs: number,
-    stepIndex: number,
-  ): void {
-    const begun = { ...stay, startedAtMs, firstStepIndex: stepIndex, lastStepIndex: stepIndex, numTokens: 0 };
-    this.#live.set(stay.sequenceId, begun);
-  }
-
-  /** Ignores a sequence that ended while its step was in flight: it has no stay any more. */
-  #continue(sequenceId: RequestId, slot: number, startedAtMs: number, stepIndex: number): void {
-    const stay = this.#live.get(sequenceId);
-    if (!stay) return;
-    if (stay.slot === slot) {
-      stay.lastStepIndex = stepIndex;
-      return;
-    }
-    this.#end(sequenceId, 'moved', startedAtMs);
-    const next = { sequenceId, slot, stayIndex: stay.stayIndex + 1, queueWaitMs: stay.queueWaitMs };
-    this.#begin(next, startedAtMs, stepIndex);
   }
 
   #end(sequenceId: RequestId, end: NonNullable<SlotStay['end']>, endedAtMs: number): void {

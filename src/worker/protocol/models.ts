@@ -29,6 +29,11 @@ export const modelSource = v.variant('type', [
 /** Where `loadModel` finds a model. */
 export type ModelSource = Wire<typeof modelSource>;
 
+export function modelNameOf(source: ModelSource, embeddedName: string): string {
+  if (source.type === 'hub') return source.id;
+  return source.type === 'files' ? source.name : embeddedName;
+}
+
 export const whenBusy = v.picklist(['finish', 'resubmit']);
 /** Whether requests that wait or run when another model is ready end with the old one, or begin anew with the new one. */
 export type WhenBusy = Wire<typeof whenBusy>;

@@ -1,61 +1,90 @@
+import { updatePolicy, type BatchingPolicy } from '../../batching/generation/policy.ts';
+import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
-import type { BatchingPolicy, HeldOverride, KnobSettings, WorkerStatus } from '../protocol/status.ts';
+import type { HeldOverride, KnobSettings, WorkerStatus } from '../protocol/status.ts';
 import type { ClientId, OverrideId } from '../protocol/ids.ts';
+import type { TextDeployment } from '../text-generation/text-deployment.ts';
 import type { DeploymentSet } from './deployment-set.ts';
-import { PolicyBook } from './policy-book.ts';
 
-/** The knobs of all deployments, shown in the status. Tabs remember them and bring them to the next worker. */
+/** The part of the deployments that has knobs. */
+interface Configurable extends Pick<DeploymentSet, 'batched' | 'batchedInfos'> {
+  readonly textGenerator: Pick<TextDeployment, 'policy' | 'configure'>;
+}
+
+/**
+ * The knobs of all deployments, shown in the status. Tabs remember them and bring them to the next worker.
+ *
+ * The text generator's policy has two layers: the users' policy, and at most one client's override, which hides it. When the
+ * override ends, the users' policy is in force again.
+ */
 export class Knobs {
-  readonly #deployments: DeploymentSet;
-  readonly #policies: PolicyBook;
+  readonly #deployments: Configurable;
   readonly #onChange: () => void;
   #revision = 0;
+  /** The users' policy. */
+  #base: BatchingPolicy;
+  #override: { readonly overrideId: OverrideId; readonly clientId: ClientId } | undefined;
 
-  constructor(deployments: DeploymentSet, onChange: () => void) {
+  constructor(deployments: Configurable, onChange: () => void) {
     this.#deployments = deployments;
-    this.#policies = new PolicyBook(deployments.textGenerator);
     this.#onChange = onChange;
+    this.#base = deployments.textGenerator.policy;
   }
 
   /** As the status shows them; without `override` where none is held. */
   get shown(): Pick<WorkerStatus, 'knobs' | 'override'> {
-    const { base: policy, override } = this.#policies;
-    const knobs = { revision: this.#revision, policy, deployments: this.#deployments.batchedInfos };
+    const { textGenerator, batchedInfos } = this.#deployments;
+    const knobs = { revision: this.#revision, policy: this.#base, deployments: batchedInfos };
+    const override = this.#override && {
+      overrideId: this.#override.overrideId,
+      policy: textGenerator.policy,
+    };
     return { knobs, ...(override && { override }) };
   }
 
-  /** @throws UnknownDeploymentError, InvalidOptionError, UnknownOptionError; then nothing changes. */
+  /**
+   * Turns the users' knobs. Under an override, those of the text generator show only when the override ends.
+   *
+   * @throws UnknownDeploymentError, InvalidOptionError, UnknownOptionError; then nothing changes.
+   */
   configure(deployment: string, knobs: unknown): unknown {
     const inForce =
       deployment === TEXT_GENERATOR
-        ? this.#policies.configure(knobs)
+        ? this.#configureBase(knobs)
         : this.#deployments.batched(deployment).configure(knobs);
     this.#revision += 1;
     this.#onChange();
     return inForce;
   }
 
-  /** @throws OverrideHeldError, InvalidOptionError, UnknownOptionError; then nothing changes. */
+  /**
+   * Begins an override, or changes the one with this id. Knobs that are left out keep their value. Returns the policy in
+   * force.
+   *
+   * @throws OverrideHeldError, InvalidOptionError, UnknownOptionError; then nothing changes.
+   */
   setOverride(clientId: ClientId, overrideId: OverrideId, knobs: unknown): BatchingPolicy {
-    const policy = this.#policies.setOverride(clientId, overrideId, knobs);
+    if (this.#override && this.#override.overrideId !== overrideId) throw OverrideHeldError.byAnotherTab();
+    const policy = this.#deployments.textGenerator.configure(knobs);
+    this.#override = { overrideId, clientId };
     this.#onChange();
     return policy;
   }
 
   releaseOverride(overrideId: OverrideId): void {
-    if (this.#policies.release(overrideId)) this.#onChange();
+    if (this.#override?.overrideId === overrideId) this.#endOverride();
   }
 
   /** Ends the override of a client that is gone. */
   forget(clientId: ClientId): void {
-    if (this.#policies.forget(clientId)) this.#onChange();
+    if (this.#override?.clientId === clientId) this.#endOverride();
   }
 
   /** Takes over what a tab has seen at an earlier worker, as far as this worker has such deployments and limits. */
   adopt({ revision, policy, deployments }: KnobSettings): void {
     if (revision <= this.#revision) return;
     this.#revision = revision;
-    ignoreRefusal(() => this.#policies.configure(policy));
+    ignoreRefusal(() => this.#configureBase(policy));
     for (const { name, knobs } of deployments)
       ignoreRefusal(() => this.#deployments.batched(name).configure(knobs));
     this.#onChange();
@@ -63,7 +92,18 @@ export class Knobs {
 
   /** Goes on with an override that a tab held at an earlier worker, unless another tab's override came first. */
   adoptOverride(clientId: ClientId, { overrideId, policy }: HeldOverride): void {
-    ignoreRefusal(() => this.#policies.setOverride(clientId, overrideId, policy));
+    ignoreRefusal(() => this.setOverride(clientId, overrideId, policy));
+  }
+
+  #configureBase(knobs: unknown): BatchingPolicy {
+    const { textGenerator } = this.#deployments;
+    this.#base = this.#override ? updatePolicy(this.#base, knobs) : textGenerator.configure(knobs);
+    return this.#base;
+  }
+
+  #endOverride(): void {
+    this.#override = undefined;
+    this.#deployments.textGenerator.configure(this.#base);
     this.#onChange();
   }
 }

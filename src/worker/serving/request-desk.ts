@@ -1,6 +1,5 @@
 import { ModelRunError } from '../../batching/errors.ts';
 import type { TurnOwner } from '../../batching/generation/request-queue.ts';
-import type { Answer } from '../deployments/batched-deployment.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
 import { asClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
@@ -21,8 +20,6 @@ interface Submitting extends TurnSigns {
   readonly clientId: ClientId;
   readonly deployment: string;
 }
-
-type Send = (clientId: ClientId, updates: readonly RequestUpdate[]) => void;
 
 export interface RequestDeskParts {
   readonly book: RequestBook;
@@ -75,43 +72,27 @@ export class RequestDesk {
 
   /** One message per client, whatever the number of its requests. */
   post(updates: readonly RequestUpdate[]): void {
-    this.#postByOwner(updates, (clientId, own) => this.#send(clientId, own));
-  }
-
-  postAnswers(answers: readonly Answer[]): void {
-    const updates = answers.map((answer): RequestUpdate => ({ type: 'answered', ...answer }));
-    this.#postByOwner(updates, (clientId, own) => this.#sendAnswers(clientId, own));
-  }
-
-  #postByOwner(updates: readonly RequestUpdate[], send: Send): void {
     const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.book.ownerOf(requestId));
-    for (const [clientId, own] of byOwner) if (clientId !== undefined) send(clientId, own);
+    for (const [clientId, own] of byOwner) if (clientId !== undefined) this.#send(clientId, own);
   }
 
+  /** An answer that cannot be cloned fails its own caller alone, not the whole message. */
   #send(clientId: ClientId, updates: readonly RequestUpdate[]): void {
-    this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
+    try {
+      this.#parts.tabs.toClient(clientId, { type: 'updates', updates });
+    } catch (cause) {
+      const [first, ...others] = updates;
+      if (first?.type !== 'answered') throw cause;
+      const error = `The answer cannot be sent (${String(cause)}): return plain data from the handler.`;
+      if (others.length === 0) this.#fail([first], new Error(error));
+      else for (const update of updates) this.#send(clientId, [update]);
+      return;
+    }
     for (const update of updates) {
       this.#parts.activity.recordUpdate(update);
       if (!END_TYPES.has(update.type)) continue;
       this.#parts.book.end(update.requestId);
       if (this.#parts.book.isEmpty) this.#parts.host.tell({ type: 'idle' });
-    }
-  }
-
-  /** An answer that cannot be cloned fails its own caller alone, not the whole message. */
-  #sendAnswers(clientId: ClientId, updates: readonly RequestUpdate[]): void {
-    try {
-      this.#send(clientId, updates);
-    } catch (cause) {
-      const [only] = updates;
-      if (updates.length > 1 || !only) {
-        for (const update of updates) this.#sendAnswers(clientId, [update]);
-        return;
-      }
-      const error = `The answer cannot be sent (${String(cause)}): return plain data from the handler.`;
-      this.#send(clientId, [
-        { type: 'failed', requestId: only.requestId, error: toWireError(new Error(error)) },
-      ]);
     }
   }
 
@@ -122,7 +103,7 @@ export class RequestDesk {
     return ModelRunError.ofEvery(this.#parts.host.past.recovery?.message ?? '', remedy);
   }
 
-  #fail(requests: readonly SubmittedRequest[], cause: unknown): void {
+  #fail(requests: readonly Pick<SubmittedRequest, 'requestId'>[], cause: unknown): void {
     const error = toWireError(cause);
     this.post(requests.map(({ requestId }) => ({ type: 'failed', requestId, error })));
   }

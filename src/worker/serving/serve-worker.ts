@@ -7,11 +7,10 @@ import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import { BatchedDeployment } from '../deployments/batched-deployment.ts';
 import type { AnyDeployment } from '../deployments/deployment.ts';
 import { ActivityLog } from '../logs/activity-log.ts';
-import { BatchLog } from '../logs/batch-log.ts';
-import { BatchReporter } from '../logs/batch-reporter.ts';
+import { BatchLog, stepBatchOf } from '../logs/batch-log.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
-import { StepLog } from '../logs/step-log.ts';
 import { TEXT_GENERATOR } from '../protocol/generation.ts';
+import type { StepBatch } from '../protocol/stats.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
 import type { ClientId } from '../protocol/ids.ts';
 import type { ClientMessage } from '../protocol/client-messages.ts';
@@ -29,6 +28,15 @@ import { RequestDesk } from './request-desk.ts';
 import { StatusBoard } from './status-board.ts';
 import { TabMessages, type ClientCall } from './tab-messages.ts';
 
+/** Codes of requests that were never accepted; any other failure is the handler's. */
+const REFUSAL_CODES: ReadonlySet<string> = new Set([
+  'BACK_PRESSURE',
+  'CLOSED',
+  'INVALID_OPTION',
+  'ITEM_TOO_LARGE',
+  'UNKNOWN_OPTION',
+]);
+
 /** The worker's side of the wire: loads the model, passes requests to their deployment and answers back. */
 export class ServeWorker {
   readonly #host: ServeWorkerHost;
@@ -42,7 +50,7 @@ export class ServeWorker {
   readonly #registry = new MetricsRegistry();
   readonly #activity: ActivityLog;
   readonly #batchLog = new BatchLog();
-  readonly #stepLog = new StepLog();
+  readonly #stepLog = new BatchLog<StepBatch>();
   readonly #models: ModelService;
 
   constructor(deployments: readonly AnyDeployment[], outbox: Outbox, host: ServeWorkerHost) {
@@ -58,7 +66,7 @@ export class ServeWorker {
     const stats = new StatsReporter(systemClock, createGenerationMetrics(this.#registry, TEXT_GENERATOR), {
       gauges: () => this.#textGenerator.gauges,
       send: (value) => {
-        this.#stepLog.addRecords(value.steps);
+        for (const step of value.steps) this.#stepLog.add(stepBatchOf(step));
         tabs.toAll({ type: 'stats', stats: value });
       },
     });
@@ -226,8 +234,9 @@ export class ServeWorker {
   }
 
   #serve(deployment: AnyDeployment): BatchedDeployment {
-    const reporter = new BatchReporter(deployment.name, createBatchMetrics(this.#registry));
-    const served = new BatchedDeployment(
+    const { name } = deployment;
+    const metrics = createBatchMetrics(this.#registry);
+    return new BatchedDeployment(
       deployment,
       systemClock,
       {
@@ -235,22 +244,22 @@ export class ServeWorker {
           if (cause instanceof RuntimeLostError) this.fail(cause);
           if (this.#reports.hasFailed) return;
           const error = toWireError(cause);
-          reporter.recordFailure(error);
+          if (error.code === 'REQUEST_CANCELLED') metrics.onCancelled(name);
+          else if (REFUSAL_CODES.has(error.code)) metrics.onRejected(name, error.code);
           this.#desk.post([{ type: 'failed', requestId, error }]);
         },
-        onQueueWait: (queueWaitMs) => reporter.recordQueueWait(queueWaitMs),
-        onBatch: (event, answers) => {
+        onQueueWait: (queueWaitMs) => metrics.onQueueWait(name, queueWaitMs),
+        onBatch: (batch, answers) => {
           if (this.#reports.hasFailed) return;
-          const batch = reporter.recordBatch(event, served.queueLength);
+          metrics.onBatch(name, batch, batch.queueLength);
           this.#batchLog.add(batch);
           this.#tabs.toAll({ type: 'batch', batch });
           if (answers.length > 0 && this.#isModelIdle) this.#reports.recordProgress();
-          this.#desk.postAnswers(answers);
+          this.#desk.post(answers.map((answer) => ({ type: 'answered', ...answer })));
         },
       },
       this.#host.past.maxRows,
     );
-    return served;
   }
 
   /** An answered batch is no progress while prompts wait: the model may kill every worker. */

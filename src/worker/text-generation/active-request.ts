@@ -1,27 +1,22 @@
-import type {
-  FinishedEvent,
-  RequestEvent,
-  RequestTimings,
-  TokenEvent,
-} from '../../batching/generation/events.ts';
+import type { RequestEvent, RequestTimings } from '../../batching/generation/events.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
 import type { ServedModel } from '../protocol/models.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { Choice } from './choice.ts';
 import type { Submission } from './prompt-generator.ts';
+import type { Prompt } from './prompt-tokens.ts';
 
 type ChunkUpdate = Extract<RequestUpdate, { type: 'chunk' }>;
 
-export interface ActiveRequestOptions extends Pick<Submission, 'requestId' | 'elapsedMs'> {
+export interface ActiveRequestOptions {
+  readonly submission: Submission;
   readonly model: ServedModel;
-  readonly prompt: string;
-  readonly numPromptTokens: number;
+  readonly prompt: Prompt;
   readonly echo: boolean;
   /** Whether the prompt's logprobs come with its echo. */
   readonly scoresPrompt: boolean;
-  readonly resumption: Resumption | undefined;
   /** At least one. */
   readonly choices: readonly Choice[];
 }
@@ -36,15 +31,15 @@ export class ActiveRequest {
 
   constructor(options: ActiveRequestOptions) {
     this.#options = options;
-    this.#hasFirstToken = options.resumption?.ttftMs !== undefined;
+    this.#hasFirstToken = options.submission.resumption?.ttftMs !== undefined;
   }
 
   get requestId(): RequestId {
-    return this.#options.requestId;
+    return this.#options.submission.requestId;
   }
 
   get numPromptTokens(): number {
-    return this.#options.numPromptTokens;
+    return this.#options.prompt.tokenIds.length;
   }
 
   /** The choices that have not ended. */
@@ -58,28 +53,37 @@ export class ActiveRequest {
 
   /** Appends what the event of one of its sequences means for the request. Returns whether the request has ended. */
   apply(event: RequestEvent, updates: RequestUpdate[]): boolean {
-    const { requestId, choices } = this.#options;
-    const choice = choices.find(({ sequenceId }) => sequenceId === event.requestId);
+    const { requestId } = this;
+    const choice = this.#options.choices.find(({ sequenceId }) => sequenceId === event.requestId);
     if (!choice) return false;
     switch (event.type) {
       case 'started':
         updates.push(...this.#start(event.queueWaitMs));
         return false;
-      case 'prompt-scored': {
-        const { logprobs: promptLogprobs } = event;
-        choice.promptLogprobs = promptLogprobs;
-        updates.push({ ...this.#echoOf(choice), promptLogprobs });
+      case 'prompt-scored':
+        choice.promptLogprobs = event.logprobs;
+        updates.push({ ...this.#echoOf(choice), promptLogprobs: event.logprobs });
+        return false;
+      case 'token': {
+        const { tokenId, logprobs, ttftMs } = event;
+        const isFirst = ttftMs !== undefined && !this.#hasFirstToken;
+        if (logprobs) choice.pushLogprobs(logprobs);
+        updates.push({
+          ...this.#chunkOf(choice, isFirst),
+          tokenIds: [tokenId],
+          ...(logprobs && { logprobs: [logprobs] }),
+          ...(isFirst && { ttftMs: ttftMs + this.#options.submission.elapsedMs }),
+        });
         return false;
       }
-      case 'token':
-        updates.push(this.#toChunk(choice, event));
-        return false;
-      case 'finished':
+      case 'finished': {
         this.#timings.push(event.timings);
-        pushEnd(updates, this.#toLastChunk(choice, event));
+        const finishReason = choice.end(event.finishReason, event.numOutputTokens);
+        pushEnd(updates, { ...this.#chunkOf(choice, !this.#hasFirstToken), finishReason });
         if (this.live.length > 0) return false;
         updates.push({ type: 'finished', requestId, result: this.#toResult() });
         return true;
+      }
       case 'failed':
         updates.push({ type: 'failed', requestId, error: toWireError(event.error) });
         return true;
@@ -92,7 +96,8 @@ export class ActiveRequest {
   #start(queueWaitMs: number): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
-    const { requestId, model, echo, scoresPrompt, resumption, choices } = this.#options;
+    const { submission, model, echo, scoresPrompt, choices } = this.#options;
+    const { requestId, resumption } = submission;
     // A tab that was told of the start by a lost worker has its echo, too.
     const isEchoed = echo && !scoresPrompt && resumption?.queueWaitMs === undefined;
     const echoes = isEchoed ? choices.map((choice) => this.#echoOf(choice)) : [];
@@ -103,31 +108,14 @@ export class ActiveRequest {
   }
 
   #echoOf({ index }: Choice): Extract<RequestUpdate, { type: 'echo' }> {
-    const { requestId, prompt, echo } = this.#options;
-    return { type: 'echo', requestId, index, text: echo ? prompt : '' };
+    const { prompt, echo } = this.#options;
+    return { type: 'echo', requestId: this.requestId, index, text: echo ? prompt.text : '' };
   }
 
-  #toChunk(choice: Choice, { tokenId, logprobs, ttftMs }: TokenEvent): ChunkUpdate {
-    const { requestId, numPromptTokens, elapsedMs } = this.#options;
-    const isFirst = ttftMs !== undefined && !this.#hasFirstToken;
+  /** The text since the choice's last chunk. @param isFirst Whether it is the request's first chunk, of any worker. */
+  #chunkOf(choice: Choice, isFirst: boolean): ChunkUpdate {
+    const { requestId, numPromptTokens } = this;
     this.#hasFirstToken = true;
-    if (logprobs) choice.pushLogprobs(logprobs);
-    return {
-      type: 'chunk',
-      requestId,
-      index: choice.index,
-      text: choice.takeText(),
-      tokenIds: [tokenId],
-      ...(logprobs && { logprobs: [logprobs] }),
-      ...(isFirst && { ttftMs: ttftMs + elapsedMs, numPromptTokens }),
-    };
-  }
-
-  #toLastChunk(choice: Choice, { finishReason: reason, numOutputTokens }: FinishedEvent): ChunkUpdate {
-    const { requestId, numPromptTokens } = this.#options;
-    const isFirst = !this.#hasFirstToken;
-    this.#hasFirstToken = true;
-    const finishReason = choice.end(reason, numOutputTokens);
     return {
       type: 'chunk',
       requestId,
@@ -135,13 +123,13 @@ export class ActiveRequest {
       text: choice.takeText(),
       tokenIds: [],
       ...(isFirst && { numPromptTokens }),
-      finishReason,
     };
   }
 
   #toResult(): GenerationResult {
-    const { requestId, prompt, numPromptTokens, choices } = this.#options;
-    const results = choices.map((choice) => choice.toResult(prompt));
+    const { requestId, numPromptTokens } = this;
+    const { prompt, choices } = this.#options;
+    const results = choices.map((choice) => choice.toResult(prompt.text));
     const [first] = results;
     if (!first) throw new Error(`Request ${requestId} has no choice.`);
     const lengths = choices.map(({ numOutputTokens }) => numOutputTokens);
@@ -155,7 +143,7 @@ export class ActiveRequest {
 
   /** From the submission, whichever worker it went to, until the end of the last choice. */
   #wholeTimings(maxOutputTokens: number): RequestTimings {
-    const { elapsedMs, resumption } = this.#options;
+    const { elapsedMs, resumption } = this.#options.submission;
     const firstOf = (name: keyof RequestTimings): number =>
       Math.min(...this.#timings.map((timings) => timings[name]));
     const queueWaitMs = this.#wholeQueueWaitMs(firstOf('queueWaitMs'));
@@ -166,7 +154,7 @@ export class ActiveRequest {
   }
 
   #wholeQueueWaitMs(queueWaitMs: number): number {
-    const { elapsedMs, resumption } = this.#options;
+    const { elapsedMs, resumption } = this.#options.submission;
     return resumption?.queueWaitMs ?? queueWaitMs + elapsedMs;
   }
 }

@@ -6,9 +6,9 @@ import type {
 } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { ResumedChoice } from '../protocol/requests.ts';
-import type { EndOptions } from './generation-options.ts';
+import type { ResolvedOptions } from './generation-options.ts';
 import { StopMatcher } from './stop-matcher.ts';
-import type { TextStream } from './text-stream.ts';
+import type { ByteTextStream } from './text-stream.ts';
 
 export interface ChoiceOptions {
   /** From 0, within its request. */
@@ -16,8 +16,8 @@ export interface ChoiceOptions {
   /** Its name in the engine. */
   readonly sequenceId: RequestId;
   readonly seed: number;
-  readonly stream: TextStream;
-  readonly ending: EndOptions;
+  readonly stream: ByteTextStream;
+  readonly ending: ResolvedOptions['ending'];
   readonly hasLogprobs: boolean;
 }
 
@@ -26,9 +26,9 @@ export class Choice {
   readonly index: number;
   readonly sequenceId: RequestId;
   readonly seed: number;
-  readonly #stream: TextStream;
+  readonly #stream: ByteTextStream;
   readonly #stops: StopMatcher;
-  readonly #ending: EndOptions;
+  readonly #ending: ResolvedOptions['ending'];
   readonly #tokenIds: number[] = [];
   readonly #logprobs: TokenLogprobs[] | undefined;
   /** Set once the prompt is scored. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelInfo } from '../protocol/models.ts';
-import { timeoutMsOf } from './deadlines.ts';
-import { resolveOptions } from './generation-options.ts';
+import { resolveOptions, timeoutMsOf } from './generation-options.ts';
 
 const MODEL: ModelInfo = {
   id: 'test',

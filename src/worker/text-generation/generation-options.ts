@@ -4,8 +4,6 @@ import {
   OPTION_DEFAULTS,
   pickSampling,
   type GenerationOptions,
-  type ResolvedGenerationOptions,
-  type SamplingParams,
 } from '../../batching/generation/options.ts';
 import { integerIn, parseOptions, tokenIdsIn } from '../../batching/generation/validate.ts';
 import { logitBiasWithin } from '../../batching/sampling/logit-bias.ts';
@@ -13,22 +11,8 @@ import { isRecord } from '../platform/is-record.ts';
 import { randomSeed } from '../platform/random-seed.ts';
 import type { ModelInfo } from '../protocol/models.ts';
 
-/** What ends a text before its length does. */
-export interface EndOptions extends Pick<
-  ResolvedGenerationOptions,
-  'stopTokenIds' | 'includeStopStrInOutput' | 'minTokens' | 'ignoreEos'
-> {
-  readonly stop: readonly string[];
-}
-
-/** A request's own options over the model's defaults. */
-export interface ResolvedOptions extends Pick<
-  ResolvedGenerationOptions,
-  'maxNewTokens' | 'n' | 'echo' | 'priority' | 'promptLogprobs'
-> {
-  readonly ending: EndOptions;
-  readonly sampling: SamplingParams;
-}
+/** A request's own options over the model's defaults. `ending` says what ends a text before its length does. */
+export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /**
  * Checks the options of a request as they came over the wire and fills in the model's defaults. A seed that is left
@@ -39,7 +23,7 @@ export interface ResolvedOptions extends Pick<
 export function resolveOptions(
   options: unknown,
   { generationDefaults, contextLength, vocabSize }: ModelInfo,
-): ResolvedOptions {
+) {
   const checks = {
     ...OPTION_CHECKS,
     maxNewTokens: integerIn({ ...GENERATION_OPTIONS.maxNewTokens, to: contextLength }),
@@ -60,6 +44,15 @@ export function resolveOptions(
     promptLogprobs,
     sampling: { ...pickSampling(resolved), seed: seed === 'random' ? randomSeed() : toUint32(seed) },
   };
+}
+
+/** The timeout among options that aren't checked yet; undefined if there is none, or a bad one. */
+export function timeoutMsOf(options: unknown): number | undefined {
+  try {
+    return isRecord(options) ? OPTION_CHECKS.timeoutMs('timeoutMs', options['timeoutMs']) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Exact for any integer that a number holds. */

@@ -14,22 +14,16 @@ import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
-import { ModelGuard, type ModelGuardListener } from './model-guard.ts';
+import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 import { readPrompt } from './prompt-tokens.ts';
 import { parseSequenceId, sequenceIdOf } from './sequence-id.ts';
 
-export interface ModelGeneratorListener extends ModelGuardListener {
+export interface ModelGeneratorOptions extends ModelGuardOptions {
   /** All updates of one step, or of one cancellation. */
   onUpdates(updates: readonly RequestUpdate[]): void;
   onStep(event: StepEvent): void;
   onEnded(events: readonly FailedEvent[]): void;
-}
-
-/** A request that is good, before the queue has taken its sequences. */
-interface PreparedRequest {
-  readonly request: ActiveRequest;
-  readonly sequences: readonly GenerationRequest[];
 }
 
 /** Continues prompts on a model in this worker: the text stage on top of the engine, which knows token ids alone. */
@@ -40,15 +34,9 @@ export class ModelGenerator implements PromptGenerator {
   readonly #guard: ModelGuard;
   #isDropped = false;
 
-  /** @param maxRows See `ModelGuard`. */
-  constructor(
-    model: LoadedModel,
-    policy: BatchingPolicy,
-    listener: ModelGeneratorListener,
-    maxRows?: number,
-  ) {
+  constructor(model: LoadedModel, policy: BatchingPolicy, options: ModelGeneratorOptions) {
     this.#model = model;
-    this.#guard = new ModelGuard(model.backend, systemClock, listener, maxRows);
+    this.#guard = new ModelGuard(model.backend, options);
     this.#engine = new Engine({
       runner: new BackendRunner(model.backend, this.#guard),
       clock: systemClock,
@@ -58,15 +46,15 @@ export class ModelGenerator implements PromptGenerator {
       listener: {
         onStep: (event) => {
           // The step is told first: a caller that has its answer may ask for the step that brought it.
-          listener.onStep(event);
-          listener.onUpdates(this.#updatesOf(event.requests));
+          options.onStep(event);
+          options.onUpdates(this.#updatesOf(event.requests));
         },
         onEnded: (events) => {
           if (this.#isDropped) return;
-          listener.onUpdates(this.#updatesOf(events));
-          listener.onEnded(events);
+          options.onUpdates(this.#updatesOf(events));
+          options.onEnded(events);
         },
-        onRuntimeLost: (error) => listener.onRuntimeLost(error),
+        onRuntimeLost: (error) => options.onRuntimeLost(error),
       },
     });
   }
@@ -111,15 +99,9 @@ export class ModelGenerator implements PromptGenerator {
     return this.#engine.configure(knobs);
   }
 
-  #prepare({
-    requestId,
-    clientId,
-    turn = [],
-    input,
-    options,
-    elapsedMs,
-    resumption,
-  }: Submission): PreparedRequest {
+  /** Checks a request, before the queue takes its sequences. */
+  #prepare(submission: Submission) {
+    const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     const resolved = resolveOptions(options, modelInfo);
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
@@ -127,19 +109,16 @@ export class ModelGenerator implements PromptGenerator {
     const { stop: _stop, ...ending } = resolved.ending;
     const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
-      requestId,
+      submission,
       model: toServedModel(modelInfo, backendInfo),
-      prompt: prompt.text,
-      numPromptTokens: prompt.tokenIds.length,
+      prompt,
       echo,
       scoresPrompt: promptLogprobs !== undefined,
-      elapsedMs,
-      resumption,
       choices: this.#createChoices(requestId, resolved, resumption),
     });
     if (request.live.length === 0)
       throw InvalidOptionError.of('resumption', 'of a request that has not ended', 'ended ones alone');
-    const sequences = request.live.map((choice) => ({
+    const sequences = request.live.map((choice): GenerationRequest => ({
       id: choice.sequenceId,
       clientId,
       turn,

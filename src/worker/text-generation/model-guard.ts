@@ -1,4 +1,4 @@
-import type { Clock } from '../../batching/clock.ts';
+import { systemClock } from '../../batching/clock.ts';
 import type { Step, StepOutput } from '../../batching/generation/model-runner.ts';
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
 import type { RequestId } from '../protocol/ids.ts';
@@ -7,7 +7,9 @@ import type { RunSupervisor } from '../runtime/runner.ts';
 import { StepWatchdog } from '../runtime/step-watchdog.ts';
 import { parseSequenceId } from './sequence-id.ts';
 
-export interface ModelGuardListener {
+export interface ModelGuardOptions {
+  /** The most sequences that may run together at first, after a fault that their number may have caused. */
+  readonly maxRows?: number;
   /** No step of the model can run any more. Requests can still be cancelled. */
   onRuntimeLost(error: RuntimeLostError): void;
   /** A step is about to begin. */
@@ -19,23 +21,15 @@ const NUM_CAUTIOUS_STEPS = 256;
 
 /** Watches the steps of one model. A step that fails or hangs, or whose device is lost, rejects with `RuntimeLostError`. */
 export class ModelGuard implements RunSupervisor {
-  readonly #listener: ModelGuardListener;
+  readonly #options: ModelGuardOptions;
   readonly #watchdog: StepWatchdog;
-  readonly #maxRows: number | undefined;
   /** Reject the steps that are under way. */
   readonly #rejects = new Set<(cause: Error) => void>();
   #numEnded = 0;
 
-  /** @param maxRows The most sequences that may run together at first, after a fault that their number may have caused. */
-  constructor(
-    backend: Pick<ModelBackend, 'failure'>,
-    clock: Clock,
-    listener: ModelGuardListener,
-    maxRows?: number,
-  ) {
-    this.#listener = listener;
-    this.#maxRows = maxRows;
-    this.#watchdog = new StepWatchdog(clock, (error) => this.#fail(error));
+  constructor(backend: Pick<ModelBackend, 'failure'>, options: ModelGuardOptions) {
+    this.#options = options;
+    this.#watchdog = new StepWatchdog(systemClock, (error) => this.#fail(error));
     void backend.failure?.then((error) => this.#fail(error));
   }
 
@@ -45,13 +39,13 @@ export class ModelGuard implements RunSupervisor {
   }
 
   get maxRows(): number | undefined {
-    return this.#numEnded < NUM_CAUTIOUS_STEPS ? this.#maxRows : undefined;
+    return this.#numEnded < NUM_CAUTIOUS_STEPS ? this.#options.maxRows : undefined;
   }
 
   async run(step: Step, start: () => Promise<StepOutput>): Promise<StepOutput> {
     const requestIds = [...new Set(step.rows.map((row) => parseSequenceId(row.requestId).requestId))];
     const { promise, resolve, reject } = Promise.withResolvers<StepOutput>();
-    this.#listener.onStepBegun?.(requestIds);
+    this.#options.onStepBegun?.(requestIds);
     this.#rejects.add(reject);
     const end = this.#watchdog.begin();
     start().then(resolve, reject);
@@ -67,7 +61,7 @@ export class ModelGuard implements RunSupervisor {
   }
 
   #fail(cause: Error): void {
-    if (this.#rejects.size === 0) this.#listener.onRuntimeLost(new RuntimeLostError(cause));
+    if (this.#rejects.size === 0) this.#options.onRuntimeLost(new RuntimeLostError(cause));
     for (const reject of this.#rejects) reject(cause);
   }
 }

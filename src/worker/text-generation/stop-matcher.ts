@@ -1,8 +1,3 @@
-interface FoundStop {
-  readonly index: number;
-  readonly end: number;
-}
-
 /**
  * Lets text through up to the first stop string: the one that is complete first. If several are complete at the same
  * character, the one that begins first counts. How the text is cut into pieces makes no difference.
@@ -56,17 +51,13 @@ export class StopMatcher {
     return rest;
   }
 
-  #findStop(text: string): FoundStop | undefined {
-    let first: FoundStop | undefined;
-    for (const stopString of this.#stopStrings) {
+  #findStop(text: string) {
+    const found = this.#stopStrings.map((stopString) => {
       // Skip stop strings that end in exempt text.
       const index = text.indexOf(stopString, Math.max(0, this.#numExempt + 1 - stopString.length));
-      const end = index + stopString.length;
-      if (index === -1 || (first && (end > first.end || (end === first.end && index > first.index))))
-        continue;
-      first = { index, end };
-    }
-    return first;
+      return { index, end: index + stopString.length };
+    });
+    return found.filter(({ index }) => index >= 0).toSorted((a, b) => a.end - b.end || a.index - b.index)[0];
   }
 
   /** Where the longest end begins that may become a stop string; the text's length if there is none. */

@@ -9,8 +9,8 @@ import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../
 import type { WireError } from '../protocol/wire.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
-import { Deadlines, timeoutMsOf } from './deadlines.ts';
-import type { ModelGuardListener } from './model-guard.ts';
+import { timeoutMsOf } from './generation-options.ts';
+import type { ModelGuardOptions } from './model-guard.ts';
 import { ModelGenerator } from './model-generator.ts';
 import type { PromptGenerator, Submission } from './prompt-generator.ts';
 
@@ -20,11 +20,6 @@ type ModelState =
   | { readonly type: 'draining'; readonly generator: PromptGenerator; readonly onIdle: () => void }
   | { readonly type: 'ready'; readonly generator: PromptGenerator }
   | { readonly type: 'failed'; readonly error: WireError };
-
-export interface TextDeploymentOptions extends ModelGuardListener {
-  /** See `ModelGuard`. */
-  readonly maxRows?: number;
-}
 
 const NO_GAUGES: EngineGauges = {
   numRunning: 0,
@@ -41,13 +36,14 @@ export type CreateGenerator = (
 /** The text-generator deployment. It serves from the start: submissions wait while its model loads or changes. */
 export class TextDeployment {
   readonly #stats: StatsReporter;
-  readonly #options: TextDeploymentOptions;
+  readonly #options: ModelGuardOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
   /** Submissions that wait for a model, in order. */
   readonly #early = new Map<RequestId, Submission>();
   /** Submissions that the model has, in order: another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
-  readonly #deadlines = new Deadlines(systemClock);
+  /** Cancel the timers of requests that have a timeout. */
+  readonly #cancelTimers = new Map<RequestId, () => void>();
   #policy = DEFAULT_POLICY;
   #model: ModelState = { type: 'loading' };
   #served: ServedModel | undefined;
@@ -55,14 +51,15 @@ export class TextDeployment {
   constructor(
     stats: StatsReporter,
     onUpdates: (updates: readonly RequestUpdate[]) => void,
-    options: TextDeploymentOptions,
+    options: ModelGuardOptions,
   ) {
     this.#stats = stats;
     this.#options = options;
     this.#onUpdates = (updates) => {
       for (const { type, requestId } of updates) {
         if (type !== 'finished' && type !== 'failed') continue;
-        this.#deadlines.clear(requestId);
+        this.#cancelTimers.get(requestId)?.();
+        this.#cancelTimers.delete(requestId);
         this.#started.delete(requestId);
       }
       onUpdates(updates);
@@ -91,15 +88,13 @@ export class TextDeployment {
    * @param signal Ends the wait for the old model's requests: then the old one goes on serving.
    */
   useModel(model: LoadedModel, whenBusy: WhenBusy = 'finish', signal?: AbortSignal): Promise<void> {
-    const create: CreateGenerator = (onUpdates, policy) => {
-      const listener = {
+    const create: CreateGenerator = (onUpdates, policy) =>
+      new ModelGenerator(model, policy, {
         ...this.#options,
         onUpdates,
-        onStep: this.#stats.recordStep.bind(this.#stats),
-        onEnded: this.#stats.recordEnded.bind(this.#stats),
-      };
-      return new ModelGenerator(model, policy, listener, this.#options.maxRows);
-    };
+        onStep: (event) => this.#stats.recordStep(event),
+        onEnded: (events) => this.#stats.recordEnded(events),
+      });
     return this.use(toServedModel(model.modelInfo, model.backendInfo), create, whenBusy, signal);
   }
 
@@ -127,10 +122,12 @@ export class TextDeployment {
       const timeoutMs = timeoutMsOf(options);
       if (timeoutMs === undefined) continue;
       const error = RequestTimeoutError.ofRequest(timeoutMs);
-      this.#deadlines.set(requestId, timeoutMs - elapsedMs, () => {
+      // Never in this turn, even if the time is up already.
+      const cancelTimer = systemClock.setTimer(Math.max(0, timeoutMs - elapsedMs), () => {
         this.#failEarly(requestId, error);
         this.#generator?.fail(requestId, error);
       });
+      this.#cancelTimers.set(requestId, cancelTimer);
     }
     this.#start(submissions);
   }
@@ -192,20 +189,10 @@ export class TextDeployment {
   }
 
   #start(submissions: readonly Submission[]): void {
-    switch (this.#model.type) {
-      case 'loading':
-      case 'draining':
-        for (const submission of submissions) this.#early.set(submission.requestId, submission);
-        break;
-      case 'ready':
-        this.#generate(submissions, this.#model.generator);
-        break;
-      case 'failed':
-        this.#refuse(submissions, this.#model.error);
-        break;
-      default:
-        this.#model satisfies never;
-    }
+    const model = this.#model;
+    if (model.type === 'ready') this.#generate(submissions, model.generator);
+    else if (model.type === 'failed') this.#refuse(submissions, model.error);
+    else for (const submission of submissions) this.#early.set(submission.requestId, submission);
   }
 
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {

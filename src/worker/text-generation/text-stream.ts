@@ -1,15 +1,7 @@
 import { ModelFileCorruptError } from '../protocol/errors/model.ts';
 
-/** Decodes output tokens one by one. A character is held back until all its bytes are there. */
-export interface TextStream {
-  /** The characters that this token completes; '' while a character is incomplete, and for a special token. */
-  push(tokenId: number): string;
-  /** The rest: an incomplete character becomes U+FFFD. */
-  end(): string;
-}
-
-/** Decodes byte-level tokens: each is some bytes of UTF-8, not necessarily whole characters. */
-export class ByteTextStream implements TextStream {
+/** Decodes byte-level tokens one by one. A character is held back until the bytes of all its tokens are there. */
+export class ByteTextStream {
   readonly #bytesOfToken: ReadonlyMap<number, Uint8Array>;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -17,10 +9,12 @@ export class ByteTextStream implements TextStream {
     this.#bytesOfToken = bytesOfToken;
   }
 
+  /** The characters that this token completes; '' while a character is incomplete, and for a special token. */
   push(tokenId: number): string {
     return this.#decoder.decode(this.#bytesOfToken.get(tokenId), { stream: true });
   }
 
+  /** The rest: an incomplete character becomes U+FFFD. */
   end(): string {
     return this.#decoder.decode();
   }
@@ -49,18 +43,14 @@ export function readTokenBytes(tokenizerJson: unknown): ReadonlyMap<number, Uint
  * Byte-level BPE spells each byte as one printable character: the printable Latin-1 bytes as themselves, the others
  * as the characters from U+0100 on, in order. Source: `bytes_to_unicode` of openai/gpt-2.
  */
-const BYTE_OF_CHARACTER: ReadonlyMap<string, number> = (() => {
-  const table = new Map<string, number>();
+const CHARACTER_OF_BYTE: readonly string[] = (() => {
   let nextSubstitute = 0x100;
-  for (let byte = 0; byte < 0x100; byte++) {
-    table.set(String.fromCharCode(isPrintable(byte) ? byte : nextSubstitute++), byte);
-  }
-  return table;
+  return Array.from({ length: 0x100 }, (_, byte) =>
+    String.fromCharCode(isPrintable(byte) ? byte : nextSubstitute++),
+  );
 })();
 
-const CHARACTER_OF_BYTE: readonly string[] = [...BYTE_OF_CHARACTER.entries()]
-  .toSorted(([, a], [, b]) => a - b)
-  .map(([character]) => character);
+const BYTE_OF_CHARACTER = new Map(CHARACTER_OF_BYTE.map((character, byte) => [character, byte]));
 
 /** Spells bytes as a byte-level `tokenizer.json` does. */
 export function spellBytes(bytes: Uint8Array): string {

@@ -1,4 +1,4 @@
-import type { Locks } from './client-registry.ts';
+import type { Locks } from './link.ts';
 import { LEADER_LOCK } from '../../protocol/names.ts';
 
 export interface LeadershipListener {
@@ -11,7 +11,8 @@ export class Leadership {
   readonly #locks: Locks;
   readonly #listener: LeadershipListener;
   /** Set while this tab queues for the lock or holds it. */
-  #candidacy: Candidacy | undefined;
+  #candidacy: AbortController | undefined;
+  #isElected = false;
 
   constructor(locks: Locks, listener: LeadershipListener) {
     this.#locks = locks;
@@ -21,20 +22,16 @@ export class Leadership {
   /** Queues for the lock; does nothing where this tab queues or leads already. */
   contend(): void {
     if (this.#candidacy) return;
-    const candidacy: Candidacy = {
-      isElected: false,
-      withdrawal: new AbortController(),
-      term: Promise.withResolvers<void>(),
-    };
-    this.#candidacy = candidacy;
-    const { signal } = candidacy.withdrawal;
+    this.#candidacy = new AbortController();
+    const { signal } = this.#candidacy;
+    const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     this.#locks
       .request(LEADER_LOCK, { signal }, () => {
         // Withdrawn just as it was granted.
-        if (this.#candidacy !== candidacy) return undefined;
-        candidacy.isElected = true;
+        if (signal.aborted) return undefined;
+        this.#isElected = true;
         this.#listener.onElected();
-        return candidacy.term.promise;
+        return end;
       })
       .catch((error: unknown) => {
         // Withdrawn while it queued.
@@ -44,17 +41,10 @@ export class Leadership {
 
   /** Leaves the queue, or hands the lead to the next tab in it. */
   resign(): void {
-    const candidacy = this.#candidacy;
-    if (!candidacy) return;
+    const [candidacy, wasElected] = [this.#candidacy, this.#isElected];
     this.#candidacy = undefined;
-    if (candidacy.isElected) this.#listener.onResigned();
-    candidacy.withdrawal.abort();
-    candidacy.term.resolve();
+    this.#isElected = false;
+    if (wasElected) this.#listener.onResigned();
+    candidacy?.abort();
   }
-}
-
-interface Candidacy {
-  isElected: boolean;
-  readonly withdrawal: AbortController;
-  readonly term: PromiseWithResolvers<void>;
 }

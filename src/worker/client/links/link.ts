@@ -3,6 +3,9 @@ import type { TabRole } from '../../protocol/status.ts';
 import type { Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 
+/** The part of `navigator.locks` that is used here. */
+export type Locks = Pick<LockManager, 'request'>;
+
 /** A message before the client has signed it. */
 export type Outgoing = Unsigned<ClientMessage>;
 

@@ -1,11 +1,9 @@
 import type { Link, LinkListener } from './link.ts';
-import { openSharedLink, type SharedLinkOptions } from './shared-link.ts';
-import { openSoloLink } from './solo-link.ts';
-
-type LinkOptions = Pick<SharedLinkOptions, 'clientId' | 'host'>;
+import { openSharedLink } from './shared-link.ts';
+import { openSoloLink, type SoloLinkOptions } from './solo-link.ts';
 
 /** Opens a link to the site's shared worker where the browser can share one, else to a worker of this tab's own. */
-export function openLink(options: LinkOptions, listener: LinkListener): Link {
+export function openLink(options: Omit<SoloLinkOptions, 'reason'>, listener: LinkListener): Link {
   const missing = missingPlatformParts();
   if (missing.length === 0) {
     return openSharedLink({ ...options, locks: navigator.locks, page: globalThis }, listener);

@@ -1,15 +1,14 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import type { Locks } from './client-registry.ts';
 import { Leadership } from './leadership.ts';
-import type { Link, LinkListener, Outgoing } from './link.ts';
+import type { Link, LinkListener, Locks, Outgoing } from './link.ts';
 import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** The part of `window` that reports when the page is put away, and when it is taken out again. */
-export type PageLifecycle = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
+export type PageLifecycle = Pick<EventTarget, 'addEventListener'>;
 
 export interface SharedLinkOptions {
   readonly clientId: ClientId;
@@ -32,7 +31,8 @@ export function openSharedLink(
 ): Link {
   const { createWorker, ...init } = host;
   let isOutdated = false;
-  let isClosed = false;
+  const closing = new AbortController();
+  const { signal } = closing;
   const shared = new BroadcastChannel(SHARED_CHANNEL);
   const own = new BroadcastChannel(clientName(clientId));
   const presence = Promise.withResolvers<void>();
@@ -40,9 +40,6 @@ export function openSharedLink(
     createWorker,
     init: { ...init, isShared: true },
     locks,
-    onMessage() {
-      // A shared worker sends its messages over the channels.
-    },
     onGiveUp(error) {
       // A worker may run in the next tab.
       leadership.resign();
@@ -85,11 +82,11 @@ export function openSharedLink(
 
   shared.addEventListener('message', receive);
   own.addEventListener('message', receive);
-  for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true });
-  for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true });
+  for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true, signal });
+  for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true, signal });
   // Say nothing before the lock is held: a worker takes a tab without its lock for gone.
   void locks.request(clientName(clientId), () => {
-    if (isClosed) return undefined;
+    if (signal.aborted) return undefined;
     listener.onOpen();
     contend();
     return presence.promise;
@@ -100,9 +97,7 @@ export function openSharedLink(
     post: (message: Outgoing) =>
       shared.postMessage({ version: PROTOCOL_VERSION, clientId, ...message } satisfies ClientMessage),
     close() {
-      isClosed = true;
-      for (const type of PUT_AWAY) page.removeEventListener(type, putAway, { capture: true });
-      for (const type of TAKEN_OUT) page.removeEventListener(type, contend, { capture: true });
+      closing.abort();
       leadership.resign();
       presence.resolve();
       shared.close();

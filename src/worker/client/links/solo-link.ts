@@ -1,13 +1,11 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
-import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import type { Link, LinkListener, Outgoing } from './link.ts';
-import { WorkerHost, type WorkerSource } from './worker-host.ts';
+import type { SharedLinkOptions } from './shared-link.ts';
+import { WorkerHost } from './worker-host.ts';
 import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
-export interface SoloLinkOptions {
-  readonly clientId: ClientId;
-  readonly host: WorkerSource;
+export interface SoloLinkOptions extends Pick<SharedLinkOptions, 'clientId' | 'host'> {
   /** Why this tab cannot share a worker. */
   readonly reason: string;
 }

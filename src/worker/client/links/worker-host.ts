@@ -10,7 +10,7 @@ import {
 import type { RequestId } from '../../protocol/ids.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
-import type { Locks } from './client-registry.ts';
+import type { Locks } from './link.ts';
 import { createLifeName } from '../../protocol/names.ts';
 
 /** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */
@@ -27,8 +27,8 @@ export interface WorkerPort {
 export interface WorkerHostOptions {
   readonly createWorker: () => WorkerPort;
   readonly init: Omit<WorkerInit, 'version' | 'type' | 'lifeLock' | 'past'>;
-  /** Gets messages of the worker that are not for its host. */
-  readonly onMessage: (data: unknown) => void;
+  /** Gets messages of the worker that are not for its host. A shared worker sends them over channels instead. */
+  readonly onMessage?: (data: unknown) => void;
   /** Workers failed one after another, and no further one is started. */
   readonly onGiveUp: (error: Error) => void;
   /** Reports the end of a worker that could not report it itself. */
@@ -94,7 +94,7 @@ export class WorkerHost {
       if (hosted !== this.#hosted) return;
       const message = parseHostMessage(data);
       if (message) this.#receive(hosted, message);
-      else this.#options.onMessage(data);
+      else this.#options.onMessage?.(data);
     });
     port.addEventListener('error', ({ message }) => {
       // Browsers send no message when the script could not be loaded.

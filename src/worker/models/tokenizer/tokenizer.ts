@@ -2,7 +2,7 @@ import type { PreTrainedTokenizer } from '@huggingface/transformers';
 import { importPart } from '../../platform/import-part.ts';
 import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import { ByteTextStream, readTokenBytes, type TextStream } from '../../text-generation/text-stream.ts';
+import { ByteTextStream, readTokenBytes } from '../../text-generation/text-stream.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
@@ -13,7 +13,7 @@ export interface Tokenizer {
   /** The longest token in bytes of UTF-8. A text with more than n times as many characters has more than n tokens. */
   readonly maxTokenBytes: number;
   /** A decoder for one sequence's output, fed token by token. */
-  createTextStream(): TextStream;
+  createTextStream(): ByteTextStream;
 }
 
 /** The longest special token, as it is spelled in a text. */

@@ -1,14 +1,10 @@
 import { systemClock } from '../../../batching/clock.ts';
 import type { ClientId } from '../../protocol/ids.ts';
-import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 import { parseBridgeMessage } from '../../protocol/client-messages.ts';
 import type { ServeWorker } from '../serve-worker.ts';
-import type { BridgeClient, BridgedOutbox } from './bridged-outbox.ts';
+import type { BridgedOutbox } from './bridged-outbox.ts';
 import { BRIDGE_SUBPROTOCOL, SOCKET_PATH, TOKEN_FORM, TOKEN_PATH } from '../../protocol/bridge-names.ts';
 import { fromWireText, toWireText } from '../../protocol/wire-text.ts';
-
-/** Messages to all tabs that the bridge needs: it draws no charts. */
-const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
 /** The part of the worker that the bridge uses. */
 type BridgedWorker = Pick<ServeWorker, 'receive' | 'forget'>;
@@ -68,8 +64,11 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
     socket.addEventListener('message', ({ data }) => {
       const message = parseBridgeMessage(fromWireText(data));
       if (!message || message.clientId !== (bridgeId ?? message.clientId)) return;
-      if (bridgeId === undefined) outbox.bridge = createClient(message.clientId, socket);
-      bridgeId = message.clientId;
+      const { clientId } = message;
+      // A closed WebSocket drops what it is given.
+      if (bridgeId === undefined)
+        outbox.bridge = { clientId, send: (reply) => socket.send(toWireText(reply)) };
+      bridgeId = clientId;
       worker.receive(message);
     });
     socket.addEventListener('close', () => {
@@ -77,18 +76,6 @@ function serve(socket: WebSocket, worker: BridgedWorker, outbox: BridgedOutbox):
       resolve();
     });
   });
-}
-
-/** A closed WebSocket drops what it is given. */
-function createClient(clientId: ClientId, socket: WebSocket): BridgeClient {
-  const send = (message: WorkerMessage): void => socket.send(toWireText(message));
-  return {
-    clientId,
-    send,
-    overhear(message) {
-      if (OVERHEARD.has(message.type)) send(message);
-    },
-  };
 }
 
 function pause(ms: number): Promise<void> {

@@ -22,7 +22,6 @@ it('tells each client what is its own, and the bridge as well what all tabs hear
   outbox.bridge = {
     clientId: BRIDGE,
     send: ({ type }) => log.push(`over the bridge: ${type}`),
-    overhear: ({ type }) => log.push(`overheard: ${type}`),
   };
   outbox.toAll(sign({ type: 'serving' }));
   outbox.toClient(TAB, sign({ type: 'updates', updates: [] }));
@@ -30,7 +29,7 @@ it('tells each client what is its own, and the bridge as well what all tabs hear
   expect(log).toEqual([
     'bridge: updates',
     'all: serving',
-    'overheard: serving',
+    'over the bridge: serving',
     'tab: updates',
     'over the bridge: updates',
   ]);

@@ -7,9 +7,10 @@ export interface BridgeClient {
   readonly clientId: ClientId;
   /** Does nothing if the bridge is gone. @throws Error for a value without a text form. */
   send(message: WorkerMessage): void;
-  /** Gets the messages to all tabs. */
-  overhear(message: WorkerMessage): void;
 }
+
+/** Messages to all tabs that the bridge needs: it draws no charts. */
+const OVERHEARD: ReadonlySet<WorkerMessage['type']> = new Set(['serving', 'status']);
 
 /** Sends to tabs, and to the latest bridge. A closed bridge stays set: replies to it are dropped, since nobody else asked. */
 export class BridgedOutbox implements Outbox {
@@ -22,7 +23,7 @@ export class BridgedOutbox implements Outbox {
 
   toAll(message: WorkerMessage): void {
     this.#tabs.toAll(message);
-    this.bridge?.overhear(message);
+    if (OVERHEARD.has(message.type)) this.bridge?.send(message);
   }
 
   toClient(clientId: ClientId, message: WorkerMessage): void {

@@ -4,15 +4,14 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import { ModelStore } from '../../models/store/model-store.ts';
+import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
-import type {
-  Detokenization,
-  DtypeChoice,
-  ModelSource,
-  StoredModel,
-  Tokenization,
-  WhenBusy,
+import {
+  modelNameOf,
+  type Detokenization,
+  type StoredModel,
+  type Tokenization,
 } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
@@ -21,17 +20,8 @@ import { FirstModel, withDevice, type ModelOptions } from './first-model.ts';
 import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
-export interface LoadRequest {
-  readonly source: ModelSource;
-  readonly dtype: DtypeChoice;
-  readonly whenBusy: WhenBusy;
-}
-
-/** A model that is ready to serve. The embedded model has no folder in the store. */
-interface ReadyModel {
-  readonly model: LoadedModel;
-  readonly folder: ModelFolder | undefined;
-}
+type LoadMessage = Extract<ClientMessage, { type: 'load-model' }>;
+export type LoadRequest = Pick<LoadMessage, 'source' | 'dtype' | 'whenBusy'>;
 
 /** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
 export class ModelSwitch {
@@ -91,7 +81,7 @@ export class ModelSwitch {
    */
   load(request: LoadRequest): Promise<void> {
     const { source, dtype } = request;
-    const id = idOf(source, this.#options.modelUrl);
+    const id = modelNameOf(source, embeddedId(this.#options.modelUrl));
     const name = JSON.stringify([source, dtype]);
     const last = this.#job;
     // Picked files do not show in `name`, so no two such loads are equal.
@@ -133,10 +123,10 @@ export class ModelSwitch {
   async #run(job: LoadJob, request: LoadRequest): Promise<void> {
     const { backend, past, onStatus } = this.#options;
     try {
-      const ready = await withDevice(backend, past, (device) =>
-        this.#prepare(job, request.source, request.dtype, device),
+      const { model, folder } = await withDevice(backend, past, (device) =>
+        this.#prepare(job, request, device),
       );
-      await this.#takeOver(ready, request.whenBusy, job);
+      await this.#takeOver(job, request, model, folder);
     } catch (cause) {
       // The runtime runs one call at a time, so a hung call blocks all others.
       if (cause instanceof StepHangError) throw new RuntimeLostError(cause);
@@ -153,12 +143,8 @@ export class ModelSwitch {
     }
   }
 
-  async #prepare(
-    job: LoadJob,
-    source: ModelSource,
-    dtype: DtypeChoice,
-    device: DeviceChoice,
-  ): Promise<ReadyModel> {
+  /** Makes a model ready to serve. The embedded model has no folder in the store. */
+  async #prepare(job: LoadJob, { source, dtype }: LoadRequest, device: DeviceChoice) {
     const folder =
       source.type === 'embedded'
         ? undefined
@@ -181,7 +167,12 @@ export class ModelSwitch {
     return { model, folder };
   }
 
-  async #takeOver({ model, folder }: ReadyModel, whenBusy: WhenBusy, job: LoadJob): Promise<void> {
+  async #takeOver(
+    job: LoadJob,
+    { whenBusy }: LoadRequest,
+    model: LoadedModel,
+    folder: ModelFolder | undefined,
+  ): Promise<void> {
     const { generator, onStatus } = this.#options;
     job.report({ phase: 'drain', loaded: 0, total: 1 });
     const old = this.#served;
@@ -207,18 +198,5 @@ export class ModelSwitch {
     } catch (cause) {
       this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
     }
-  }
-}
-
-function idOf(source: ModelSource, modelUrl: string): string {
-  switch (source.type) {
-    case 'embedded':
-      return embeddedId(modelUrl);
-    case 'hub':
-      return source.id;
-    case 'files':
-      return source.name;
-    default:
-      return source satisfies never;
   }
 }

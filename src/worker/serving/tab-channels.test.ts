@@ -1,0 +1,125 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { clientId, settle } from '../../batching/generation/test-support.ts';
+import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import { clientName, SHARED_CHANNEL } from '../protocol/names.ts';
+import { TabChannels } from './tab-channels.ts';
+import { FakeLocks, workerId } from '../test-support.ts';
+
+const [A, B] = [clientId('a'), clientId('b')];
+const opened: BroadcastChannel[] = [];
+
+function open(name: string): BroadcastChannel {
+  const channel = new BroadcastChannel(name);
+  opened.push(channel);
+  return channel;
+}
+
+/** What arrives on a channel, by the number of the call that it answers. */
+function listen(name: string): unknown[] {
+  const heard: unknown[] = [];
+  open(name).addEventListener('message', ({ data }: MessageEvent<WorkerMessage>) =>
+    heard.push(data.type === 'call-answered' ? data.callId : data),
+  );
+  return heard;
+}
+
+function message(callId: number, result: unknown = null): WorkerMessage {
+  return { version: PROTOCOL_VERSION, workerId: workerId('w'), type: 'call-answered', callId, result };
+}
+
+afterEach(() => {
+  for (const channel of opened.splice(0)) channel.close();
+});
+
+function createTabs() {
+  const locks = new FakeLocks();
+  const log: string[] = [];
+  const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), locks, {
+    onJoined: (id) => log.push(`${id} joined, ${tabs.size}`),
+    onGone: (id) => log.push(`${id} gone, ${tabs.size}`),
+  });
+  return { locks, log, tabs };
+}
+
+describe('TabChannels', () => {
+  it('reach all tabs over the shared channel, and one tab alone over its own', async () => {
+    const { locks, tabs } = createTabs();
+    const [shared, a, b] = [listen(SHARED_CHANNEL), listen(clientName(A)), listen(clientName(B))];
+    const leave = [locks.hold(clientName(A)), locks.hold(clientName(B))];
+    tabs.meet(A);
+    tabs.meet(B);
+    tabs.toClient(A, message(1));
+    tabs.toAll(message(2));
+    tabs.toClient(B, message(3));
+    await vi.waitFor(() => expect([shared, a, b]).toEqual([[2], [1], [3]]));
+    for (const end of leave) end();
+    await settle();
+  });
+
+  it('have nothing for a tab that is gone, or that they have not met', async () => {
+    const { locks, tabs } = createTabs();
+    const leave = locks.hold(clientName(A));
+    const a = listen(clientName(A));
+    tabs.toClient(A, message(1));
+    tabs.meet(A);
+    tabs.toClient(A, message(2));
+    leave();
+    await settle();
+    tabs.toClient(A, message(3));
+    open(clientName(A)).postMessage(message(4));
+    await vi.waitFor(() => expect(a.at(-1)).toBe(4));
+    expect(a).toEqual([2, 4]);
+  });
+
+  it('throw at what cannot be cloned', async () => {
+    const { tabs } = createTabs();
+    tabs.meet(A);
+    const uncloneable = message(1, () => 3);
+    expect(() => tabs.toClient(A, uncloneable)).toThrow(expect.objectContaining({ name: 'DataCloneError' }));
+    await settle();
+  });
+
+  it('take in each tab once, at its first message', async () => {
+    const { locks, log, tabs } = createTabs();
+    const leave = [locks.hold(clientName(A)), locks.hold(clientName(B))];
+    for (const id of [A, B, A]) tabs.meet(id);
+    await settle();
+    tabs.meet(B);
+    expect(log).toEqual(['a joined, 1', 'b joined, 2']);
+    for (const end of leave) end();
+    await settle();
+  });
+
+  it('notice that a tab is gone by its lock, and leave the others', async () => {
+    const { locks, log, tabs } = createTabs();
+    const leave = [locks.hold(clientName(A)), locks.hold(clientName(B))];
+    tabs.meet(A);
+    tabs.meet(B);
+    leave[0]?.();
+    await settle();
+    expect(log.slice(2)).toEqual(['a gone, 1']);
+    leave[1]?.();
+    await settle();
+  });
+
+  it('let a tab go at once that was gone before its message came', async () => {
+    const { log, tabs } = createTabs();
+    tabs.meet(A);
+    await settle();
+    expect(log).toEqual(['a joined, 1', 'a gone, 0']);
+  });
+
+  it('hold no lock of a tab that is gone, and take it in again should it come back', async () => {
+    const { locks, log, tabs } = createTabs();
+    tabs.meet(A);
+    await settle();
+    expect(locks.names).toEqual([]);
+    const leave = locks.hold(clientName(A));
+    tabs.meet(A);
+    await settle();
+    expect(log.slice(2)).toEqual(['a joined, 1']);
+    leave();
+    await settle();
+  });
+});

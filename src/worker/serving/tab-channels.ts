@@ -1,0 +1,53 @@
+import type { Locks } from '../client/links/link.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import { clientName } from '../protocol/names.ts';
+import type { WorkerMessage } from '../protocol/worker-messages.ts';
+import type { Outbox } from './outbox.ts';
+
+export interface TabListener {
+  onJoined(clientId: ClientId): void;
+  onGone(clientId: ClientId): void;
+}
+
+/**
+ * The tabs that the worker serves: the shared channel for all of them, and a channel per tab, so that one tab's messages cost the
+ * others nothing. Each tab holds a lock for life, and the worker queues for it: once the lock is granted, the tab is gone.
+ */
+export class TabChannels implements Outbox {
+  readonly #shared: BroadcastChannel;
+  readonly #locks: Locks;
+  readonly #listener: TabListener;
+  readonly #channels = new Map<ClientId, BroadcastChannel>();
+
+  constructor(shared: BroadcastChannel, locks: Locks, listener: TabListener) {
+    this.#shared = shared;
+    this.#locks = locks;
+    this.#listener = listener;
+  }
+
+  get size(): number {
+    return this.#channels.size;
+  }
+
+  /** Adds a tab at its first message. A tab that is gone by then leaves at once. */
+  meet(clientId: ClientId): void {
+    if (this.#channels.has(clientId)) return;
+    const name = clientName(clientId);
+    const channel = new BroadcastChannel(name);
+    this.#channels.set(clientId, channel);
+    this.#listener.onJoined(clientId);
+    void this.#locks.request(name, () => {
+      channel.close();
+      this.#channels.delete(clientId);
+      this.#listener.onGone(clientId);
+    });
+  }
+
+  toAll(message: WorkerMessage): void {
+    this.#shared.postMessage(message);
+  }
+
+  toClient(clientId: ClientId, message: WorkerMessage): void {
+    this.#channels.get(clientId)?.postMessage(message);
+  }
+}
