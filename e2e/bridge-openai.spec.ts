@@ -370,7 +370,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
   });
 });
 
-test.describe("OpenAI's own client, on each backend", () => {
+// On a GPU sampling-options.spec.ts scores a prompt that fills the context.
+test.describe("OpenAI's own client, on each backend", { tag: ANY_BACKEND }, () => {
   test('scores prompts as PyTorch does: `echo`, `logprobs: 5`, `max_tokens: 0`', async ({ served }) => {
     const client = clientOf(served);
     const prompts = REFERENCE.prompts.map(({ prompt }) => prompt);

@@ -10,7 +10,8 @@ import { ANY_BACKEND } from './support/test.ts';
 /** The real command, when it serves. */
 async function startMain(...options: readonly string[]) {
   const main = new URL('../bridge/main.ts', import.meta.url).pathname;
-  const child = spawn(process.execPath, [main, '--headless', '--port', '0', '--log', 'off', ...options], {
+  const served = ['--headless', '--backend', 'wasm', '--port', '0', '--log', 'off'];
+  const child = spawn(process.execPath, [main, ...served, ...options], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(child, 'exit');

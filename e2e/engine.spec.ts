@@ -4,7 +4,10 @@ import { runSeed } from './support/seeded-random.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
-const NUM_TRIALS = { webgpu: IS_WHOLE ? 200 : 3, wasm: 200 } as const;
+const TRIALS = {
+  webgpu: IS_WHOLE ? { count: 200, maxNewTokens: 10 } : { count: 3, maxNewTokens: 6 },
+  wasm: { count: 200, maxNewTokens: 10 },
+} as const;
 const NUM_REQUESTS = {
   webgpu: IS_WHOLE ? { first: 100, further: 900 } : { first: 12, further: 8 },
   wasm: IS_WHOLE ? { first: 100, further: 900 } : { first: 100, further: 200 },
@@ -15,21 +18,16 @@ const NUM_REQUESTS = {
  */
 const MAX_ROUNDS = IS_WHOLE ? 1 : 4;
 
-test.beforeEach(async ({ page }) => {
-  await page.goto(requireEnvironment().probeUrl);
-  await page.waitForFunction(() => 'engineProbe' in window);
-});
-
 test('a request has the text that it has alone, whatever runs with it, under every policy, with and without prefix reuse, pipelined or not', async ({
-  page,
+  probePage,
   backend,
 }) => {
   test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
   const seed = runSeed();
-  const report = await page.evaluate((input) => window.engineProbe.runTrials(...input), [
+  const report = await probePage.evaluate((input) => window.engineProbe.runTrials(...input), [
     backend,
     seed,
-    NUM_TRIALS[backend],
+    TRIALS[backend],
   ] as const);
   expect(report.differences, `E2E_SEED=${seed}`).toEqual([]);
   expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
@@ -44,6 +42,9 @@ test(
   async ({ page, backend }) => {
     test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
     const seed = runSeed();
+    // A page of its own: what is counted starts from nothing.
+    await page.goto(requireEnvironment().probeUrl);
+    await page.waitForFunction(() => 'engineProbe' in window);
     await page.evaluate((input) => window.engineProbe.startSoak(...input), [backend, seed] as const);
     const { first: numFirst, further: numFurther } = NUM_REQUESTS[backend];
     let first = await soak(page, numFirst);

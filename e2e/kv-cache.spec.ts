@@ -1,6 +1,6 @@
 import { reference } from './support/reference.ts';
 import type { Tab } from './support/tab.ts';
-import { expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const LONG_PROMPT = reference.longPrompt.prompt;
 const GREEDY = { temperature: 0, maxNewTokens: 6 };
@@ -50,48 +50,50 @@ test('short prompts that arrive together share one prefill', async ({ tab }) => 
   }
 });
 
-test('what needs more K/V memory than there may be is refused with what it takes; the rest runs within it', async ({
-  tab,
-}) => {
-  const outcome = await tab.page.evaluate(async (prompt) => {
-    const { tabserve } = window;
-    const reservations: number[] = [];
-    const generator = tabserve.getHandle('text-generator');
-    const large = { prompt, options: { temperature: 0, maxNewTokens: 300 } };
-    const stop = tabserve.subscribe('stats', ({ steps, kvCache }) => {
-      // Memory is given back with the next step.
-      if (steps.length > 0) reservations.push(kvCache.reservedBytes);
-    });
-    const limit = 2 ** 21;
-    await tabserve.configure('text-generator', { kvCacheMemoryBytes: limit });
-    const refusal = await generator
-      .remote(large.prompt, large.options)
-      .result()
-      .catch((error: unknown) => error);
-    const small = await Promise.all(
-      Array.from({ length: 6 }, (_, seed) =>
-        generator.remote('One day', { seed, temperature: 1, maxNewTokens: 20 }).result(),
-      ),
-    );
-    await new Promise<void>((resolve) => {
-      const unsubscribe = tabserve.subscribe('stats', ({ numRunning }) => {
-        if (numRunning > 0) return;
-        unsubscribe();
-        resolve();
+test(
+  'what needs more K/V memory than there may be is refused with what it takes; the rest runs within it',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const outcome = await tab.page.evaluate(async (prompt) => {
+      const { tabserve } = window;
+      const reservations: number[] = [];
+      const generator = tabserve.getHandle('text-generator');
+      const large = { prompt, options: { temperature: 0, maxNewTokens: 300 } };
+      const stop = tabserve.subscribe('stats', ({ steps, kvCache }) => {
+        // Memory is given back with the next step.
+        if (steps.length > 0) reservations.push(kvCache.reservedBytes);
       });
-      void generator.remote('One day', { maxNewTokens: 1 }).result();
-    });
-    stop();
-    return {
-      limit,
-      name: refusal instanceof Error ? refusal.name : '',
-      message: String(refusal),
-      numFinished: small.length,
-      mostReserved: Math.max(...reservations),
-    };
-  }, LONG_PROMPT);
-  expect(outcome).toMatchObject({ name: 'KvBudgetError', numFinished: 6 });
-  expect(outcome.message).toContain('kvCacheMemoryBytes');
-  expect(outcome.mostReserved).toBeGreaterThan(0);
-  expect(outcome.mostReserved).toBeLessThanOrEqual(outcome.limit);
-});
+      const limit = 2 ** 21;
+      await tabserve.configure('text-generator', { kvCacheMemoryBytes: limit });
+      const refusal = await generator
+        .remote(large.prompt, large.options)
+        .result()
+        .catch((error: unknown) => error);
+      const small = await Promise.all(
+        Array.from({ length: 6 }, (_, seed) =>
+          generator.remote('One day', { seed, temperature: 1, maxNewTokens: 20 }).result(),
+        ),
+      );
+      await new Promise<void>((resolve) => {
+        const unsubscribe = tabserve.subscribe('stats', ({ numRunning }) => {
+          if (numRunning > 0) return;
+          unsubscribe();
+          resolve();
+        });
+        void generator.remote('One day', { maxNewTokens: 1 }).result();
+      });
+      stop();
+      return {
+        limit,
+        name: refusal instanceof Error ? refusal.name : '',
+        message: String(refusal),
+        numFinished: small.length,
+        mostReserved: Math.max(...reservations),
+      };
+    }, LONG_PROMPT);
+    expect(outcome).toMatchObject({ name: 'KvBudgetError', numFinished: 6 });
+    expect(outcome.message).toContain('kvCacheMemoryBytes');
+    expect(outcome.mostReserved).toBeGreaterThan(0);
+    expect(outcome.mostReserved).toBeLessThanOrEqual(outcome.limit);
+  },
+);

@@ -22,6 +22,15 @@ async function savedBy(page: Page, button: Locator): Promise<Download> {
   return saving;
 }
 
+/** Opens the chooser of a file input and takes the file or folder. */
+async function chooseFile(page: Page, input: Locator, path: string): Promise<void> {
+  // Before the focus moves: the browser needs a while to hand its choosers over, and shows its own until then.
+  const choosing = page.waitForEvent('filechooser');
+  await tabTo(page, input);
+  await page.keyboard.press('Enter');
+  await (await choosing).setFiles(path);
+}
+
 /** Every view, by what brings it up on the page and what takes it away. */
 const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown>>>> = {
   'the playground with requests in every state': async (tab) => {
@@ -357,10 +366,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await run();
     const saved = await savedBy(page, panel.getByRole('button', { name: 'Export JSON' }));
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'replay');
-    await tabTo(page, panel.locator('input[type=file]'));
-    const choosing = page.waitForEvent('filechooser');
-    await page.keyboard.press('Enter');
-    await (await choosing).setFiles(await saved.path());
+    await chooseFile(page, panel.locator('input[type=file]'), await saved.path());
     await expect(panel).toContainText(/requests/);
     await run();
     await pressOn(page, panel.getByRole('button', { name: 'Copy link to scenario' }));
@@ -438,10 +444,7 @@ hubTest(
 
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-model-'));
     for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
-    await tabTo(page, panel.getByLabel('or a folder'));
-    const choosing = page.waitForEvent('filechooser');
-    await page.keyboard.press('Enter');
-    await (await choosing).setFiles(folder);
+    await chooseFile(page, panel.getByLabel('or a folder'), folder);
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(folder.split('/').at(-1));
     await rm(folder, { recursive: true });
     expect(ownTab.errors).toEqual([]);

@@ -3,7 +3,7 @@ import { requireEnvironment } from './support/environment.ts';
 import { runSeed } from './support/seeded-random.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
-const SECONDS = IS_WHOLE ? 600 : 20;
+const SECONDS = IS_WHOLE ? 600 : 12;
 
 test(`${SECONDS} s of mixed load from three tabs, with faults, lose nothing and leave nothing behind`, async ({
   browser,

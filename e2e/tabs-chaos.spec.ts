@@ -11,7 +11,7 @@ test(
   'whatever tabs open, submit, cancel, reload, close and crash, every request of one that lives settles once',
   { tag: ANY_BACKEND },
   async ({ site }) => {
-    const numRounds = IS_WHOLE ? 50 : 15;
+    const numRounds = IS_WHOLE ? 50 : 8;
     test.setTimeout(60_000 + numRounds * 30_000);
     const random = seededRandom(runSeed());
     const pick = <Value>(values: readonly Value[]): Value => {

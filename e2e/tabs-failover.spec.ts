@@ -1,7 +1,7 @@
 import { reference } from './support/reference.ts';
 import { sampledRequests } from './support/sampled-requests.ts';
 import type { Site } from './support/site.ts';
-import { ANY_BACKEND, expect, test } from './support/test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Streamed, Tab, TextRequest } from './support/tab.ts';
 
 /** How a leader can be lost. Resolves with what brings it back, where it can come back. */
@@ -11,6 +11,12 @@ const LOSSES: Readonly<Record<string, (site: Site, leader: Tab) => Promise<void 
   frozen: (site, leader) => site.freeze(leader),
 };
 
+/** In short, each moment with one loss, and each loss with one moment, beside the twelve requests under all of them. */
+const IN_SHORT: Readonly<Record<string, string>> = { closed: 'idle', crashed: 'prompt', frozen: 'load' };
+
+const lossesAt = (moment: string) =>
+  Object.entries(LOSSES).filter(([fate]) => IS_WHOLE || IN_SHORT[fate] === moment);
+
 for (const [fate, lose] of Object.entries(LOSSES)) {
   const tag = fate === 'crashed' ? [] : ANY_BACKEND;
   test(
@@ -19,7 +25,7 @@ for (const [fate, lose] of Object.entries(LOSSES)) {
     async ({ site, backend }) => {
       await site.openReady(4);
       const followers = await site.followers();
-      const requests = followers.map((_, index) => sampledRequests(4, index, backend === 'webgpu' ? 12 : 24));
+      const requests = followers.map((_, index) => sampledRequests(4, index, backend === 'webgpu' ? 8 : 24));
       const undisturbed = await undisturbedResults(followers[0], requests.flat());
 
       // Eight run and four wait.
@@ -41,7 +47,7 @@ for (const [fate, lose] of Object.entries(LOSSES)) {
 }
 
 test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
-  for (const [fate, lose] of Object.entries(LOSSES)) {
+  for (const [fate, lose] of lossesAt('load')) {
     test(`${fate} while it loads, leaves the model to the next tab`, async ({ site }) => {
       const { release } = await holdWeights(site);
       const first = await site.open();
@@ -55,7 +61,9 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
         'answered',
       ]);
     });
+  }
 
+  for (const [fate, lose] of lossesAt('prompt')) {
     test(`${fate} in the middle of a prompt, loses nothing of it`, async ({ site }) => {
       await site.openReady(2);
       const [follower] = await site.followers();
@@ -71,7 +79,9 @@ test.describe('a leader that is lost', { tag: ANY_BACKEND }, () => {
       expect(outcomes.map(textOf)).toEqual([undisturbed?.text]);
       expect((await follower.status()).policy.maxBatchedTokens, 'a knob that was turned').toBe(4);
     });
+  }
 
+  for (const [fate, lose] of lossesAt('idle')) {
     test(`${fate} while nothing runs, is followed by a tab that serves`, async ({ site }) => {
       await site.openReady(2);
       await lose(site, await site.leader());

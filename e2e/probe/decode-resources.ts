@@ -2,9 +2,8 @@ import { kvSlot } from '../../src/batching/generation/kv-slots.ts';
 import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
-import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
+import { sharedModel } from './shared-model.ts';
 
 /** What one decode step asked of WebGPU. */
 export interface StepResources {
@@ -17,7 +16,7 @@ export async function resourcesPerStep(
   params: readonly SamplingParams[],
   numSteps: number,
 ): Promise<readonly StepResources[]> {
-  const { backend } = await loadEmbeddedModel(modelUrl(), await chooseDevice('webgpu'), () => {});
+  const { backend } = await sharedModel('webgpu');
   const runner = new BackendRunner(backend);
   const kvShape = { numSlots: params.length, numStagingRows: params.length, capacity: 128 };
   const rows: StepRow[] = params.map((sampling, index) => ({
@@ -39,12 +38,7 @@ export async function resourcesPerStep(
     steps.push(counter.take());
   }
   counter.stop();
-  await backend.release();
   return steps;
-}
-
-function modelUrl(): string {
-  return new URL('/models/storyteller/', location.href).href;
 }
 
 /** Wraps the browser's own functions until it is stopped. */

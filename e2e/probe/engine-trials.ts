@@ -5,11 +5,11 @@ import type { ModelRunner, Step } from '../../src/batching/generation/model-runn
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
 import { GREEDY, type GenerationRequest, type RequestId } from '../../src/batching/generation/request.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
 import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
-import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
+import type { LoadedModel } from '../../src/worker/models/load-model.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { sharedModel } from './shared-model.ts';
 
 export interface TrialReport {
   /** One line per request whose tokens were not those that it has alone. */
@@ -38,7 +38,13 @@ const SAMPLINGS: readonly Partial<SamplingParams>[] = [
   { temperature: 0.8, repetitionPenalty: 1.3, frequencyPenalty: 0.5 },
 ];
 
-const MAX_NEW_TOKENS = 10;
+/** How much there is to go through. */
+export interface TrialOptions {
+  readonly count: number;
+  /** Of each target; its mates have fewer, by chance. */
+  readonly maxNewTokens: number;
+}
+
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
 type Draft = Omit<GenerationRequest, 'id' | 'clientId'>;
@@ -64,10 +70,9 @@ interface Played {
 export async function runTrials(
   backend: 'webgpu' | 'wasm',
   seed: number,
-  numTrials: number,
+  { count: numTrials, maxNewTokens }: TrialOptions,
 ): Promise<TrialReport> {
-  const modelUrl = new URL('/models/storyteller/', location.href).href;
-  const model = await loadEmbeddedModel(modelUrl, await chooseDevice(backend), () => {});
+  const model = await sharedModel(backend);
   const random = seededRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];
@@ -76,12 +81,12 @@ export async function runTrials(
   };
   const draft = (sampling: Partial<SamplingParams>, ownSeed: number, fewestTokens = 1): Draft => ({
     promptTokenIds: model.tokenizer.encode(pick(PROMPTS)),
-    maxNewTokens: fewestTokens + Math.floor(random() * (MAX_NEW_TOKENS + 1 - fewestTokens)),
+    maxNewTokens: fewestTokens + Math.floor(random() * (maxNewTokens + 1 - fewestTokens)),
     sampling: { ...GREEDY, ...sampling, seed: ownSeed },
   });
   const targets = Array.from({ length: 12 }, (_, index) => ({
     ...draft(SAMPLINGS[index % SAMPLINGS.length] ?? {}, index),
-    maxNewTokens: MAX_NEW_TOKENS,
+    maxNewTokens,
   }));
   const alone = new Map<Draft, FinishedEvent | undefined>();
   const playAlone = async (target: Draft): Promise<FinishedEvent | undefined> => {
@@ -114,7 +119,7 @@ export async function runTrials(
     const isPipelined = model.backend.isPipelined && (trial === 0 || random() < 0.5);
     if (!target) throw new RangeError(`Expected a target ${index}`);
     const mates = Array.from({ length: numMates }, () => ({
-      draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32), isWhole ? MAX_NEW_TOKENS / 2 : 1),
+      draft: draft(pick(SAMPLINGS), Math.floor(random() * 2 ** 32), isWhole ? maxNewTokens / 2 : 1),
       afterSteps: isWhole ? 0 : Math.floor(random() * 8),
     }));
     const place = Math.floor(random() * (numMates + 1));
@@ -135,7 +140,6 @@ export async function runTrials(
     report.numSharedPrefills += played.numSharedPrefills;
     report.numReusedTokens += reusedIn(played);
   }
-  await model.backend.release();
   return report;
 }
 

@@ -3,8 +3,7 @@ import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
-import { loadEmbeddedModel } from '../../src/worker/models/load-model.ts';
+import { sharedModel } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
@@ -33,7 +32,7 @@ export interface EngineProbeApi {
 
 declare global {
   interface Window {
-    logitsProbe?: LogitsProbe;
+    logitsProbe: LogitsProbe;
     samplerProbe: SamplerProbeApi;
     engineProbe: EngineProbeApi;
     runCheckpoint: typeof runCheckpoint;
@@ -44,8 +43,7 @@ allowOwnScripts();
 
 window.logitsProbe = {
   async logitsOf(choice, prompts) {
-    const modelUrl = new URL('/models/storyteller/', location.href).href;
-    const { backend, config } = await loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
+    const { backend, config } = await sharedModel(choice);
     backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
     const logits: number[][] = [];
     for (const prompt of prompts) {
@@ -59,7 +57,6 @@ window.logitsProbe = {
       });
       logits.push([...(await backend.readLogits(1))]);
     }
-    await backend.release();
     return logits;
   },
 };

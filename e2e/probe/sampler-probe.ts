@@ -14,7 +14,19 @@ type Sample = SampledToken | Error;
 export interface SamplerShape {
   readonly vocabSize: number;
   readonly workgroupSize: number;
-  readonly maxRows?: number;
+}
+
+/** Of the logits and slots of each probe. */
+const MAX_ROWS = 200;
+
+const probes = new Map<string, Promise<SamplerProbe>>();
+
+/** One of each shape for the whole page: a software adapter compiles its shaders for seconds. */
+function probeOf(shape: SamplerShape): Promise<SamplerProbe> {
+  const key = `${shape.vocabSize} ${shape.workgroupSize}`;
+  const probe = probes.get(key) ?? SamplerProbe.create(shape);
+  probes.set(key, probe);
+  return probe;
 }
 
 /** A GPU sampler with buffers of its own, fed with logits that no model made. */
@@ -25,20 +37,20 @@ class SamplerProbe {
   readonly #logits: GPUBuffer;
   readonly inputs: SlotInputs;
 
-  static async create({ vocabSize, workgroupSize, maxRows = 16 }: SamplerShape): Promise<SamplerProbe> {
+  static async create({ vocabSize, workgroupSize }: SamplerShape): Promise<SamplerProbe> {
     const { device } = await requestGpuDevice('fp32');
     const sampler = await GpuSampler.create(device, vocabSize, workgroupSize);
-    return new SamplerProbe(device, sampler, vocabSize, maxRows);
+    return new SamplerProbe(device, sampler, vocabSize);
   }
 
-  private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number, maxRows: number) {
+  private constructor(device: GPUDevice, sampler: GpuSampler, vocabSize: number) {
     this.#device = device;
     this.#vocabSize = vocabSize;
     this.sampler = sampler;
     const create = (numWords: number): GPUBuffer =>
       device.createBuffer({ size: 4 * numWords, usage: TENSOR_USAGE });
-    this.#logits = create(maxRows * vocabSize);
-    this.inputs = { ids: create(maxRows), positions: create(maxRows), lastIndices: create(maxRows) };
+    this.#logits = create(MAX_ROWS * vocabSize);
+    this.inputs = { ids: create(MAX_ROWS), positions: create(MAX_ROWS), lastIndices: create(MAX_ROWS) };
   }
 
   upload(rows: readonly RandomRow[]): void {
@@ -66,11 +78,6 @@ class SamplerProbe {
       ...(ban && { ban }),
     }));
   }
-
-  release(): void {
-    this.sampler.destroy();
-    this.#device.destroy();
-  }
 }
 
 /** Rows in which GPU and CPU differ, in words, and what was compared. */
@@ -91,7 +98,7 @@ export async function compareSamplers(
 ): Promise<Agreement> {
   const random = createRandom(seed);
   const { vocabSize } = shape;
-  const probe = await SamplerProbe.create(shape);
+  const probe = await probeOf(shape);
   const onCpu = createSampler(vocabSize);
   const differences: string[] = [];
   let [numFaults, logprobError] = [0, 0];
@@ -114,7 +121,6 @@ export async function compareSamplers(
     }
     done += batchSize;
   }
-  probe.release();
   return { numRows, numFaults, differences, logprobError };
 }
 
@@ -160,7 +166,7 @@ export async function compareContinuations(
 ): Promise<readonly string[]> {
   const random = createRandom(seed);
   const { vocabSize } = shape;
-  const probe = await SamplerProbe.create(shape);
+  const probe = await probeOf(shape);
   const onCpu = createSampler(vocabSize);
   let rows = Array.from({ length: 4 }, () => createContinuation(randomRow(vocabSize, random)));
   let stepRows = probe.stepRows(rows.map(atStart));
@@ -183,7 +189,6 @@ export async function compareContinuations(
       row.position += 1;
     }
   }
-  probe.release();
   return differences;
 }
 
@@ -217,11 +222,10 @@ export async function countDraws(
   params: SamplingParams,
   numDraws: number,
 ): Promise<number[]> {
-  const maxRows = 200;
-  const probe = await SamplerProbe.create({ vocabSize: logits.length, workgroupSize: 16, maxRows });
+  const probe = await probeOf({ vocabSize: logits.length, workgroupSize: 16 });
   const counts = logits.map(() => 0);
-  for (let position = 1; position <= numDraws; position += maxRows) {
-    const rows = Array.from({ length: Math.min(maxRows, numDraws + 1 - position) }, (_, index) => ({
+  for (let position = 1; position <= numDraws; position += MAX_ROWS) {
+    const rows = Array.from({ length: Math.min(MAX_ROWS, numDraws + 1 - position) }, (_, index) => ({
       logits: Float32Array.from(logits),
       params,
       position: position + index,
@@ -233,6 +237,5 @@ export async function countDraws(
       counts[sample.tokenId] = (counts[sample.tokenId] ?? 0) + 1;
     }
   }
-  probe.release();
   return counts;
 }

@@ -66,6 +66,8 @@ export interface SurvivalOptions {
   readonly random: () => number;
   /** A page that nothing happens to. */
   readonly calm: Tab;
+  /** Of each request. */
+  readonly maxNewTokens?: number;
 }
 
 /**
@@ -76,9 +78,9 @@ export interface SurvivalOptions {
  */
 export async function survive(
   faulty: FaultyPage,
-  { faults, query, random, calm }: SurvivalOptions,
+  { faults, query, random, calm, maxNewTokens = 24 }: SurvivalOptions,
 ): Promise<readonly number[]> {
-  const requests = sampledRequests(8, 0, 24);
+  const requests = sampledRequests(8, 0, maxNewTokens);
   const undisturbed = (await calm.generateAll(requests)).map(({ text }) => text);
   const gaps: number[] = [];
   faulty.planNext = (life) => {

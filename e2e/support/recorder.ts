@@ -5,7 +5,7 @@ import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts'
 export interface Recorder {
   readonly steps: StepRecord[];
   readonly updates: ClientUpdate[];
-  /** True when every request has ended and the worker has said since that nothing runs or waits. */
+  /** True when every request has ended, and the worker has said after the start of the last one that nothing runs or waits. */
   isIdle(): boolean;
   clear(): void;
 }
@@ -22,7 +22,7 @@ export function installRecorder(): void {
   const steps: StepRecord[] = [];
   const updates: ClientUpdate[] = [];
   const outstanding = new Set<string>();
-  let statsSinceLastUpdate: ServeStats | undefined;
+  let statsSinceLastStart: ServeStats | undefined;
   let hasUpdates = false;
 
   window.tabserve.subscribe('requests', (news) => {
@@ -33,20 +33,21 @@ export function installRecorder(): void {
       if (!outstanding.has(requestId)) continue;
       updates.push(update);
       hasUpdates = true;
-      statsSinceLastUpdate = undefined;
       if (type === 'finished' || type === 'failed') outstanding.delete(requestId);
+      // The worker tells of the step that leaves it idle before it tells what that step has brought.
+      else if (type !== 'chunk') statsSinceLastStart = undefined;
     }
   });
   window.tabserve.subscribe('stats', (stats) => {
     steps.push(...stats.steps);
-    statsSinceLastUpdate = stats;
+    statsSinceLastStart = stats;
   });
   window.recorder = {
     steps,
     updates,
     isIdle() {
       if (!hasUpdates) return true;
-      const stats = statsSinceLastUpdate;
+      const stats = statsSinceLastStart;
       return outstanding.size === 0 && stats?.numRunning === 0 && stats.numWaiting === 0;
     },
     clear() {

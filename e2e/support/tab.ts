@@ -52,6 +52,9 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   kvCacheMemoryBytes: Infinity,
 };
 
+/** Between two looks at the page, ms. Playwright's default is to look in each frame, which a software adapter has to draw. */
+const POLLING = { polling: 50 } as const;
+
 /** A loaded page and its client. */
 export class Tab {
   readonly page: Page;
@@ -71,7 +74,7 @@ export class Tab {
   /** Resolves once the page's client exists; its model may still be loading. */
   async open(query: string): Promise<void> {
     await this.page.goto(`/${query}`);
-    await this.page.waitForFunction(() => 'tabserve' in window);
+    await this.page.waitForFunction(() => 'tabserve' in window, undefined, POLLING);
     await this.page.evaluate(installRecorder);
   }
 
@@ -162,12 +165,13 @@ export class Tab {
     await this.page.waitForFunction(
       (wanted) => window.recorder.updates.filter(({ type }) => type === 'chunk').length >= wanted,
       numTokens,
+      POLLING,
     );
   }
 
   /** Resolves when no request runs or waits, and every step is recorded. */
   async whenIdle(): Promise<void> {
-    await this.page.waitForFunction(() => window.recorder.isIdle());
+    await this.page.waitForFunction(() => window.recorder.isIdle(), undefined, POLLING);
   }
 
   /** Every step since the last `forget()`, once the engine is idle. */

@@ -1,4 +1,4 @@
-import { test as base, expect } from 'playwright/test';
+import { test as base, expect, type Page } from 'playwright/test';
 
 import { requireEnvironment } from './environment.ts';
 import { takePolicyReports } from './policy-reports.ts';
@@ -24,6 +24,8 @@ export interface BackendOption {
 export interface WorkerFixtures extends BackendOption {
   /** One loaded page for all tests of the project: loading a model and compiling its shaders takes seconds. */
   readonly sharedTab: Tab;
+  /** One page of probes for all tests of the project: its models and shaders stay loaded. */
+  readonly probePage: Page;
 }
 
 export interface TestFixtures {
@@ -54,6 +56,18 @@ export const test = base.extend<TestFixtures, WorkerFixtures>({
     },
     // Slow on a loaded machine: the shaders are compiled here.
     { scope: 'worker', timeout: 300_000 },
+  ],
+
+  probePage: [
+    async ({ browser }, provide) => {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      await page.goto(requireEnvironment().probeUrl);
+      await page.waitForFunction(() => 'engineProbe' in window);
+      await provide(page);
+      await context.close();
+    },
+    { scope: 'worker' },
   ],
 
   tab: async ({ sharedTab }, provide) => {

@@ -23,8 +23,8 @@ type ErrorClass = new (message: string) => Error;
 /** All error classes that are made from a message alone. */
 const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
   Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs })
+    .filter((exported) => exported !== core.BackPressureError)
     .filter(isErrorClass)
-    .filter((KnownError) => KnownError !== core.BackPressureError)
     .map((KnownError) => [codeOf(new KnownError('')), KnownError]),
 );
 
