@@ -5,7 +5,7 @@ import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
 const TRIALS = {
-  webgpu: IS_WHOLE ? { count: 200, maxNewTokens: 10 } : { count: 3, maxNewTokens: 6 },
+  webgpu: IS_WHOLE ? { count: 200, maxNewTokens: 10 } : { count: 2, maxNewTokens: 6 },
   wasm: { count: 200, maxNewTokens: 10 },
 } as const;
 const NUM_REQUESTS = {
