@@ -282,9 +282,9 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
 
   test('any bar is traced, and charts are read at any moment and saved', async ({ tab }) => {
     const { page } = tab;
-    await tab.generateAll(
-      ['Once upon a time,', 'My best talent is'].map((prompt) => ({ prompt, options: { maxNewTokens: 4 } })),
-    );
+    // Long enough for several points in each chart: an arrow key goes from one to the next.
+    const options = { maxNewTokens: 400, ignoreEos: true };
+    await tab.generateAll(['Once upon a time,', 'My best talent is'].map((prompt) => ({ prompt, options })));
     await tab.whenIdle();
     await blur(page);
     await chooseWithArrows(page, page.locator('.slots').getByRole('combobox', { name: 'Window' }), '2000');
