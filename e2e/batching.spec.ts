@@ -16,7 +16,7 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   tab,
 }) => {
   const { page } = tab;
-  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
+  await page.getByRole('textbox', { name: 'Max new tokens' }).fill('8');
   await page.getByRole('button', { name: 'Send 9 sample prompts' }).click();
   const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
   await expect(rows).toHaveCount(9);

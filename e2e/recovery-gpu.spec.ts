@@ -26,6 +26,7 @@ test(`${NUM_LOSSES} lost devices under eight requests change no text`, async ({ 
 test('each rung below one that fails makes the reference’s text: WASM with threads, WASM', async ({
   faulty,
 }) => {
+  test.skip(!IS_WHOLE, 'in short, recovery-wasm.spec.ts leaves a rung for the next');
   const { tab } = faulty;
   const facts = { hardwareConcurrency: 4 };
   const [first] = reference.prompts;
