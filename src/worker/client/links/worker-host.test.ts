@@ -198,6 +198,22 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-ended' } } });
   });
 
+  it('waits no more for the lock of one that it has stopped', async () => {
+    const locks = new FakeLocks();
+    const { host, tell, serve, initOf } = createHost({ locks });
+    host.start();
+    const [name = ''] = namesOf(initOf(0));
+    locks.hold(name);
+    await settle();
+    tell({ type: 'alive' });
+    serve();
+    await settle();
+    expect(locks.queueLength(name)).toBe(2);
+    host.stop();
+    await settle();
+    expect(locks.queueLength(name)).toBe(1);
+  });
+
   it('replaces one that is silent for longer than any step may take', () => {
     const { host, workers, clock, tell, serve, initOf } = createHost();
     host.start();

@@ -69,6 +69,7 @@ export class WorkerHost {
     this.#cancelStart?.();
     this.#cancelStart = undefined;
     this.#hosted?.watch.stop();
+    this.#hosted?.stopped.abort();
     this.#hosted?.port.terminate();
     this.#hosted = undefined;
   }
@@ -83,6 +84,7 @@ export class WorkerHost {
       state: 'starting',
       hasWork: false,
       stalledIds: [],
+      stopped: new AbortController(),
       watch: new SilenceWatch({
         clock: this.#clock,
         ask: () => port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing),
@@ -158,13 +160,19 @@ export class WorkerHost {
     }
   }
 
-  /** The worker holds the lock to its end, whatever ends it. */
+  /**
+   * The worker holds the lock to its end, whatever ends it. A worker that this tab stops is not waited for: the lock would be
+   * granted while the tab is put away, when the browser runs no callbacks.
+   */
   #watchLife(hosted: HostedWorker): void {
     const { lifeLock } = hosted;
     if (lifeLock === undefined) return;
-    void this.#options.locks?.request(lifeLock, () =>
-      this.#replace(hosted, 'worker-ended', 'the browser has ended it'),
-    );
+    const { signal } = hosted.stopped;
+    this.#options.locks
+      ?.request(lifeLock, { signal }, () => this.#replace(hosted, 'worker-ended', 'the browser has ended it'))
+      .catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
   }
 
   /** Without work no timer runs. */
@@ -201,6 +209,8 @@ interface HostedWorker {
   readonly port: WorkerPort;
   readonly lifeLock: string | undefined;
   readonly watch: SilenceWatch;
+  /** Aborted when this tab stops the worker. */
+  readonly stopped: AbortController;
   /** `missing`: its script could not be loaded. */
   state: 'missing' | 'starting' | 'ready';
   hasWork: boolean;
