@@ -31,7 +31,7 @@ const FP32_TOLERANCE = 1e-4;
 /** On a software adapter each checkpoint compiles its shaders for seconds: in short, one with quantised weights. */
 const ON_WEBGPU: readonly (readonly [string, readonly Dtype[]])[] = [['generated/silu', ['q4']]];
 
-test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that is reported', async ({
+test('a generated checkpoint of each kind gives logits and greedy tokens of the reference, q8 and q4 within the error that their blocks allow', async ({
   page,
   backend,
 }) => {
