@@ -3,22 +3,28 @@ import type { RequestId } from '../protocol/ids.ts';
 import type { SlotStay } from '../protocol/stats.ts';
 import { parseSequenceId } from '../text-generation/sequence-id.ts';
 
-/** A `SlotStay` with times on the worker's clock. */
+/** A `SlotStay` with times on the worker's clock. Mutable: each token of each step changes one. */
 interface Stay extends Omit<
   SlotStay,
-  'requestId' | 'index' | 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'
+  'requestId' | 'index' | 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs' | 'numTokens' | 'lastStepIndex'
 > {
   readonly sequenceId: RequestId;
   readonly startedAtMs: number;
-  readonly firstTokenAtMs?: number;
-  readonly endedAtMs?: number;
+  firstTokenAtMs?: number;
+  numTokens: number;
+  lastStepIndex: number;
+}
+
+interface EndedStay extends Stay {
+  readonly end: NonNullable<SlotStay['end']>;
+  readonly endedAtMs: number;
 }
 
 /** Records which sequence is in which K/V slot, and for how long. */
 export class SlotLog {
   readonly #live = new Map<RequestId, Stay>();
   /** Ended since the last `take`. */
-  #ended: Stay[] = [];
+  #ended: EndedStay[] = [];
 
   recordStep({ stepIndex, rows, requests, stepMs, endedAtMs }: StepEvent): void {
     const queueWaits = new Map<RequestId, number>();
@@ -32,7 +38,7 @@ export class SlotLog {
       if (queueWaitMs !== undefined) {
         this.#live.set(sequenceId, { sequenceId, slot, stayIndex: 0, queueWaitMs, ...steps });
       } else if (stay?.slot === slot) {
-        this.#live.set(sequenceId, { ...stay, lastStepIndex: stepIndex });
+        stay.lastStepIndex = stepIndex;
       } else if (stay) {
         this.#end(sequenceId, 'moved', startedAtMs);
         const { stayIndex, queueWaitMs: firstWaitMs } = stay;
@@ -43,8 +49,8 @@ export class SlotLog {
     for (const event of requests) {
       const stay = this.#live.get(event.requestId);
       if (event.type === 'token' && stay) {
-        const { numTokens, firstTokenAtMs = endedAtMs } = stay;
-        this.#live.set(event.requestId, { ...stay, numTokens: numTokens + 1, firstTokenAtMs });
+        stay.numTokens += 1;
+        stay.firstTokenAtMs ??= endedAtMs;
       } else if (event.type === 'finished' || event.type === 'failed') {
         this.recordEnd(event, endedAtMs);
       }
@@ -63,7 +69,7 @@ export class SlotLog {
     return stays.map((stay) => toSlotStay(stay, nowMs));
   }
 
-  #end(sequenceId: RequestId, end: NonNullable<SlotStay['end']>, endedAtMs: number): void {
+  #end(sequenceId: RequestId, end: EndedStay['end'], endedAtMs: number): void {
     const stay = this.#live.get(sequenceId);
     if (!stay) return;
     this.#live.delete(sequenceId);
@@ -72,7 +78,7 @@ export class SlotLog {
 }
 
 function toSlotStay(
-  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...stay }: Stay,
+  { sequenceId, startedAtMs, firstTokenAtMs, endedAtMs, ...stay }: Stay & Partial<EndedStay>,
   nowMs: number,
 ): SlotStay {
   return {
