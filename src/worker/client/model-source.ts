@@ -39,7 +39,7 @@ export async function toModelSource(
   if (model === EMBEDDED) return { type: 'embedded' };
   if (typeof model === 'string') {
     if (!ID.test(model) || model.length > MAX_NAME_LENGTH) {
-      throw InvalidOptionError.of('model', 'an id of the hub such as `openai-community/gpt2`', model);
+      throw InvalidOptionError.of('model', 'a Hugging Face model ID such as `openai-community/gpt2`', model);
     }
     return { type: 'hub', id: model, revision: requireName('revision', revision), hub: originOf(hub) };
   }

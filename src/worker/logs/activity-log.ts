@@ -19,7 +19,7 @@ const STATES = {
   failed: 'failed',
 } as const satisfies Readonly<Record<RequestUpdate['type'], RequestActivity['state']>>;
 
-type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment'> & {
+type Submitted = Pick<RequestActivity, 'requestId' | 'clientId' | 'deployment' | 'isHttp'> & {
   readonly input: unknown;
 };
 
@@ -40,10 +40,9 @@ export class ActivityLog {
     return [...this.#live.values()];
   }
 
-  recordSubmitted({ requestId, clientId, deployment, input }: Submitted, numResumedTokens: number): void {
+  recordSubmitted({ input, ...submitted }: Submitted, numResumedTokens: number): void {
     const inputPreview = previewOf(input);
-    const numOutputTokens = numResumedTokens;
-    this.#record({ requestId, clientId, deployment, inputPreview, state: 'waiting', numOutputTokens });
+    this.#record({ ...submitted, inputPreview, state: 'waiting', numOutputTokens: numResumedTokens });
   }
 
   recordUpdate(update: RequestUpdate): void {

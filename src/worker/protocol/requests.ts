@@ -113,6 +113,8 @@ export const END_TYPES: ReadonlySet<string> = new Set<RequestUpdate['type']>([
 export const requestActivity = v.object({
   requestId,
   clientId: id<ClientId>(),
+  /** An HTTP client sent it, through the bridge. */
+  isHttp: v.exactOptional(v.literal(true)),
   deployment: name,
   /** The beginning of its input, as text. */
   inputPreview: v.string(),

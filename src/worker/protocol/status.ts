@@ -5,6 +5,7 @@ import { backendInfo, loadFailure, loadProgress, modelInfo, modelLoad } from './
 import { recovery } from './recovery.ts';
 import { count, countOrInfinity, duration, id, name, wireError, type Wire } from './wire.ts';
 
+export { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 export type { BatchingPolicy, PolicyName } from '../../batching/generation/policy.ts';
 
 export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({

@@ -164,6 +164,7 @@ const BATCH = {
 const ACTIVITY = {
   requestId: 'r',
   clientId: 'c',
+  isHttp: true,
   deployment: 'text-generator',
   inputPreview: 'Hi',
   state: 'running',
@@ -209,6 +210,11 @@ const MESSAGES = [
 ];
 
 const withUpdate = (update: object) => ({ ...from, type: 'updates', updates: [update] });
+const withActivity = (change: object) => ({
+  ...from,
+  type: 'activity',
+  activity: [{ ...ACTIVITY, ...change }],
+});
 const withStatus = (status: object) => ({ ...from, type: 'status', status });
 const withBackend = (change: object) => withStatus({ ...STATUS, backend: { ...STATUS.backend, ...change } });
 
@@ -290,7 +296,8 @@ describe('parseWorkerMessage', () => {
       withUpdate({ ...CHUNK, tokenIds: Array.from({ length: 65_537 }, () => 1) }),
     ],
     ['a batch cut for no known reason', { ...from, type: 'batch', batch: { ...BATCH, reason: 'mood' } }],
-    ['activity of nobody', { ...from, type: 'activity', activity: [{ ...ACTIVITY, clientId: '' }] }],
+    ['activity that is not over HTTP and says so', withActivity({ isHttp: false })],
+    ['activity of nobody', withActivity({ clientId: '' })],
   ])('drops %s', (_, data) => {
     expect(parseWorkerMessage(data)).toBeUndefined();
   });

@@ -45,12 +45,12 @@ afterEach(() => void vi.unstubAllGlobals());
 describe('chooseDevice', () => {
   it.each([
     ['a GPU with fp16', FP16, 'webgpu-fp16', ''],
-    ['a GPU without fp16', FP32, 'webgpu-fp32', 'This GPU adapter does not offer shader-f16'],
+    ['a GPU without fp16', FP32, 'webgpu-fp32', 'the GPU adapter has no shader-f16'],
     ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
-    ['no WebGPU', {}, 'wasm-threads', 'does not offer navigator.gpu'],
-    ['a page that is not isolated', { isIsolated: false }, 'wasm', 'not cross-origin isolated'],
-    ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'does not offer navigator.gpu'],
+    ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
+    ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
+    ['two cores, of which one is for WASM', { numCores: 2 }, 'wasm', 'has no navigator.gpu'],
   ] as const)(
     'takes the best that there is with %s, and says why no better one',
     async (_, machine, rung, reason) => {
@@ -71,13 +71,13 @@ describe('chooseDevice', () => {
         rungs
           .slice(0, index)
           .map((left) => `${left} failed`)
-          .join('; '),
+          .join('. '),
       );
     }
   });
 
   it.each([
-    ['for an adapter', { requestAdapter: forever }, 'does not answer'],
+    ['for an adapter', { requestAdapter: forever }, 'gave no answer'],
     [
       'an adapter for a device',
       {
@@ -102,7 +102,7 @@ describe('chooseDevice', () => {
     pretend({ adapter: null });
     await expect(chooseDevice('webgpu')).rejects.toThrow('?backend=wasm');
     const { fallbackReason } = await chooseDevice('auto');
-    expect(fallbackReason).toBe('WebGPU is not available (the browser found no GPU adapter)');
+    expect(fallbackReason).toBe("WebGPU isn't available: the browser found no GPU adapter");
   });
 
   it('asks for no feature that its rung does not use', async () => {
@@ -130,7 +130,9 @@ describe('chooseDevice', () => {
   it('does not pass over a rung that the worker before was on: its adapter may come back', async () => {
     pretend({ adapter: null });
     const recovery = { kind: 'device-lost', message: '', rung: 'webgpu-fp32', attempt: 1 } as const;
-    await expect(chooseDevice('auto', { ...NO_PAST, recovery })).rejects.toThrow('The GPU adapter is gone');
+    await expect(chooseDevice('auto', { ...NO_PAST, recovery })).rejects.toThrow(
+      'The GPU adapter disappeared',
+    );
     const left = leaving('webgpu-fp16', 'webgpu-fp32');
     expect((await chooseDevice('auto', { ...left, recovery })).rung).toBe('wasm-threads');
   });

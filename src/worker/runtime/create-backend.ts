@@ -31,7 +31,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
     try {
       if (left) throw new RungUnavailableError(left.reason);
       const device = await open(rung);
-      if (device) return { ...device, rung, fallbackReason: [...reasons].join('; ') };
+      if (device) return { ...device, rung, fallbackReason: [...reasons].join('. ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       // The adapter may come back, with its driver or its cable, so another worker tries before the rung is left.
@@ -40,7 +40,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
       refusal = error;
     }
   }
-  throw refusal ?? new RungUnavailableError('There is nothing to run on.');
+  throw refusal ?? new RungUnavailableError('No backend is available');
 }
 
 /** @returns `undefined` where the rung would be the same as the next one. */
@@ -57,7 +57,7 @@ const MAX_WASM_THREADS = 4;
 /** As many as onnxruntime-web takes by default: half of the cores. @throws RungUnavailableError where threads are not allowed. */
 function numWasmThreads(): number {
   if (!globalThis.crossOriginIsolated)
-    throw new RungUnavailableError('this page is not cross-origin isolated, so WASM has one thread');
+    throw new RungUnavailableError("WASM has one thread: this page isn't cross-origin isolated");
   return Math.min(MAX_WASM_THREADS, Math.ceil((navigator.hardwareConcurrency || 1) / 2));
 }
 

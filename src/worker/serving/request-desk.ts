@@ -43,8 +43,12 @@ export class RequestDesk {
     const fresh = requests.filter(({ requestId }) => this.#parts.book.add(requestId, clientId));
     if (fresh.length === 0) return;
     if (wasIdle) this.#parts.host.tell({ type: 'busy' });
-    for (const request of fresh)
-      this.#parts.activity.recordSubmitted({ ...request, clientId, deployment }, numResumedTokensOf(request));
+    // Tabs name no caller; the bridge names one for each of its requests.
+    const sender = { clientId, deployment, ...(signs.caller && { isHttp: true as const }) };
+    for (const request of fresh) {
+      const { requestId, input } = request;
+      this.#parts.activity.recordSubmitted({ requestId, input, ...sender }, numResumedTokensOf(request));
+    }
     const isCondemned = ({ requestId }: SubmittedRequest): boolean =>
       this.#parts.host.past.condemned.includes(requestId);
     this.#fail(fresh.filter(isCondemned), this.#condemnation(deployment));

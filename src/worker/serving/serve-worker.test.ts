@@ -512,4 +512,22 @@ describe('what goes on in other tabs', () => {
     await vi.advanceTimersByTimeAsync(1000);
     expect(activityOf().slice(1)).toEqual([['prompt cancelled']]);
   });
+
+  it('says which requests an HTTP client sent', async () => {
+    const { tab, last } = createWorker();
+    const bridge = tab('bridge');
+    const request = { requestId: requestId('http'), input: 'Once', options: {}, elapsedMs: 0 };
+    bridge.send({
+      type: 'submit',
+      deployment: 'text-generator',
+      caller: ['127.0.0.1', '', ''],
+      ...request,
+    });
+    tab('a').submit('text-generator', 'Once', { id: 'own' });
+    await vi.advanceTimersByTimeAsync(100);
+    expect(last('activity')?.activity.map(({ requestId: id, isHttp }) => [id, isHttp])).toEqual([
+      ['http', true],
+      ['own', undefined],
+    ]);
+  });
 });

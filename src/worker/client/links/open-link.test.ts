@@ -42,7 +42,7 @@ describe('openLink', () => {
     vi.stubGlobal('navigator', has.hasLocks ? { locks: new FakeLocks() } : {});
     if (!has.hasChannels) Reflect.deleteProperty(globalThis, 'BroadcastChannel');
     expect(await openTab()).toMatchObject({
-      reason: `This browser has no ${what} here: this tab runs a worker of its own.`,
+      reason: `This tab runs its own worker: the browser offers no ${what} on this page.`,
       init: { isShared: false },
     });
   });

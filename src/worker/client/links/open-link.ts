@@ -8,7 +8,7 @@ export function openLink(options: Omit<SoloLinkOptions, 'reason'>, listener: Lin
   if (missing.length === 0) {
     return openSharedLink({ ...options, locks: navigator.locks, page: globalThis }, listener);
   }
-  const reason = `This browser has no ${missing.join(' and no ')} here: this tab runs a worker of its own.`;
+  const reason = `This tab runs its own worker: the browser offers no ${missing.join(' and no ')} on this page.`;
   return openSoloLink({ ...options, reason }, listener);
 }
 

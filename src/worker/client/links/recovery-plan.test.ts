@@ -56,7 +56,7 @@ describe('RecoveryPlan', () => {
     live();
     expect(nextRung()).toBe('webgpu-fp32');
     expect(plan.past.leftRungs).toEqual([
-      { rung: 'webgpu-fp16', reason: 'WebGPU in fp16 was left after 2 failures in a row (gone)' },
+      { rung: 'webgpu-fp16', reason: 'Gave up on WebGPU in fp16 after 2 failures in a row (gone)' },
     ]);
     for (let failure = 0; failure < 4; failure++) live();
     expect(nextRung()).toBe('wasm');

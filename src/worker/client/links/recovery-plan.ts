@@ -156,7 +156,7 @@ export class RecoveryPlan {
 
   #leave(rung: Rung, { message }: Fault): void {
     const numFailures = Math.max(this.#numFailures, this.#numLoneMemoryFaults);
-    const reason = `${RUNG_NAMES[rung]} was left after ${numFailures} failures in a row (${message})`;
+    const reason = `Gave up on ${RUNG_NAMES[rung]} after ${numFailures} failures in a row (${message})`;
     this.#numFailures = 0;
     this.#numLoneMemoryFaults = 0;
     this.#past = { ...this.#past, isProven: false, leftRungs: [...this.#past.leftRungs, { rung, reason }] };

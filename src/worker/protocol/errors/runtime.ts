@@ -11,9 +11,9 @@ export class NoWebGpuAdapterError extends codedError('NoWebGpuAdapterError', 'NO
   }
 
   static because(detail: string): NoWebGpuAdapterError {
-    const reason = `WebGPU is not available (${detail})`;
+    const reason = `WebGPU isn't available: ${detail}`;
     return new NoWebGpuAdapterError(
-      `${reason}: use a browser with WebGPU switched on, or open the page with ?backend=wasm.`,
+      `${reason}. Use a browser with WebGPU turned on, or open the page with ?backend=wasm.`,
       reason,
     );
   }
@@ -36,7 +36,7 @@ export class AdapterGoneError extends Error {
   override readonly name = 'AdapterGoneError';
 
   static because(cause: Error): AdapterGoneError {
-    return new AdapterGoneError(`The GPU adapter is gone: ${cause.message}`, { cause });
+    return new AdapterGoneError(`The GPU adapter disappeared: ${cause.message}`, { cause });
   }
 }
 

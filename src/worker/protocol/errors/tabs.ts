@@ -58,7 +58,7 @@ export class LoadAbandonedError extends codedError('LoadAbandonedError', 'LOAD_A
 export class PageOutdatedError extends codedError('PageOutdatedError', 'PAGE_OUTDATED') {
   static because(cause: unknown): PageOutdatedError {
     return new PageOutdatedError(
-      'A part of this page could not be loaded: this device is offline, or the page has a new version. Reload the page.',
+      'Couldn’t load a part of this page. The device is offline, or the page has a new version. Reload the page.',
       { cause },
     );
   }

@@ -34,11 +34,11 @@ const RAISED_LIMITS = [
 export async function requestGpuDevice(precision: 'fp16' | 'fp32'): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
-  if (!gpu) throw NoWebGpuAdapterError.because('this browser does not offer navigator.gpu');
+  if (!gpu) throw NoWebGpuAdapterError.because('this browser has no navigator.gpu');
   const adapter = await requestAdapter(gpu);
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
-    throw new RungUnavailableError('This GPU adapter does not offer shader-f16');
+    throw new RungUnavailableError("fp16 isn't available: the GPU adapter has no shader-f16");
   const device = await requestFrom(adapter, precision === 'fp16' ? ['shader-f16'] : []);
   return {
     device,
@@ -53,7 +53,7 @@ async function requestAdapter(gpu: GPU): Promise<GPUAdapter | null> {
     return await orHang(gpu.requestAdapter({ powerPreference: 'high-performance' }), PATIENCE_MS);
   } catch (cause) {
     if (!(cause instanceof StepHangError)) throw cause;
-    throw NoWebGpuAdapterError.because('the browser does not answer when it is asked for a GPU adapter');
+    throw NoWebGpuAdapterError.because('the browser gave no answer about a GPU adapter');
   }
 }
 
@@ -67,7 +67,7 @@ async function requestFrom(adapter: GPUAdapter, requiredFeatures: GPUFeatureName
   try {
     return await orHang(adapter.requestDevice({ requiredFeatures, requiredLimits }), PATIENCE_MS);
   } catch (cause) {
-    throw new RungUnavailableError(`This GPU adapter gave no device (${String(cause)})`, { cause });
+    throw new RungUnavailableError(`The GPU adapter gave no device (${String(cause)})`, { cause });
   }
 }
 
