@@ -16,8 +16,9 @@ test('nine sample prompts sent by the button reach batch size 8, and every text 
   tab,
 }) => {
   const { page } = tab;
+  await tab.openAdvanced();
   await page.getByRole('textbox', { name: 'Max new tokens' }).fill('8');
-  await page.getByRole('button', { name: 'Send 9 sample prompts' }).click();
+  await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
   const rows = page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
   await expect(rows).toHaveCount(9);
   await expect(rows.and(page.locator('[data-status=finished]'))).toHaveCount(9);

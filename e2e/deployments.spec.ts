@@ -61,7 +61,12 @@ test.describe("the tutorial's adder", { tag: ANY_BACKEND }, () => {
       0,
     );
     await expect(page.getByTestId('batch-timeline')).toBeVisible();
-    await page.getByRole('tab', { name: 'Text generator' }).click();
+    const line = page.locator('.deployment-view:visible').getByTestId('answer-line');
+    await expect(line).toHaveText(/^9 answers in \d+ ms, [2-5] batches$/);
+    await page.getByRole('textbox', { name: 'Number' }).fill('41');
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await expect(line).toHaveText(/^41 → 42 in \d+ ms$/);
+    await page.getByRole('tab', { name: 'Text' }).click();
   });
 });
 

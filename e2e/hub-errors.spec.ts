@@ -133,11 +133,10 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     hub,
     backend,
   }) => {
-    const { page } = ownTab;
     await ownTab.open(`?backend=${backend}&hub=${hub.url}`);
     await ownTab.ready();
-    const panel = page.locator('.models');
-    await panel.getByLabel('Id on the hub').fill('tests/nobody');
+    const panel = (await ownTab.openStatus()).locator('.models');
+    await panel.getByLabel('Hugging Face model ID').fill('tests/nobody');
     await panel.getByRole('button', { name: 'Load', exact: true }).click();
     const alert = panel.getByRole('alert');
     await expect(alert).toContainText('Couldn’t load tests/nobody. Still using storyteller.');

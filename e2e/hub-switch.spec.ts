@@ -59,17 +59,16 @@ test(
     tag: ANY_BACKEND,
   },
   async ({ ownTab, hub, backend }) => {
-    const { page } = ownTab;
     const address = `?backend=${backend}&hub=${encodeURIComponent(hub.url)}`;
     await ownTab.open(address);
     await ownTab.ready();
-    const panel = page.getByRole('region', { name: 'Model', exact: true });
+    const panel = (await ownTab.openStatus()).getByRole('region', { name: 'Load another model' });
     const size = twinFiles().get(WEIGHTS)?.length ?? 0;
     const sent = (): number =>
       hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
     hub.fault = ({ kind }) =>
       kind === 'content' ? { gate: () => sent() < size / 2 || new Promise<boolean>(() => {}) } : undefined;
-    await panel.getByLabel('Id on the hub').fill(TWIN);
+    await panel.getByLabel('Hugging Face model ID').fill(TWIN);
     await panel.getByRole('button', { name: 'Load', exact: true }).click();
     await expect(panel.getByTestId('model-load')).toContainText('downloading');
     await expect.poll(() => sent()).toBeGreaterThanOrEqual(size / 2);
@@ -78,6 +77,7 @@ test(
     hub.fault = () => undefined;
     await ownTab.open(address);
     await ownTab.ready();
+    await ownTab.openStatus();
     await panel.getByRole('button', { name: 'Resume' }).click();
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
     await expectReferenceTokens(ownTab);
@@ -95,6 +95,7 @@ test(
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('No tabs');
     await loadModel(first, TWIN, { hub: hub.url });
+    for (const tab of [first, second]) await tab.openStatus();
     await expect(deleteIn(second)).toBeVisible();
     await deleteIn(first).click();
     await expect(deleteIn(first)).toHaveCount(0);
@@ -112,7 +113,8 @@ test(
     for (const [name, content] of twinFiles()) await writeFile(join(folder, name), content);
     await ownTab.open(`?backend=${backend}`);
     await ownTab.ready();
-    await ownTab.page.getByLabel('or a folder').setInputFiles(folder);
+    const box = await ownTab.openStatus();
+    await box.getByLabel('or a folder').setInputFiles(folder);
     const name = folder.split('/').at(-1);
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(name);
     await expectReferenceTokens(ownTab);

@@ -24,9 +24,10 @@ test.describe('in a browser without a WebGPU adapter', () => {
     const { page } = ownTab;
     await ownTab.open('?backend=webgpu');
     await expect(page.getByTestId('serve-state')).toHaveText('Failed');
-    await expect(page.locator('.facts')).toContainText('no model runs');
-    await expect(page.locator('.facts')).not.toContainText('runs the model');
-    for (const name of ['Send', 'Regenerate', /^Send \d+ sample prompts$/])
+    const facts = await ownTab.openStatus();
+    await expect(facts).toContainText('No model is running');
+    await expect(facts).not.toContainText('runs the model');
+    for (const name of ['Send', 'Regenerate', /^Run \d+ prompts at once$/])
       await expect(page.getByRole('button', { name, exact: true })).toBeDisabled();
     await expect(page.locator('.compose')).toContainText('No model is running, so nothing can be sent.');
     await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
@@ -35,7 +36,7 @@ test.describe('in a browser without a WebGPU adapter', () => {
     await page.getByRole('link', { name: 'Open the page with ?backend=wasm' }).click();
     await expect(page.getByTestId('serve-state')).toHaveText('Ready');
     await expect(page.getByRole('button', { name: 'Send', exact: true })).toBeEnabled();
-    await expect(page.locator('.facts')).toContainText('this one runs the model');
+    await expect(await ownTab.openStatus()).toContainText('This tab runs the model');
   });
 
   test('the page falls back to WASM by itself and says why', async ({ ownTab }) => {
@@ -43,7 +44,7 @@ test.describe('in a browser without a WebGPU adapter', () => {
     const { backend } = await ownTab.ready();
     expect(backend?.name).toBe('wasm');
     expect(backend?.fallbackReason).toContain('adapter');
-    await expect(ownTab.page.getByText(backend?.fallbackReason ?? '').first()).toBeVisible();
+    await expect(await ownTab.openStatus()).toContainText(backend?.fallbackReason ?? '?');
     await expect(ownTab.page.locator('body'), 'no remedy for what works').not.toContainText('?backend=wasm');
     const { text } = await ownTab.generate('Once upon a time,', { maxNewTokens: 4 });
     expect(text.startsWith('Once upon a time,')).toBe(true);

@@ -13,20 +13,20 @@ test.describe(
       context,
     }) => {
       const { page } = ownTab;
-      await context.route('**/assets/load-panel-*.js', (route) => route.fulfill({ status: 404 }));
+      await context.route('**/assets/load-lab-*.js', (route) => route.fulfill({ status: 404 }));
       await ownTab.open(`?backend=${backend}`);
       await ownTab.ready();
-      await page.getByRole('tab', { name: 'Load test' }).click();
-      const failure = page.getByRole('alert').filter({ hasText: 'Load test cannot be shown' });
+      await page.getByRole('button', { name: 'Load lab' }).click();
+      const failure = page.getByRole('alert').filter({ hasText: 'Couldn’t show Load lab' });
       await expect(failure).toContainText('PAGE_OUTDATED');
       await expectReferenceTokens(ownTab);
-      await context.unroute('**/assets/load-panel-*.js');
+      await context.unroute('**/assets/load-lab-*.js');
       await Promise.all([
         page.waitForEvent('load'),
         failure.getByRole('button', { name: 'Reload the page' }).click(),
       ]);
-      await page.getByRole('tab', { name: 'Load test' }).click();
-      await expect(page.locator('.load')).toBeVisible();
+      await page.getByRole('button', { name: 'Load lab' }).click();
+      await expect(page.locator('.lab')).toBeVisible();
     });
 
     test('a part of the worker that is gone says so, and what waits for it is told', async ({

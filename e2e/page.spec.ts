@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright/test';
 
 import { blur, tabTo } from './support/keyboard.ts';
 import { reference } from './support/reference.ts';
+import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 const PROMPT = 'In a galaxy far far away';
@@ -19,17 +20,19 @@ function requestRows(page: Page): Locator {
   return page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
 }
 
-/** The row of the request that was sent last: the newest comes first. */
+/** The cell of the request that was sent last: those of a run are in the order of submission. */
 function newestRow(page: Page): Locator {
-  return requestRows(page).first();
+  return requestRows(page).last();
 }
+
+test.beforeEach(({ tab }) => openAdvanced(tab.page));
 
 test.afterEach(async ({ tab }) => {
   await tab.page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
 });
 
 test(
-  'Enter sends the prompt, and its row streams from waiting over running to finished',
+  'Enter sends the prompt, and its cell streams from waiting over running to finished',
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const { page } = tab;
@@ -50,7 +53,8 @@ test(
       await expect(row).toHaveAttribute('data-status', 'finished');
       await expect(row.getByTestId('request-text')).toContainText(PROMPT);
       await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
-      await expect(row).toContainText(/Tokens\/s\s*[\d.,]+/);
+      await expect(row).toContainText(/[\d.,]+ tok\/s/);
+      await expect(row).toContainText('48 tokens');
     }
     expect(await page.evaluate(() => window.statuses)).toEqual([
       'running',
@@ -61,7 +65,7 @@ test(
   },
 );
 
-test('a request of the console has its row too', { tag: ANY_BACKEND }, async ({ tab }) => {
+test('a request of the console has its cell too', { tag: ANY_BACKEND }, async ({ tab }) => {
   const prompt = 'Today I accidentally';
   const { text } = await tab.generate(prompt, { maxNewTokens: 4 });
   await expect(newestRow(tab.page).getByTestId('request-text')).toHaveText(text, { useInnerText: false });
@@ -76,14 +80,13 @@ test(
     // So many that the page is sure to draw the row while it runs.
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill(backend === 'wasm' ? '400' : '48');
     const prompt = page.getByRole('textbox', { name: 'Prompt' });
-    const send = page.getByRole('button', { name: 'Send', exact: true });
     await prompt.fill(PROMPT);
-    await send.click();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(requestRows(page)).toHaveCount(1);
     await page.evaluate(cancelOnceRunning);
     // It fills the batch, which starts then.
-    await send.click();
-    const [second, first] = [requestRows(page).nth(0), requestRows(page).nth(1)];
+    await prompt.press('Enter');
+    const [first, second] = [requestRows(page).nth(0), requestRows(page).nth(1)];
     await expect(first).toHaveAttribute('data-status', 'cancelled');
     await expect(first.getByRole('button', { name: /^Cancel/ })).toHaveCount(0);
     await expect(second).toHaveAttribute('data-status', 'finished');
@@ -139,10 +142,11 @@ test('model, backend and adapter are named, a software adapter as such', async (
   const { page } = tab;
   const { model, backend } = await tab.status();
   await expect(page.getByTestId('serve-state')).toHaveText('Ready');
-  await expect(page.getByText(model?.id ?? '?', { exact: true })).toBeVisible();
-  await expect(page.getByText(backend?.name === 'webgpu' ? 'WebGPU ·' : 'WASM ·')).toBeVisible();
-  await expect(page.getByText(backend?.adapter ?? '?', { exact: true })).toBeVisible();
-  if (backend?.isSoftwareAdapter) await expect(page.getByText('software adapter')).toBeVisible();
+  const box = await tab.openStatus();
+  await expect(box.getByText(model?.id ?? '?', { exact: true })).toBeVisible();
+  await expect(box.getByText(backend?.name === 'webgpu' ? 'WebGPU ·' : 'WASM ·')).toBeVisible();
+  await expect(box.getByText(backend?.adapter ?? '?', { exact: true })).toBeVisible();
+  if (backend?.isSoftwareAdapter) await expect(box.getByText('Software adapter')).toBeVisible();
 });
 
 test('the charts draw what the engine did', { tag: ANY_BACKEND }, async ({ tab }) => {
@@ -150,7 +154,7 @@ test('the charts draw what the engine did', { tag: ANY_BACKEND }, async ({ tab }
   await tab.generateAll(
     reference.prompts.slice(0, 3).map(({ prompt }) => ({ prompt, options: { maxNewTokens: 6 } })),
   );
-  for (const chart of ['batch-size-chart', 'ttft-chart']) {
+  for (const chart of ['batch-size-chart', 'latency-chart']) {
     await expect(page.getByTestId(chart).locator('canvas')).toBeVisible();
     await expect.poll(() => numInkedPixels(page.getByTestId(chart).locator('canvas'))).toBeGreaterThan(100);
   }

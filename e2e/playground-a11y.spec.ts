@@ -31,6 +31,11 @@ async function chooseFile(page: Page, input: Locator, path: string): Promise<voi
   await (await choosing).setFiles(path);
 }
 
+/** Does nothing where it is open. */
+async function openByKey(page: Page, details: Locator): Promise<void> {
+  if ((await details.getAttribute('open')) === null) await pressOn(page, details.locator('summary'));
+}
+
 /** Every view, by what brings it up on the page and what takes it away. */
 const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown>>>> = {
   'the playground with requests in every state': async (tab) => {
@@ -38,46 +43,77 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
     await tab.outcomesOf([{ prompt: 'x', options: { maxNewTokens: -1 } }]);
     return () => Promise.resolve();
   },
-  'the load test with its results': async ({ page }) => {
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.getByRole('radio', { name: 'Sweep' }).check();
-    await page.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
-    await page.locator('.load [name=rate]').fill('4');
-    await page.locator('.load [name=durationSeconds]').fill('0.5');
-    const start = page.getByRole('button', { name: 'Start' });
-    await start.click();
-    await expect(start).toBeEnabled();
-    return () => page.getByRole('tab', { name: 'Watch' }).click();
+  'a comparison of the last run': async ({ page }) => {
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
+    await page.getByRole('button', { name: 'Compare' }).click();
+    await expect(page.getByText(/the same under each policy/)).toBeVisible();
+    return () => page.locator('.compare').getByRole('button', { name: 'Close' }).click();
+  },
+  'a replay': async (tab) => {
+    await tab.generate('Once upon a time,', { maxNewTokens: 40 });
+    await tab.whenIdle();
+    await tab.page.getByRole('button', { name: 'Replay' }).click();
+    await expect(tab.page.getByRole('slider', { name: 'Replay position' })).toBeVisible();
+    return () => tab.page.locator('.slots').getByRole('button', { name: 'Close' }).click();
+  },
+  'all charts, all options and earlier requests': async (tab) => {
+    await tab.generate('Once upon a time,', { maxNewTokens: 4 });
+    await tab.openAdvanced();
+    await tab.openMoreCharts();
+    const earlier = tab.page.locator('summary').filter({ hasText: 'Earlier requests' });
+    await earlier.click();
+    return () => earlier.click();
+  },
+  'what serves, and the choice of a model': async (tab) => {
+    await tab.openStatus();
+    return () => tab.page.keyboard.press('Escape');
+  },
+  'the load lab with its results': async (tab) => {
+    await tab.openLab();
+    const lab = tab.page.locator('.lab');
+    await lab.getByRole('radio', { name: 'Sweep' }).check();
+    await lab.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
+    await lab.locator('[name=rate]').fill('4');
+    await lab.locator('[name=durationSeconds]').fill('0.5');
+    await lab.getByRole('button', { name: 'Start' }).click();
+    await expect(lab.locator('.load-progress output')).toHaveText(/is over/);
+    return () => lab.getByRole('button', { name: 'Close' }).click();
   },
   'the trace of a request': async (tab) => {
     await tab.generate('Once upon a time,', { maxNewTokens: 40 });
-    await tab.page.getByRole('button', { name: 'Trace newest' }).click();
+    await tab.page
+      .getByRole('button', { name: /^Trace request/ })
+      .first()
+      .click();
     await expect(tab.page.getByRole('dialog').locator('tbody tr').first()).toBeVisible();
     return () => tab.page.keyboard.press('Escape');
   },
   'the history': async ({ page }) => {
     await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
     await expect(page.locator('[data-status=finished]').first()).toBeVisible();
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('button', { name: 'History' }).click();
     await expect(page.getByRole('dialog').getByRole('listitem').first()).toBeVisible();
     return () => page.keyboard.press('Escape');
   },
-  'a refused option': async ({ page }) => {
+  'a refused option': async (tab) => {
+    const { page } = tab;
+    await tab.openAdvanced();
     const field = page.getByRole('textbox', { name: 'Temperature' });
     await field.fill('hot');
     await page.getByRole('button', { name: 'Send', exact: true }).click();
-    return () => page.getByRole('button', { name: 'All at their defaults' }).click();
+    return () => page.getByRole('button', { name: 'Reset all' }).click();
   },
   'the adder': async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
     await page.evaluate(() =>
       Promise.all([1, 2, 3].map((n) => window.tabserve.getHandle('adder').remote(n))),
     );
-    return () => page.getByRole('tab', { name: 'Text generator' }).click();
+    return () => page.getByRole('tab', { name: 'Text' }).click();
   },
   'house prices': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
-    return () => page.getByRole('tab', { name: 'Text generator' }).click();
+    return () => page.getByRole('tab', { name: 'Text' }).click();
   },
 };
 
@@ -110,23 +146,17 @@ test(
   { tag: ANY_BACKEND },
   async ({ tab }) => {
     const { page } = tab;
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.getByRole('radio', { name: 'Run', exact: true }).check();
-    await page.locator('.load [name=durationSeconds]').fill('60');
-    const start = page.getByRole('button', { name: 'Start' });
-    await start.click();
-    await expect(start).toBeDisabled();
+    await tab.generate('Once upon a time,', { maxNewTokens: 4 });
+    await tab.openStatus();
+    await tab.openAdvanced();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       const buttons = await page.evaluate(drawnDisabledButtons);
-      expect(buttons.map(({ name }) => name)).toContain('Start');
+      expect(buttons.map(({ name }) => name)).toContain('Reset all');
       for (const button of buttons)
         expect(contrastOf(button), `${button.name}, ${colorScheme}`).toBeGreaterThanOrEqual(4.5);
     }
     await page.emulateMedia({ colorScheme: null });
-    await page.getByRole('button', { name: 'Stop' }).click();
-    await expect(start).toBeEnabled();
-    await page.getByRole('tab', { name: 'Watch' }).click();
   },
 );
 
@@ -144,12 +174,13 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await expect(prompt).toBeEditable();
     await tabTo(page, page.getByRole('button', { name: 'Regenerate' }));
     await page.keyboard.press('Enter');
-    await expect(page.locator('[data-status=finished]')).toHaveCount(2);
+    await expect(page.locator('summary').filter({ hasText: 'Earlier requests' })).toContainText('1');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
     await tabTo(page, page.getByRole('button', { name: 'Undo' }));
     await page.keyboard.press('Space');
     await expect(mark).toHaveCount(0);
-    await tabTo(page, page.getByRole('button', { name: 'History' }));
-    await page.keyboard.press('Enter');
+    await pressOn(page, buttonOf(page, 'More'));
+    await pressOn(page, page.getByRole('button', { name: 'History' }));
     const use = page.getByRole('dialog').getByRole('button', { name: 'Use prompt and options' }).first();
     await expect(use).toBeVisible();
     await tabTo(page, use);
@@ -162,10 +193,9 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     const { page } = tab;
     await tab.generate('Once upon a time,', { maxNewTokens: 4 });
     await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Watch' }));
-    await tabTo(page, page.getByRole('button', { name: 'Pause' }));
+    await tabTo(page, buttonOf(page, 'Pause'));
     await page.keyboard.press('Space');
-    await expect(page.getByRole('button', { name: 'Pause' })).toHaveAttribute('aria-pressed', 'true');
+    await expect(buttonOf(page, 'Pause')).toHaveAttribute('aria-pressed', 'true');
     await page.keyboard.press('Space');
     await tabTo(page, page.getByRole('button', { name: /^Trace request/ }));
     await page.keyboard.press('Enter');
@@ -174,30 +204,29 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await expect(page.getByRole('button', { name: /^Trace request/ }), 'the focus comes back').toBeFocused();
 
     await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Watch' }));
-    await page.keyboard.press('ArrowRight');
-    await expect(page.getByRole('tab', { name: 'Load test' })).toHaveAttribute('aria-selected', 'true');
-    await tabTo(page, page.locator('.load input[name=mode]:checked'));
-    await page.keyboard.press('Home');
-    const duration = page.locator('.load [name=durationSeconds]');
+    await pressOn(page, buttonOf(page, 'Load lab'));
+    const lab = page.getByRole('complementary', { name: 'Load lab' });
+    await expect(lab).toBeVisible();
+    await checkWithArrows(page, lab.locator('[name=mode]:checked'), lab.getByRole('radio', { name: 'Run' }));
+    const duration = lab.locator('[name=durationSeconds]');
     await tabTo(page, duration);
     await page.keyboard.press('ControlOrMeta+A');
     await page.keyboard.type('0.5');
     await page.keyboard.press('Enter');
-    await expect(page.getByTestId('load-results').locator('tbody tr').first()).toBeVisible();
-    await expect(page.getByRole('button', { name: 'Start' })).toBeEnabled();
-    await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Load test' }));
-    await page.keyboard.press('ArrowLeft');
-    await expect(page.getByRole('tab', { name: 'Watch' })).toHaveAttribute('aria-selected', 'true');
+    await expect(lab.locator('.load-progress output')).toHaveText(/is over: 1 run/);
+    await page.keyboard.press('Escape');
+    await expect(lab).toBeHidden();
+    await expect(buttonOf(page, 'Load lab'), 'the focus comes back').toBeFocused();
   });
 
   test('options are typed, a continuation is chosen, and the text is taken away', async ({ tab }) => {
     const { page } = tab;
     const prompt = page.getByRole('textbox', { name: 'Prompt' });
     await blur(page);
+    await pressOn(page, buttonOf(page, 'Examples'));
     await pressOn(page, page.getByRole('button', { name: 'Today I accidentally' }), 'Space');
     await expect(prompt).toHaveValue('Today I accidentally');
+    await openByKey(page, page.locator('details').filter({ hasText: 'Advanced' }));
     await typeInto(page, page.getByRole('textbox', { name: 'Max new tokens' }), '6');
     await typeInto(page, page.getByRole('textbox', { name: 'Continuations' }), '2');
     await pressOn(page, page.getByRole('checkbox', { name: 'Echo' }), 'Space');
@@ -207,48 +236,61 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     const second = buttonOf(page, '2');
     await pressOn(page, second);
     await expect(second).toHaveAttribute('aria-pressed', 'true');
-    expect(
-      (
-        await savedBy(page, page.locator('.compose').getByRole('button', { name: 'Export JSON' }))
-      ).suggestedFilename(),
-    ).toBe('tabserve-text.json');
+    await pressOn(page, buttonOf(page, 'More'));
+    const exported = await savedBy(
+      page,
+      page.locator('.compose').getByRole('button', { name: 'Export JSON' }),
+    );
+    expect(exported.suggestedFilename()).toBe('tabserve-text.json');
     await pressOn(page, buttonOf(page, 'Copy link'));
     await expect.poll(() => page.url()).toContain('n=2');
     expect(page.url()).toContain('echo=true');
     await pressOn(page, buttonOf(page, 'Copy text'));
     await expect(page.locator('.document-actions output')).not.toBeEmpty();
 
-    await pressOn(page, buttonOf(page, 'All at their defaults'));
+    await pressOn(page, buttonOf(page, 'Reset all'));
     await expect(page.getByRole('textbox', { name: 'Continuations' })).toHaveValue('');
     await typeInto(page, page.getByRole('textbox', { name: 'Temperature' }), 'hot');
     await page.keyboard.press('Tab');
     await expect(page.getByRole('textbox', { name: 'Temperature' })).toHaveAttribute('aria-invalid', 'true');
     await typeInto(page, page.getByRole('textbox', { name: 'Temperature' }), '');
     await typeInto(page, page.getByRole('textbox', { name: 'Max new tokens' }), '2');
-    await pressOn(page, buttonOf(page, 'Send 9 sample prompts'));
-    await expect(page.locator('[data-status=finished]')).toHaveCount(10);
+    await pressOn(page, page.getByRole('button', { name: 'Run 9 prompts at once' }));
+    await expect(page.locator('[data-status=finished]')).toHaveCount(9);
     await pressOn(page, buttonOf(page, 'Clear finished'));
     await expect(page.locator('[data-request-id]')).toHaveCount(0);
-    await pressOn(page, buttonOf(page, 'All at their defaults'));
+    await pressOn(page, buttonOf(page, 'Reset all'));
 
     await tab.configure({ batchWaitTimeoutMs: HELD_MS });
     await pressOn(page, buttonOf(page, 'Send'));
     await expect(page.locator('[data-status=waiting]')).toHaveCount(1);
-    await pressOn(page, page.locator('.compose').getByRole('button', { name: 'Cancel' }));
+    await pressOn(page, page.locator('.compose').getByRole('button', { name: 'Stop' }));
     await expect(page.locator('[data-status=cancelled]')).toHaveCount(1);
   });
 
   test('theme, policy and every knob are set', async ({ tab }) => {
     const { page } = tab;
     await blur(page);
-    await chooseWithArrows(page, page.getByRole('combobox', { name: 'Theme' }), 'dark');
+    await pressOn(page, page.getByRole('button', { name: 'Menu' }));
+    const themes = page.getByRole('group', { name: 'Theme' });
+    await checkWithArrows(
+      page,
+      themes.getByRole('radio', { name: 'System' }),
+      themes.getByRole('radio', { name: 'Dark' }),
+    );
     await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark');
-    await chooseWithArrows(page, page.getByRole('combobox', { name: 'Theme' }), 'system');
+    await checkWithArrows(
+      page,
+      themes.getByRole('radio', { name: 'Dark' }),
+      themes.getByRole('radio', { name: 'System' }),
+    );
+    await page.keyboard.press('Escape');
     await checkWithArrows(
       page,
       page.locator('[name=policy]:checked'),
       page.getByRole('radio', { name: 'off' }),
     );
+    await openByKey(page, page.locator('details').filter({ hasText: 'Advanced' }));
     const knobs = {
       'Max batch size': '3',
       'Batch wait timeout': '7',
@@ -287,7 +329,9 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await tab.generateAll(['Once upon a time,', 'My best talent is'].map((prompt) => ({ prompt, options })));
     await tab.whenIdle();
     await blur(page);
-    await chooseWithArrows(page, page.locator('.slots').getByRole('combobox', { name: 'Window' }), '2000');
+    const slots = page.locator('.slots');
+    await chooseWithArrows(page, slots.getByRole('combobox', { name: 'Window' }), '60');
+    await pressOn(page, buttonOf(page, 'More slot controls'));
     await pressOn(page, buttonOf(page, 'Trace newest'));
     const dialog = page.getByRole('dialog');
     const title = await dialog.getByRole('heading').textContent();
@@ -300,38 +344,39 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, dialog.getByRole('button', { name: 'Close' }));
     await expect(dialog).toHaveCount(0);
 
-    const charts = page.locator('.charts-panel');
-    await chooseWithArrows(page, charts.getByRole('combobox', { name: 'Window' }), '15');
-    await tabTo(page, charts.getByRole('slider', { name: 'Moment' }));
-    const cursor = page.getByTestId('itl-chart').locator('.u-cursor-x');
+    // The dialog has taken the focus out of the box, which closed it.
+    await pressOn(page, buttonOf(page, 'More slot controls'));
+    await tabTo(page, slots.getByRole('slider', { name: 'Moment' }));
+    const cursor = page.getByTestId('latency-chart').locator('.u-cursor-x');
     await page.keyboard.press('ArrowLeft');
     await expect(cursor).not.toHaveClass(/u-off/);
     await page.keyboard.press('End');
-    await expect(charts.getByRole('slider')).toHaveAttribute('aria-valuetext', 'the newest values');
-    const csv = await savedBy(page, buttonOf(page, 'Batch size per step as CSV'));
+    await expect(slots.getByRole('slider')).toHaveAttribute('aria-valuetext', 'the newest values');
+    await pressOn(page, buttonOf(page, 'Export Batch size'));
+    const csv = await savedBy(page, buttonOf(page, 'Batch size as CSV'));
     expect(csv.suggestedFilename()).toBe('batch-size-chart.csv');
+    await openByKey(page, page.locator('details').filter({ hasText: 'More charts' }));
+    await pressOn(page, buttonOf(page, 'Export Time to first token'));
     const png = await savedBy(page, buttonOf(page, 'Time to first token as PNG'));
     expect(png.suggestedFilename()).toBe('ttft-chart.png');
-    await chooseWithArrows(page, page.locator('.slots').getByRole('combobox', { name: 'Window' }), '10000');
-    await chooseWithArrows(page, charts.getByRole('combobox', { name: 'Window' }), '60');
+    await chooseWithArrows(page, slots.getByRole('combobox', { name: 'Window' }), '10');
   });
 
   test('load tests of each kind are set up, run, stopped, exported, replayed and applied', async ({
     tab,
   }) => {
     const { page } = tab;
-    const panel = page.locator('.load');
+    const panel = page.locator('.lab');
     const start = panel.getByRole('button', { name: 'Start' });
     const mode = (name: string): Promise<void> =>
       checkWithArrows(page, panel.locator('[name=mode]:checked'), page.getByRole('radio', { name }));
     const run = async (): Promise<void> => {
       await pressOn(page, start);
-      await expect(start).toBeDisabled();
-      await expect(start).toBeEnabled({ timeout: 150_000 });
+      await expect(panel.getByRole('button', { name: 'Stop' })).toBeVisible();
+      await expect(start).toBeVisible({ timeout: 150_000 });
     };
     await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Watch' }));
-    await page.keyboard.press('ArrowRight');
+    await pressOn(page, buttonOf(page, 'Load lab'));
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'closed-loop');
     const fields = {
       numUsers: '16',
@@ -363,28 +408,29 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await pressOn(page, start);
     await expect(panel.getByRole('progressbar')).toBeVisible();
     await pressOn(page, panel.getByRole('button', { name: 'Stop' }));
-    await expect(start).toBeEnabled();
+    await expect(start).toBeVisible();
     await typeInto(page, panel.locator('[name=durationSeconds]'), '0.5');
     await mode('Run');
     await run();
-    const saved = await savedBy(page, panel.getByRole('button', { name: 'Export JSON' }));
+    await pressOn(page, panel.getByRole('button', { name: 'Export' }));
+    const saved = await savedBy(page, panel.getByRole('button', { name: 'Results as JSON' }));
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'replay');
     await chooseFile(page, panel.locator('input[type=file]'), await saved.path());
     await expect(panel).toContainText(/requests/);
     await run();
+    await pressOn(page, panel.getByRole('button', { name: 'Export' }));
     await pressOn(page, panel.getByRole('button', { name: 'Copy link to scenario' }));
     await expect.poll(() => page.url()).toContain('load=');
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Kind' }), 'poisson');
-    await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Load test' }));
-    await page.keyboard.press('ArrowLeft');
+    await pressOn(page, panel.getByRole('button', { name: 'Close' }));
+    await expect(panel).toBeHidden();
   });
 
   test('the other deployments are asked and their answers cleared', async ({ tab }) => {
     const { page } = tab;
     const answers = page.getByRole('list', { name: 'Answers' }).locator('[data-status=answered]');
     await blur(page);
-    await tabTo(page, page.getByRole('tab', { name: 'Text generator' }));
+    await tabTo(page, page.getByRole('tab', { name: 'Text' }));
     await page.keyboard.press('ArrowRight');
     await typeInto(page, page.getByRole('textbox', { name: 'Number' }), '41');
     await page.keyboard.press('Enter');
@@ -409,7 +455,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
     await tabTo(page, page.getByRole('tab', { name: 'House price' }));
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
-    await expect(page.getByRole('tab', { name: 'Text generator' })).toHaveAttribute('aria-selected', 'true');
+    await expect(page.getByRole('tab', { name: 'Text' })).toHaveAttribute('aria-selected', 'true');
   });
 });
 
@@ -420,14 +466,15 @@ hubTest(
     const { page } = ownTab;
     await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}`);
     await ownTab.ready();
-    const panel = page.getByRole('region', { name: 'Model', exact: true });
+    const panel = page.getByRole('region', { name: 'Load another model' });
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const size = twinFiles().get(WEIGHTS)?.length ?? 0;
     const sent = (): number =>
       hub.requests.reduce((sum, { bytesSent, kind }) => sum + (kind === 'content' ? bytesSent : 0), 0);
     hub.fault = ({ kind }) => (kind === 'content' ? { gate: () => sent() < size / 2 || promise } : undefined);
     await blur(page);
-    await typeInto(page, panel.getByLabel('Id on the hub'), TWIN);
+    await pressOn(page, page.getByRole('button', { name: /^Model and tabs/ }));
+    await typeInto(page, panel.getByLabel('Hugging Face model ID'), TWIN);
     await chooseWithArrows(page, panel.getByRole('combobox', { name: 'Precision' }), 'fp32');
     await pressOn(page, panel.getByRole('button', { name: 'Load', exact: true }));
     await expect(panel.getByTestId('model-load')).toContainText('downloading');

@@ -3,6 +3,7 @@ import type { Download, Locator, Page } from 'playwright/test';
 
 import { axeViolations } from './support/axe.ts';
 import { tabTo } from './support/keyboard.ts';
+import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
@@ -18,15 +19,13 @@ async function readJson(download: Download): Promise<unknown> {
 
 test.describe('the playground', { tag: ANY_BACKEND }, () => {
   test.beforeEach(async ({ tab }) => {
-    await tab.page.getByRole('button', { name: 'All at their defaults' }).evaluate((button) => {
-      if (button instanceof HTMLElement) button.click();
-    });
+    await openAdvanced(tab.page);
     await optionOf(tab.page, 'Max new tokens').fill('8');
     await optionOf(tab.page, 'Seed').fill('7');
   });
 
   test.afterEach(async ({ tab }) => {
-    await tab.page.getByRole('button', { name: 'All at their defaults' }).click();
+    await tab.page.getByRole('button', { name: 'Reset all' }).click();
   });
 
   test('continues the text in its own document, marked, and goes on from there', async ({ tab }) => {
@@ -124,6 +123,7 @@ test.describe('the playground', { tag: ANY_BACKEND }, () => {
     await promptOf(page).press('Enter');
     await expect(page.locator('[data-status=finished]')).toHaveCount(1);
     const downloading = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('button', { name: 'Export JSON' }).click();
     expect(await readJson(await downloading)).toMatchObject({
       text: await promptOf(page).inputValue(),
@@ -142,6 +142,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
+    await openAdvanced(page);
     await optionOf(page, 'Max new tokens').fill('5');
     await promptOf(page).fill('My greatest wish is to');
     await promptOf(page).press('Enter');
@@ -150,6 +151,9 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect.poll(() => page.evaluate(async () => (await indexedDB.databases()).length)).toBe(1);
 
     await site.reload(tab);
+    await openAdvanced(page);
+    const more = page.getByRole('button', { name: 'More', exact: true });
+    await more.click();
     await page.getByRole('button', { name: 'History' }).click();
     const entry = page.getByRole('list', { name: 'History' }).getByRole('listitem');
     await expect(entry).toHaveCount(1);
@@ -160,7 +164,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
 
     await page.getByRole('button', { name: 'History' }).click();
     await page.getByRole('button', { name: 'Clear history' }).click();
-    await expect(page.getByText('Nothing yet')).toBeVisible();
+    await expect(page.getByText('No texts yet')).toBeVisible();
     await page.keyboard.press('Escape');
     await expect(page.getByRole('dialog')).toHaveCount(0);
   });
@@ -175,15 +179,17 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     if (!tab) throw new Error('No tab');
     const { page } = tab;
     await promptOf(page).fill('A dragon & 100 % “of” gold,\n');
+    await openAdvanced(page);
     await optionOf(page, 'Temperature').fill('0.7');
     await optionOf(page, 'Stop').fill('The end');
     await optionOf(page, 'Logprobs').fill('4');
     await page.getByRole('checkbox', { name: 'Echo' }).check();
-    await page.getByRole('tab', { name: 'Load test' }).click();
+    await page.getByRole('button', { name: 'Load lab' }).click();
     await page.getByRole('radio', { name: 'Suggest' }).check();
     await page.getByRole('combobox', { name: 'Kind' }).selectOption('ramp');
     await page.getByRole('textbox', { name: 'To', exact: true }).fill('33');
-    await page.locator('.load').getByRole('textbox', { name: 'Seed' }).fill('42');
+    await page.locator('.lab').getByRole('textbox', { name: 'Seed' }).fill('42');
+    await page.locator('.lab').getByRole('button', { name: 'Export' }).click();
     await page.getByRole('button', { name: 'Copy link to scenario' }).click();
     await expect.poll(() => page.url()).toContain('load=');
 
@@ -191,6 +197,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     const fresh = await context.newPage();
     await fresh.goto(page.url());
     await expect(promptOf(fresh)).toHaveValue('A dragon & 100 % “of” gold,\n');
+    await openAdvanced(fresh);
     await expect(optionOf(fresh, 'Temperature')).toHaveValue('0.7');
     await expect(optionOf(fresh, 'Stop')).toHaveValue('The end');
     await expect(optionOf(fresh, 'Logprobs')).toHaveValue('4');
@@ -198,7 +205,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     await expect(fresh.getByRole('radio', { name: 'Suggest' })).toBeChecked();
     await expect(fresh.getByRole('combobox', { name: 'Kind' })).toHaveValue('ramp');
     await expect(fresh.getByRole('textbox', { name: 'To', exact: true })).toHaveValue('33');
-    await expect(fresh.locator('.load').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
+    await expect(fresh.locator('.lab').getByRole('textbox', { name: 'Seed' })).toHaveValue('42');
     expect(new URL(fresh.url()).searchParams.get('backend')).toBe(backend);
     await context.close();
   });
@@ -211,6 +218,7 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     const address = page.url();
     await page.goto(`${address}#prompt=A+pasted+tale&seed=7`);
     await expect(promptOf(page)).toHaveValue('A pasted tale');
+    await openAdvanced(page);
     await expect(optionOf(page, 'Seed').first()).toHaveValue('7');
     expect(await page.evaluate(() => 'isSamePage' in window), 'nothing was loaded for it').toBe(true);
 
@@ -224,14 +232,17 @@ test.describe('what outlasts the page', { tag: ANY_BACKEND }, () => {
     if (!tab) throw new Error('No tab');
     const { page } = tab;
     await page.emulateMedia({ colorScheme: 'light' });
-    await page.getByRole('combobox', { name: 'Theme' }).selectOption('dark');
+    const menu = page.getByRole('button', { name: 'Menu' });
+    await menu.click();
+    await page.getByRole('radio', { name: 'Dark' }).check();
     const scheme = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     const dark = await scheme();
     await site.reload(tab);
     expect(await scheme()).toBe(dark);
-    await expect(page.getByRole('combobox', { name: 'Theme' })).toHaveValue('dark');
-    await page.getByRole('combobox', { name: 'Theme' }).selectOption('system');
+    await menu.click();
+    await expect(page.getByRole('radio', { name: 'Dark' })).toBeChecked();
+    await page.getByRole('radio', { name: 'System' }).check();
     expect(await scheme()).not.toBe(dark);
   });
 });

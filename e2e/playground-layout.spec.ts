@@ -8,15 +8,38 @@ import type { Tab } from './support/tab.ts';
 // Pictures are compared where the fonts are those that they were drawn with: each set of fonts has a folder of its own, and
 // `npx playwright test -c e2e playground-layout --project wasm --update-snapshots` draws it. Everywhere else the layout is judged.
 
-const WIDTHS = [360, 1280, 2560] as const;
+const SIZES = [
+  { width: 360, height: 780 },
+  { width: 820, height: 1180 },
+  { width: 1280, height: 800 },
+  { width: 1920, height: 1080 },
+] as const;
+const DESKTOP = { width: 1280, height: 900 };
 const SCHEMES = ['light', 'dark'] as const;
 const END_TOKEN = 2047;
 
-const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
-  watch: async (tab) => {
+const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
+  before: () => Promise.resolve(),
+  after: async (tab) => {
+    const { page } = tab;
+    await tab.openAdvanced();
+    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
+    await page.locator('summary').filter({ hasText: 'Advanced' }).click();
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
+    await expect(page.locator('[data-status=finished]')).toHaveCount(9);
+    await tab.whenIdle();
+  },
+  compare: async (tab) => {
     const prompts = ['Once upon a time,', 'My best talent is', 'In a galaxy far far away'];
     await tab.generateAll(prompts.map((prompt) => ({ prompt, options: { maxNewTokens: 24, seed: 7 } })));
+    await tab.page.getByRole('button', { name: 'Compare' }).click();
+    await expect(tab.page.getByText(/the same under each policy/)).toBeVisible();
   },
+  options: async (tab) => {
+    await tab.openAdvanced();
+    await tab.openMoreCharts();
+  },
+  status: (tab) => tab.openStatus(),
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
   },
@@ -29,23 +52,30 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<void>>> = {
     await tab.whenIdle();
     // The last steps arrive up to 100 ms after the text.
     await expect.poll(async () => (await tab.steps('decode')).length).toBe(8);
-    await tab.page.getByRole('button', { name: 'Trace newest' }).click();
+    await tab.page.getByRole('button', { name: 'Trace request 1' }).click();
     await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
   },
-  history: async ({ page }) => {
+  history: async (tab) => {
+    const { page } = tab;
+    await tab.openAdvanced();
     await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
     await page.getByRole('textbox', { name: 'Seed' }).fill('7');
     await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
     await expect(page.locator('[data-status=finished]')).toHaveCount(1);
     const entry = page.getByRole('dialog').getByRole('listitem');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     // It is written beside the page.
     await expect(async () => {
       await page.getByRole('button', { name: 'History' }).click();
       await expect(entry)
         .toHaveCount(1, { timeout: 1000 })
-        .catch((error: unknown) => {
-          return page.keyboard.press('Escape').then(() => Promise.reject(error));
-        });
+        .catch((error: unknown) =>
+          page
+            .getByRole('dialog')
+            .getByRole('button', { name: 'Close' })
+            .click()
+            .then(() => Promise.reject(error)),
+        );
     }).toPass();
   },
 };
@@ -61,63 +91,68 @@ const LOAD_FIELDS = {
 
 test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
   for (const [name, show] of Object.entries(VIEWS)) {
-    test(`${name} at ${WIDTHS.join(', ')} pixels, light and dark`, async ({ site }, info) => {
+    test(`${name} on phone, tablet and desktop, light and dark`, async ({ site }, info) => {
       const [tab] = await site.openReady(1);
       if (!tab) throw new Error('No tab');
       await show(tab);
-      await expectEveryWidthToLookRight(tab.page, tab.page, name, info);
+      await expectEverySizeToLookRight(tab.page, tab.page, name, info);
     });
   }
 
-  test('a load test, and what each kind of it says', async ({ site }, info) => {
+  test('the load lab, and what each kind of test says', async ({ site }, info) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await expectEveryWidthToLookRight(page, page.locator('.load'), 'load', info);
-    await page.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
-    for (const [name, value] of Object.entries(LOAD_FIELDS))
-      await page.locator(`.load [name=${name}]`).fill(value);
+    await tab.openLab();
+    const lab = page.locator('.lab');
+    await expectEverySizeToLookRight(page, page, 'lab', info);
+    await lab.getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
+    for (const [name, value] of Object.entries(LOAD_FIELDS)) await lab.locator(`[name=${name}]`).fill(value);
     // A search ends when its rounds are clear.
-    const numRuns = { Run: '1', Sweep: '6', Compare: '3', ...(IS_WHOLE && { Suggest: '\\d+' }) };
+    const numRuns = {
+      Run: '1 run',
+      Sweep: '6 runs',
+      Compare: '3 runs',
+      ...(IS_WHOLE && { Suggest: '\\d+ runs' }),
+    };
     for (const [mode, count] of Object.entries(numRuns)) {
-      await page.getByRole('radio', { name: mode }).check();
-      await page.getByRole('button', { name: 'Start' }).click();
-      await expect(page.locator('.load-progress output')).toHaveText(
-        new RegExp(`^The load test is over: ${count} runs\\.$`),
+      await lab.getByRole('radio', { name: mode }).check();
+      await lab.getByRole('button', { name: 'Start' }).click();
+      await expect(lab.locator('.load-progress output')).toHaveText(
+        new RegExp(`^The load test is over: ${count}\\.$`),
         { timeout: 120_000 },
       );
-      const results = page.locator('.load-results');
       // How many rows a search has is for its rounds to tell: its layout is judged, not its picture.
-      if (mode === 'Suggest') await expectEveryWidthToHold(page, 'load-suggest');
-      else await expectEveryWidthToLookRight(page, results, `load-${mode.toLowerCase()}`, info);
+      if (mode === 'Suggest') await expectEverySizeToHold(page, 'lab-suggest');
+      else await expectEverySizeToLookRight(page, lab, `lab-${mode.toLowerCase()}`, info);
     }
   });
 
   test('the choice of a model, and its refusal', async ({ site }, info) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
-    const panel = tab.page.locator('.models');
-    await panel.getByLabel('Id on the hub').fill('no such model');
+    const panel = (await tab.openStatus()).locator('.models');
+    await panel.getByLabel('Hugging Face model ID').fill('no such model');
     await panel.getByRole('button', { name: 'Load', exact: true }).click();
     await expect(panel.getByRole('alert')).toBeVisible();
-    await expectEveryWidthToLookRight(tab.page, panel, 'models', info);
+    await expectEverySizeToLookRight(tab.page, panel, 'models', info);
   });
 
   test('a page that could not start', async ({ ownTab: { page } }, info) => {
     await page.goto('/?backend=quantum');
     await expect(page.getByText('INVALID_OPTION').first()).toBeVisible();
-    await expectEveryWidthToLookRight(page, page.locator('body'), 'failure', info);
+    await expectEverySizeToLookRight(page, page.locator('body'), 'failure', info);
   });
 
   test('the hint of an empty chart covers no label of its axes', async ({ site }) => {
     const [tab] = await site.openReady(1);
     if (!tab) throw new Error('No tab');
     const { page } = tab;
-    await expect(page.locator('.charts .u-wrap')).toHaveCount(9);
-    for (const width of WIDTHS) {
-      await page.setViewportSize({ width, height: 900 });
-      await expect.poll(() => page.evaluate(findCoveredAxes), `at ${width}`).toEqual([]);
+    await tab.openMoreCharts();
+    await expect(page.locator('.chart .u-wrap')).toHaveCount(10);
+    for (const size of SIZES) {
+      await page.setViewportSize(size);
+      await expect.poll(() => page.evaluate(findCoveredAxes), `at ${size.width}`).toEqual([]);
     }
   });
 
@@ -134,28 +169,28 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
   });
 });
 
-async function expectEveryWidthToLookRight(
+async function expectEverySizeToLookRight(
   page: Page,
   part: Page | Locator,
   name: string,
   info: TestInfo,
 ): Promise<void> {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
     for (const colorScheme of SCHEMES) {
       await page.emulateMedia({ colorScheme });
-      await expectToLookRight(page, part, `${name}-${width}-${colorScheme}`, info);
+      await expectToLookRight(page, part, `${name}-${size.width}-${colorScheme}`, info);
     }
   }
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.setViewportSize(DESKTOP);
 }
 
-async function expectEveryWidthToHold(page: Page, name: string): Promise<void> {
-  for (const width of WIDTHS) {
-    await page.setViewportSize({ width, height: 900 });
-    await expectToHold(page, `${name}-${width}`);
+async function expectEverySizeToHold(page: Page, name: string): Promise<void> {
+  for (const size of SIZES) {
+    await page.setViewportSize(size);
+    await expectToHold(page, `${name}-${size.width}`);
   }
-  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.setViewportSize(DESKTOP);
 }
 
 async function expectToHold(page: Page, name: string): Promise<void> {
@@ -184,13 +219,17 @@ function findOverflow(): string[] {
   if (document.documentElement.scrollWidth > innerWidth) {
     for (const element of document.querySelectorAll('body *')) {
       const { right } = element.getBoundingClientRect();
-      if (right > innerWidth + 1 && !element.closest('.chips, .load-scroll, .scroll-box, .visually-hidden'))
+      if (
+        right > innerWidth + 1 &&
+        !element.closest('.site-header .tabs, .load-scroll, .scroll-box, .visually-hidden')
+      )
         found.push(`${element.tagName} .${element.className} reaches to ${Math.round(right)}`);
     }
   }
   for (const element of document.querySelectorAll('button, h1, h2, h3, legend, .segments span, dd, dt')) {
-    if (element.closest('.visually-hidden')) continue;
-    if (element.clientWidth > 0 && element.scrollWidth > element.clientWidth + 1)
+    if (element.closest('.visually-hidden') || getComputedStyle(element).visibility === 'hidden') continue;
+    // A pixel is for screen readers alone.
+    if (element.clientWidth > 1 && element.scrollWidth > element.clientWidth + 1)
       found.push(`${element.tagName} “${element.textContent}” is cut off`);
   }
   return found;

@@ -14,16 +14,13 @@ interface Exported {
   readonly suggestion?: { readonly title: string };
 }
 
-const panelOf = (page: Page): Locator => page.locator('.load');
+const panelOf = (page: Page): Locator => page.locator('.lab');
 const resultOf = (page: Page, run: string): Locator =>
   page.getByTestId('load-results').locator(`[data-run="${run}"]`);
 
-async function openLoad(
-  page: Page,
-  fields: Readonly<Record<string, string>>,
-  kind = 'poisson',
-): Promise<void> {
-  await page.getByRole('tab', { name: 'Load test' }).click();
+async function openLoad(tab: Tab, fields: Readonly<Record<string, string>>, kind = 'poisson'): Promise<void> {
+  const { page } = tab;
+  await tab.openLab();
   await panelOf(page).getByRole('combobox', { name: 'Kind' }).selectOption(kind);
   for (const [name, value] of Object.entries(fields))
     await panelOf(page).locator(`[name=${name}]`).fill(value);
@@ -32,15 +29,29 @@ async function openLoad(
 async function startAndWait(page: Page): Promise<void> {
   const start = panelOf(page).getByRole('button', { name: 'Start' });
   await start.click();
-  await expect(start).toBeDisabled();
+  // A test may be over before a look at the Stop button.
+  await expect(panelOf(page).locator('.load-progress output')).toBeEmpty();
   // Three policies on a software adapter, beside the tests of the other backend.
-  await expect(start).toBeEnabled({ timeout: 300_000 });
+  await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 300_000 });
+  await expect(start).toBeEnabled();
 }
 
 async function exportResults(page: Page): Promise<Exported> {
+  return JSON.parse((await exportAs(page, 'Results as JSON')).toString('utf8'));
+}
+
+async function exportAs(page: Page, what: string): Promise<Buffer> {
+  await panelOf(page).getByRole('button', { name: 'Export' }).click();
   const saving = page.waitForEvent('download');
-  await panelOf(page).getByRole('button', { name: 'Export JSON' }).click();
-  return JSON.parse(await readFile(await (await saving).path(), 'utf8'));
+  await panelOf(page).getByRole('button', { name: what }).click();
+  const file = await readFile(await (await saving).path());
+  await page.keyboard.press('Escape');
+  return file;
+}
+
+/** For a run and a comparison, whose figures are drawn first. */
+async function openTable(page: Page): Promise<void> {
+  if (!(await page.getByTestId('load-results').isVisible())) await panelOf(page).getByText('Table').click();
 }
 
 /** What the metrics have counted, once all is idle. */
@@ -60,7 +71,9 @@ async function countsOf(tab: Tab): Promise<Record<'outputTokens' | 'promptTokens
 }
 
 test.afterEach(async ({ tab }) => {
-  await tab.page.getByRole('tab', { name: 'Watch' }).click();
+  await tab.openLab();
+  await panelOf(tab.page).getByRole('button', { name: 'Close' }).click();
+  await expect(panelOf(tab.page)).toBeHidden();
 });
 
 test(
@@ -74,7 +87,7 @@ test(
     // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
     const load =
       backend === 'webgpu' ? { rate: '12', durationSeconds: '1' } : { rate: '60', durationSeconds: '1' };
-    await openLoad(page, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
+    await openLoad(tab, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
     await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await startAndWait(page);
@@ -107,8 +120,10 @@ test(
     expect(sum('numPromptTokens')).toBe(after.promptTokens - before.promptTokens);
     expect(sum('numFinished')).toBe(after.finished - before.finished);
     const ratio = `${(continuousRate / offRate).toFixed(2)}×`;
+    await openTable(page);
     await expect(resultOf(page, 'continuous')).toContainText(ratio);
-    await expect(page.getByTestId('compare-chart').locator('dl').first()).toContainText(ratio);
+    await expect(page.getByTestId('policy-multiples').locator('dl').last()).toContainText(ratio);
+    await expect(page.locator('.cells > li'), 'requests of a test have no cells').toHaveCount(1);
     expect((await tab.status()).policy.policy, 'as it was before').toBe('continuous');
 
     // The seed alone makes the trace.
@@ -121,13 +136,15 @@ test(
 test.describe('a load test', { tag: ANY_BACKEND }, () => {
   test('is stopped at once, and leaves the policy as it was', async ({ tab }) => {
     const { page } = tab;
-    await openLoad(page, { rate: '20', durationSeconds: '60', seed: '5' });
+    await openLoad(tab, { rate: '20', durationSeconds: '60', seed: '5' });
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await panelOf(page).getByRole('button', { name: 'Start' }).click();
     await expect(panelOf(page).getByRole('progressbar')).toBeVisible();
+    await expect(panelOf(page).locator('.load-progress')).toContainText(/off, 1 of 3 · .* left/);
     await expect.poll(async () => (await tab.status()).policy.policy).toBe('off');
     await panelOf(page).getByRole('button', { name: 'Stop' }).click();
     await expect(panelOf(page).getByRole('button', { name: 'Start' })).toBeEnabled();
+    await openTable(page);
     await expect(page.getByTestId('load-results').getByRole('row')).toHaveCount(2);
     await expect.poll(async () => (await tab.status()).policy.policy).toBe('continuous');
   });
@@ -137,7 +154,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await tab.configure({ maxQueuedRequests: 2, maxBatchSize: 1 });
     // Two bursts, so that it lasts for longer than a glance.
     const bursts = { burstSize: '20', everySeconds: '0.6', durationSeconds: '1' };
-    await openLoad(page, { ...bursts, seed: '5' }, 'burst');
+    await openLoad(tab, { ...bursts, seed: '5' }, 'burst');
     await panelOf(page).getByRole('radio', { name: 'Run' }).check();
     await startAndWait(page);
     const { trials } = await exportResults(page);
@@ -153,7 +170,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     const { page } = tab;
     // Every request is in time, and a batch of one is far slower than one of eight.
     const lengths = { outputMin: '8', outputMax: '8', seed: '5', durationSeconds: '0.5' };
-    await openLoad(page, { ...lengths, latencyLimitMs: '60000', numUsers: '16' }, 'closed-loop');
+    await openLoad(tab, { ...lengths, latencyLimitMs: '60000', numUsers: '16' }, 'closed-loop');
     await panelOf(page).getByRole('radio', { name: 'Suggest' }).check();
     await startAndWait(page);
     await expect(page.getByTestId('latency-curve').locator('canvas')).toBeVisible();
@@ -179,24 +196,58 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
       .toMatchObject({ maxBatchSize: Number(size), batchWaitTimeoutMs: Number(waitMs) });
   });
 
-  test('shows its results without a wider page, and whole on a desktop', async ({ tab }) => {
+  test('shows its results in a drawer that is no wider than the window, below the charts', async ({
+    tab,
+  }) => {
     const { page } = tab;
     const lengths = { outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '0.5' };
-    await openLoad(page, { ...lengths, rate: '8' });
+    await openLoad(tab, { ...lengths, rate: '8' });
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await startAndWait(page);
     for (const width of [360, 780, 1280]) {
       await page.setViewportSize({ width, height: 900 });
-      const [ofPage, ofTable] = await page.evaluate(() =>
-        ['html', '.load-scroll'].map((selector) => {
+      const overflows = await page.evaluate(() =>
+        ['html', '.lab', '.lab-results'].map((selector) => {
           const element = document.querySelector(selector);
           return element ? element.scrollWidth - element.clientWidth : Number.NaN;
         }),
       );
-      expect(ofPage, `the page at ${width}`).toBe(0);
-      if (width === 1280) expect(ofTable, 'the table on a desktop').toBe(0);
+      expect(overflows, `page, drawer and results at ${width}`).toEqual([0, 0, 0]);
+      const drawer = await panelOf(page).boundingBox();
+      const charts = await page.locator('.main-charts').boundingBox();
+      expect((charts?.y ?? 0) + (charts?.height ?? 0), `the charts at ${width}`).toBeLessThanOrEqual(
+        (drawer?.y ?? 0) + 1,
+      );
     }
     await page.setViewportSize({ width: 1280, height: 900 });
+  });
+
+  test('exports a table and a picture of what it shows', async ({ tab }) => {
+    const { page } = tab;
+    await openLoad(tab, { rate: '8', outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '0.5' });
+    await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
+    await startAndWait(page);
+    const rows = (await exportAs(page, 'Results as CSV')).toString('utf8').trimEnd().split('\n');
+    expect(rows.map((row) => row.split(',')[0])).toEqual(['"Run"', '"off"', '"static"', '"continuous"']);
+    const picture = await exportAs(page, 'Picture as PNG');
+    expect(picture.subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test('goes on while the drawer is closed; Escape closes it, with the focus back on its button', async ({
+    tab,
+  }) => {
+    const { page } = tab;
+    await openLoad(tab, { rate: '8', outputMin: '2', outputMax: '4', seed: '5', durationSeconds: '1' });
+    await panelOf(page).getByRole('radio', { name: 'Run' }).check();
+    await panelOf(page).getByRole('button', { name: 'Start' }).press('Enter');
+    await expect(panelOf(page).getByRole('button', { name: 'Stop' })).toBeFocused();
+    await page.keyboard.press('Escape');
+    await expect(panelOf(page)).toBeHidden();
+    await expect(page.locator('.lab-button')).toBeFocused();
+    await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 60_000 });
+    await page.keyboard.press('Enter');
+    await expect(panelOf(page)).toBeVisible();
+    await expect(panelOf(page).getByRole('radio', { name: 'Run' })).toBeFocused();
   });
 
   test('saturates by default: a closed loop of twice as many users as a batch has room for', async ({
@@ -208,7 +259,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     // The defaults of a page that has tested nothing yet.
     await tab.open(`?backend=${backend}`);
     await tab.ready();
-    await page.getByRole('tab', { name: 'Load test' }).click();
+    await tab.openLab();
     await panelOf(page).locator('[name=durationSeconds]').fill('1');
     await startAndWait(page);
     const { trace, trials } = await exportResults(page);
@@ -224,7 +275,7 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     // A page that has no trace yet, whatever the tests before have loaded.
     await tab.open(`?backend=${backend}`);
     await tab.ready();
-    await openLoad(page, { rate: '20', durationSeconds: '0.5', seed: '9', outputMin: '2', outputMax: '8' });
+    await openLoad(tab, { rate: '20', durationSeconds: '0.5', seed: '9', outputMin: '2', outputMax: '8' });
     await panelOf(page).getByRole('radio', { name: 'Run' }).check();
     await startAndWait(page);
     const exported = await exportResults(page);

@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
+import type { Page } from 'playwright/test';
+
 import { traceMainThread } from './support/main-thread.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
@@ -9,8 +11,18 @@ const LONG_TASK_MS = 50;
 
 const PROMPTS = ['Once upon a time,', 'My name is Mary, and my favorite', 'In a galaxy far far away'];
 
-async function generateThree(tab: Tab): Promise<void> {
-  await tab.generateAll(PROMPTS.map((prompt) => ({ prompt, options: { maxNewTokens: 12, seed: 7 } })));
+async function generateThree(tab: Tab, maxNewTokens = 12): Promise<void> {
+  const options = { maxNewTokens, seed: 7, ignoreEos: true };
+  await tab.generateAll(PROMPTS.map((prompt) => ({ prompt, options })));
+}
+
+/** What the slot timeline shows, as long as time stands still. */
+function pictureOf(page: Page): Promise<string> {
+  return page
+    .getByTestId('slot-timeline')
+    .locator('canvas')
+    .first()
+    .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 }
 
 test.describe('the page', { tag: ANY_BACKEND }, () => {
@@ -29,104 +41,165 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const shown = await dialog.locator('tbody th').allTextContents();
     const steps = [...(await tab.steps('prefill')), ...(await tab.steps('decode'))];
     for (const stepIndex of shown) expect(steps.map((step) => step.stepIndex)).toContain(Number(stepIndex));
-    await expect(dialog.getByText('ended: length')).toBeVisible();
+    await expect(dialog.getByText('reached its limit')).toBeVisible();
 
     const title = await dialog.getByRole('heading').textContent();
-    await dialog.getByRole('button', { name: 'Next request' }).click();
+    await dialog.getByRole('button', { name: 'Previous request' }).click();
     await expect(dialog.getByRole('heading')).not.toHaveText(title ?? '');
     await page.keyboard.press('Escape');
     await expect(dialog).toHaveCount(0);
   });
 
-  test('opens the trace of the bar that is clicked', async ({ tab }) => {
+  test('describes the bar under the pointer, marks its request, and opens its trace at a click', async ({
+    tab,
+  }) => {
     const { page } = tab;
     await tab.configure({ maxBatchSize: 1 });
     const { tokenIds } = await tab.generate('Once upon a time,', { maxNewTokens: 200, seed: 7 });
     await tab.whenIdle();
-    await page.getByRole('combobox', { name: 'Window' }).first().selectOption('2000');
-    const canvas = page.getByTestId('slot-timeline');
-    const box = await canvas.boundingBox();
+    const timeline = page.getByTestId('slot-timeline');
+    const box = await timeline.boundingBox();
     if (!box) throw new Error('The timeline has no place.');
-    // Time stands still at the end of the last bar: there it reaches the right edge.
-    await canvas.click({ position: { x: box.width - 4, y: 30 } });
+    // Time stands still shortly after the end of the last bar.
+    const place = { x: box.width * 0.9, y: 20 };
+    const before = await pictureOf(page);
+    await timeline.hover({ position: place });
+    const readout = page.locator('.slots-readout');
+    await expect(readout).toHaveText(/^#\d+ in slot 0 · .* tokens · /);
+    await expect.poll(() => pictureOf(page), 'it has an outline').not.toBe(before);
+    await timeline.click({ position: place });
     await expect(page.getByRole('dialog')).toContainText(`${tokenIds.length} tokens`);
     await page.keyboard.press('Escape');
-    await page.getByRole('combobox', { name: 'Window' }).first().selectOption('10000');
+    await page.mouse.move(0, 0);
+    await expect(readout).toBeHidden();
+    await expect.poll(() => pictureOf(page)).toBe(before);
   });
 
   test('saves the values of a chart as CSV, and its picture', async ({ tab }) => {
     const { page } = tab;
     await generateThree(tab);
+    await page.getByRole('button', { name: 'Export Batch size' }).click();
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Batch size per step as CSV' }).click();
+    await page.getByRole('button', { name: 'Batch size as CSV' }).click();
     const csv = await readFile(await (await saving).path(), 'utf8');
     const [header, ...rows] = csv.trimEnd().split('\n');
     expect(header).toBe(
-      '"step","decode batch size [sequences]","prefill batch size [sequences]","waiting [requests]"',
+      '"end of the step [s since the run\'s start]","decode batch size [sequences]","prefill batch size [sequences]","waiting [requests]","start of the step [s since the run\'s start]"',
     );
-    expect(rows.at(-1)).toMatch(/^\d+,\d*,\d*,\d+$/);
+    expect(rows.at(-1)).toMatch(/^[\d.]+,\d*,\d*,\d+,[\d.]+$/);
 
+    await page.getByRole('button', { name: 'Export Latency' }).click();
     const drawing = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Time to first token as PNG' }).click();
+    await page.getByRole('button', { name: 'Latency as PNG' }).click();
     const png = await readFile(await (await drawing).path());
     expect(png.subarray(1, 4).toString('latin1')).toBe('PNG');
+    await page.keyboard.press('Escape');
   });
 
-  test('shows the same moment in all charts, and stands still while it is paused', async ({ tab }) => {
+  test('shows the same moment in all charts and the slots', async ({ tab }) => {
     const { page } = tab;
-    await generateThree(tab);
-    const [ttft, itl] = [page.getByTestId('ttft-chart'), page.getByTestId('itl-chart')];
-    await ttft.scrollIntoViewIfNeeded();
-    await ttft.locator('.u-over').hover();
-    await expect(itl.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
-    const time = ttft.locator('.u-value').first();
-    await expect(itl.locator('.u-value').first()).toHaveText((await time.textContent()) ?? '');
-    await page.mouse.move(0, 0);
-
-    const pause = page.getByRole('button', { name: 'Pause' });
-    await pause.click();
-    const step = page.getByTestId('batch-size-chart').locator('.u-value').first();
-    const before = await step.textContent();
     await generateThree(tab);
     await tab.whenIdle();
-    await expect(step).toHaveText(before ?? '');
-    // Neither another window nor a look at another view brings what came meanwhile.
-    const window = page.locator('.charts-panel').getByRole('combobox', { name: 'Window' });
-    await window.selectOption('15');
-    await expect(step).toHaveText(before ?? '');
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.getByRole('tab', { name: 'Watch' }).click();
-    await expect(step).toHaveText(before ?? '');
-    await window.selectOption('60');
-    await pause.click();
-    await expect(step).not.toHaveText(before ?? '');
+    const [batches, latency] = [page.getByTestId('batch-size-chart'), page.getByTestId('latency-chart')];
+    const inSlots = page.locator('.slots-cursor');
+    await expect(inSlots).toBeHidden();
+    await batches.locator('.u-over').hover();
+    await expect(latency.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
+    await expect(inSlots).toBeVisible();
+    const time = batches.locator('.crosshair-time');
+    await expect(latency.locator('.crosshair-time')).toHaveText((await time.textContent()) ?? '');
+
+    await page.getByTestId('slot-timeline').hover();
+    for (const chart of [batches, latency])
+      await expect(chart.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
+    await page.mouse.move(0, 0);
+    await expect(inSlots).toBeHidden();
+
+    const more = page.getByRole('region', { name: 'More charts' }).locator('summary');
+    await more.click();
+    await page.getByTestId('ttft-chart').locator('.u-over').hover();
+    await expect(inSlots).toBeVisible();
+    await page.mouse.move(0, 0);
+    await more.click();
   });
 
-  test('shows a moment that was chosen so long before the newest values, however new they are', async ({
-    tab,
-  }) => {
+  test('stands still while it is paused, whatever runs meanwhile', async ({ tab }) => {
     const { page } = tab;
     await generateThree(tab);
-    const panel = page.locator('.charts-panel');
-    const [window, moment] = [panel.getByRole('combobox', { name: 'Window' }), panel.getByRole('slider')];
-    await window.selectOption('300');
+    await tab.whenIdle();
+    const slots = page.getByRole('region', { name: 'K/V slots' });
+    const pause = slots.getByRole('button', { name: 'Pause' });
+    const window = slots.getByRole('combobox', { name: 'Window' });
+    const before = await pictureOf(page);
+    await pause.click();
+    await expect(pause).toHaveAttribute('aria-pressed', 'true');
+    await generateThree(tab, 100);
+    await tab.whenIdle();
+    // Neither another window nor a look at another view brings what came meanwhile.
+    await window.selectOption('1 min');
+    await page.getByRole('tab', { name: 'Adder' }).click();
+    await page.getByRole('tab', { name: 'Text' }).click();
+    await expect.poll(() => pictureOf(page)).toBe(before);
+    await window.selectOption('10 s');
+    await pause.click();
+    await expect.poll(() => pictureOf(page)).not.toBe(before);
+  });
+
+  test('shows a moment that the keyboard chooses, so long before the newest values', async ({ tab }) => {
+    const { page } = tab;
+    await generateThree(tab, 200);
+    await tab.whenIdle();
+    const slots = page.getByRole('region', { name: 'K/V slots' });
+    await slots.getByRole('button', { name: 'More slot controls' }).click();
+    const moment = slots.getByRole('slider', { name: 'Moment' });
     await moment.focus();
     await page.keyboard.press('ArrowLeft');
-    const ttft = page.getByTestId('ttft-chart');
-    await ttft.scrollIntoViewIfNeeded();
-    await expect(ttft.locator('.u-cursor-x')).not.toHaveClass(/u-off/);
-    const time = ttft.locator('.u-value').first();
+    await expect(moment).toHaveAttribute('aria-valuetext', '0.1 s before the newest values');
+    const time = page.getByTestId('latency-chart').locator('.crosshair-time');
+    await expect(page.locator('.slots-cursor')).toBeVisible();
     const before = await time.textContent();
-    // A moment that stood still would take the whole window to leave it.
-    await expect
-      .poll(async () => {
-        await generateThree(tab);
-        return time.textContent();
-      })
-      .not.toBe(before);
-    await expect(moment).toHaveAttribute('aria-valuetext', '1 s before the newest values');
+    // A moment that stood still would stay where it was on the axis of a longer run.
+    await generateThree(tab, 250);
+    await expect(time).not.toHaveText(before ?? '');
+    await expect(moment).toHaveAttribute('aria-valuetext', '0.1 s before the newest values');
     await page.keyboard.press('End');
-    await window.selectOption('60');
+    await expect(page.locator('.slots-cursor')).toBeHidden();
+    await page.keyboard.press('Escape');
+  });
+
+  test('replays the last run, slowly and step by step', async ({ tab }) => {
+    const { page } = tab;
+    await generateThree(tab, 100);
+    await tab.whenIdle();
+    const slots = page.getByRole('region', { name: 'K/V slots' });
+    const replay = slots.getByRole('button', { name: 'Replay' });
+    const position = slots.getByRole('slider', { name: 'Replay position' });
+    const after = await pictureOf(page);
+    await replay.click();
+    await expect.poll(() => position.inputValue().then(Number), 'it plays').toBeGreaterThan(2);
+    await slots.getByRole('button', { name: 'Pause' }).click();
+    const at = Number(await position.inputValue());
+    await slots.getByRole('button', { name: 'Step', exact: true }).click();
+    await expect(position).toHaveValue(String(at + 1));
+    await slots.getByRole('button', { name: 'Step back' }).click();
+    await expect(position).toHaveValue(String(at));
+    await expect.poll(() => pictureOf(page), 'bars are cut').not.toBe(after);
+
+    await position.focus();
+    await page.keyboard.press('End');
+    const numSteps = (await tab.steps('prefill')).length + (await tab.steps('decode')).length;
+    await expect(position).toHaveAttribute('aria-valuetext', /^step (\d+) of \1, \d\.\d\d s$/);
+    expect(Number(await position.inputValue())).toBeGreaterThanOrEqual(numSteps);
+    await page.keyboard.press('Home');
+    await expect(position).toHaveAttribute('aria-valuetext', /^step 0 of \d+, 0\.00 s$/);
+    await page.keyboard.press('Escape');
+    await expect(replay, 'the focus comes back').toBeFocused();
+    await expect.poll(() => pictureOf(page)).toBe(after);
+
+    await replay.click();
+    await expect(position).toBeVisible();
+    await tab.generate('Once upon a time,', { maxNewTokens: 12 });
+    await expect(position, 'a new run closes the replay').toHaveCount(0);
   });
 
   test('says which panel failed, and leaves the others at work', async ({ ownTab, backend }) => {
@@ -135,7 +208,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
       HTMLCanvasElement.prototype.getContext = () => null;
     });
     await ownTab.open(`?backend=${backend}`);
-    await expect(page.getByRole('heading', { name: 'K/V slots cannot be shown' })).toBeVisible();
+    await expect(page.getByRole('heading', { name: 'Couldn’t show K/V slots' })).toBeVisible();
     await ownTab.ready();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(page.locator('[data-status=finished]')).toHaveCount(1);

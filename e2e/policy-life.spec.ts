@@ -61,22 +61,23 @@ test.describe('the policy that a browser has set', { tag: ANY_BACKEND }, () => {
 });
 
 /** A comparison that takes minutes; resolves when its first policy is in force. */
-async function startComparing({ page }: Tab): Promise<void> {
-  await page.getByRole('tab', { name: 'Load test' }).click();
-  await page.locator('.load').getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
+async function startComparing(tab: Tab): Promise<void> {
+  const { page } = tab;
+  await tab.openLab();
+  await page.locator('.lab').getByRole('combobox', { name: 'Kind' }).selectOption('poisson');
   for (const [name, value] of Object.entries({ rate: '20', durationSeconds: '60', seed: '5' }))
-    await page.locator(`.load [name=${name}]`).fill(value);
-  await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
+    await page.locator(`.lab [name=${name}]`).fill(value);
+  await page.locator('.lab').getByRole('radio', { name: 'Compare' }).check();
   await startLoad(page);
   await expect.poll(() => page.evaluate(() => window.tabserve.status().policy.policy)).toBe('off');
 }
 
 async function startLoad(page: Page): Promise<void> {
-  await page.locator('.load').getByRole('button', { name: 'Start' }).click();
+  await page.locator('.lab').getByRole('button', { name: 'Start' }).click();
 }
 
 async function stopLoad(page: Page): Promise<void> {
-  await page.locator('.load').getByRole('button', { name: 'Stop' }).click();
+  await page.locator('.lab').getByRole('button', { name: 'Stop' }).click();
 }
 
 const policyOf = async (tab: Tab) => (await tab.status()).policy;
@@ -157,18 +158,18 @@ test.describe('a comparison of policies', { tag: ANY_BACKEND }, () => {
     await startComparing(testing);
     const { page } = other;
     await expect(page.locator('.policy .policy-explanation')).toHaveText(
-      'A load test in another tab runs off. Your settings apply when it ends.',
+      'A test in another tab runs off. Your choice applies when it ends.',
     );
     await expect(page.getByRole('radio', { name: 'continuous' })).toBeChecked();
     await page.getByRole('radio', { name: 'static' }).click();
     await expect(page.getByRole('radio', { name: 'static' })).toBeChecked();
-    await page.getByRole('tab', { name: 'Load test' }).click();
-    await page.locator('.load').getByRole('radio', { name: 'Compare' }).check();
+    await other.openLab();
+    await page.locator('.lab').getByRole('radio', { name: 'Compare' }).check();
     await startLoad(page);
-    await expect(page.locator('.load').getByRole('alert')).toContainText('OVERRIDE_HELD');
+    await expect(page.locator('.lab').getByRole('alert')).toContainText('OVERRIDE_HELD');
     expect((await policyOf(other)).policy).toBe('off');
     await stopLoad(testing.page);
     await expect.poll(async () => (await policyOf(other)).policy).toBe('static');
-    await expect(page.locator('.policy .policy-explanation')).toContainText('Ray Serve’s rule');
+    await expect(page.locator('.policy .policy-explanation')).toContainText('Ray Serve’s way');
   });
 });

@@ -136,6 +136,7 @@ test(
   async ({ tab }) => {
     const { page } = tab;
     const fields = { 'Max new tokens': '12', Temperature: '1', Seed: '7', Continuations: '2', Stop: 'e' };
+    await tab.openAdvanced();
     for (const [name, value] of Object.entries(fields)) await page.getByRole('textbox', { name }).fill(value);
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     const row = page.locator('[data-request-id][data-status=finished]');

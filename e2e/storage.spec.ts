@@ -1,7 +1,8 @@
-import type { Page } from 'playwright/test';
+import type { Locator } from 'playwright/test';
 
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import { loadModel, storedModels, test, TWIN } from './support/hub-test.ts';
+import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect } from './support/test.ts';
 
 /** What a disk, a crash or another program may do to one file of a stored model. */
@@ -31,7 +32,7 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
           code: 'MODEL_FILE_CORRUPT',
           message: expect.stringContaining(`The copy of ${TWIN} on this device is damaged`),
         });
-        await expect(messagesOf(ownTab.page)).toHaveText([/MODEL_FILE_CORRUPT/]);
+        await expect(await messagesOf(ownTab)).toHaveText([/MODEL_FILE_CORRUPT/]);
         await expectReferenceTokens(ownTab);
         expect(await storedModels(ownTab)).toEqual([]);
       });
@@ -54,7 +55,7 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
     await ownTab.open(`?backend=${backend}`);
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
     await expectReferenceTokens(ownTab);
-    await expect(messagesOf(ownTab.page)).toHaveText([/MODEL_STORE_FAILED .*only the embedded model runs/]);
+    await expect(await messagesOf(ownTab)).toHaveText([/only the embedded model runs.* MODEL_STORE_FAILED/]);
     expect((await loadModel(ownTab, TWIN, { hub: hub.url })).code).toBe('MODEL_STORE_FAILED');
     await expectReferenceTokens(ownTab);
   });
@@ -72,7 +73,7 @@ test.describe('the embedded model serves', { tag: ANY_BACKEND }, () => {
     await session.send('Storage.overrideQuotaForOrigin', { origin: hubSite.pageUrl, quotaSize: 1 });
     expect((await ownTab.ready()).model?.id).toBe('storyteller');
     expect(await loadModel(ownTab, TWIN, { hub: hub.url })).toMatchObject({ code: 'STORAGE_QUOTA' });
-    await expect(messagesOf(ownTab.page)).toHaveText([/STORAGE_QUOTA/]);
+    await expect(await messagesOf(ownTab)).toHaveText([/STORAGE_QUOTA/]);
     await expectReferenceTokens(ownTab);
   });
 });
@@ -87,19 +88,20 @@ test(
     await ownTab.ready();
     await page.getByRole('button', { name: 'Send', exact: true }).click();
     await expect(page.locator('[data-request-id]')).toHaveAttribute('data-status', 'finished');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
     await page.getByRole('button', { name: 'History' }).click();
     const history = page.getByRole('dialog', { name: 'History' });
     await expect(history.locator('.error-line')).toHaveText([
-      /HISTORY_NOT_STORED .*lasts as long as this tab/,
+      /lasts as long as this tab.* HISTORY_NOT_STORED/,
     ]);
     await expect(history.getByRole('listitem')).toHaveCount(1);
     expect(ownTab.errors).toEqual([]);
   },
 );
 
-/** What the panel of models has to complain of. */
-function messagesOf(page: Page): ReturnType<Page['locator']> {
-  return page.locator('.models .error-line');
+/** The errors that the choice of a model shows. */
+async function messagesOf(tab: Tab): Promise<Locator> {
+  return (await tab.openStatus()).locator('.models .error-line');
 }
 
 /** Runs in the page. */

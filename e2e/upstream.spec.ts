@@ -134,11 +134,11 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
       upstream.server.url,
       UPSTREAM_MODEL,
     ]);
-    await expect(tab.page.locator('.facts')).toContainText(upstream.server.url);
+    await expect(await tab.openStatus()).toContainText(upstream.server.url);
     await expect(tab.page.getByRole('radio', { name: 'continuous' }), 'knobs that turn nothing').toHaveCount(
       0,
     );
-    await expect(tab.page.getByRole('tab', { name: 'Load test' }), 'of policies').toHaveCount(0);
+    await expect(tab.page.getByRole('button', { name: 'Load lab' }), 'of policies').toHaveCount(0);
     await expect(tab.page.locator('[data-request-id]')).toHaveCount(1);
     await expect(tab.page.getByRole('button', { name: /^Trace/ }), 'of batches').toHaveCount(0);
     expect(tab.requestedUrls.filter((url) => /model\.safetensors|\/ort[.-]/.test(url))).toEqual([]);

@@ -1,4 +1,4 @@
-import { expect, type BrowserContext, type Page } from 'playwright/test';
+import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
 import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/client.ts';
 import type { BatchingPolicy, ServeStatus } from '../../src/worker/protocol/status.ts';
@@ -55,6 +55,16 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
 /** Between two looks at the page, ms. Playwright's default is to look in each frame, which a software adapter has to draw. */
 const POLLING = { polling: 50 } as const;
 
+/** Shows the options of a request and the batcher's knobs, which are closed at the start. */
+export async function openAdvanced(page: Page): Promise<void> {
+  await openDetails(page, 'Advanced');
+}
+
+async function openDetails(page: Page, title: string): Promise<void> {
+  const details = page.locator('details').filter({ has: page.locator('summary', { hasText: title }) });
+  if ((await details.getAttribute('open')) === null) await details.locator('summary').click();
+}
+
 /** A loaded page and its client. */
 export class Tab {
   readonly page: Page;
@@ -92,6 +102,13 @@ export class Tab {
 
   status(): Promise<ServeStatus> {
     return this.page.evaluate(() => window.tabserve.status());
+  }
+
+  /** Opens the box of the chip, which has the facts about model and tabs, and the choice of a model. */
+  async openStatus(): Promise<Locator> {
+    const chip = this.page.getByRole('button', { name: /^Model and tabs/ });
+    if ((await chip.getAttribute('aria-expanded')) === 'false') await chip.click();
+    return this.page.getByRole('region', { name: 'Model and tabs' });
   }
 
   configure(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
@@ -189,11 +206,28 @@ export class Tab {
     return this.page.evaluate(() => window.recorder.clear());
   }
 
+  /** Opens the options and knobs. They stay open. */
+  async openAdvanced(): Promise<void> {
+    await openAdvanced(this.page);
+  }
+
+  /** Opens the charts that are closed at first. They stay open. */
+  async openMoreCharts(): Promise<void> {
+    await openDetails(this.page, 'More charts');
+  }
+
+  /** Opens the drawer of load tests. */
+  async openLab(): Promise<void> {
+    const button = this.page.locator('.lab-button');
+    if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click();
+    await expect(this.page.locator('.lab')).toBeVisible();
+  }
+
   /** Takes the rows of all requests, which must be over, from the page's list. */
   async clearList(): Promise<void> {
     await expect(this.page.locator('[data-status=waiting], [data-status=running]')).toHaveCount(0);
     const clear = this.page.getByRole('button', { name: 'Clear finished' });
-    if (await clear.isEnabled()) await clear.click();
+    if ((await clear.isVisible()) && (await clear.isEnabled())) await clear.click();
     await expect(this.page.locator('[data-request-id]')).toHaveCount(0);
   }
 

@@ -8,7 +8,7 @@ export function parseBackendChoice(search: string) {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
   const backend = backendChoice.options.find((choice) => choice === text);
   if (backend) return { backend };
-  const message = `Expected \`backend\` in the address to be ${backendChoice.options.join(', ')}, got \`${text}\`.`;
+  const message = `The address asks for the backend \`${text}\`, which doesn’t exist. Use one of ${backendChoice.options.join(', ')}.`;
   return { error: { code: 'INVALID_OPTION', message } satisfies WireError };
 }
 

@@ -1,9 +1,10 @@
 import type { WireError } from '../worker/protocol/wire.ts';
 
+/** Words first; the code is there to be searched for. */
 export function ErrorLine({ error }: { readonly error: WireError }) {
   return (
     <p className="error-line">
-      <code>{error.code}</code> {error.message}
+      {error.message} <code>{error.code}</code>
     </p>
   );
 }

@@ -32,8 +32,13 @@ export function formatEachMs(durationsMs: readonly number[]): string {
   return `${durationsMs.map((durationMs) => formatNumber(durationMs / divisor)).join(' / ')} ${unit}`;
 }
 
+/** `1.1M` */
+export function formatCompact(count: number): string {
+  return COMPACT.format(count);
+}
+
 export function formatParameters(numParameters: number): string {
-  return `${COMPACT.format(numParameters)} parameters`;
+  return `${formatCompact(numParameters)} parameters`;
 }
 
 export function formatMegabytes(numBytes: number): string {

@@ -1,7 +1,6 @@
 import { useState } from 'react';
 import type { KeyboardEvent, ReactNode } from 'react';
 
-import { Disclosure } from './disclosure.tsx';
 import { InputField } from './field.tsx';
 import { parseNumber } from './format.ts';
 import { useAttempt } from './use-attempt.ts';
@@ -24,19 +23,17 @@ interface KnobsProps<Name extends string> {
 
 export function Knobs<Name extends string>({ knobs, values, onApply, children }: KnobsProps<Name>) {
   return (
-    <Disclosure title="Knobs">
-      <div className="knobs">
-        {knobs.map((knob) => (
-          <KnobField
-            key={knob.name}
-            knob={knob}
-            valueInForce={values?.[knob.name]}
-            onApply={(value) => onApply(knob.name, value)}
-          />
-        ))}
-        {children}
-      </div>
-    </Disclosure>
+    <div className="knobs">
+      {knobs.map((knob) => (
+        <KnobField
+          key={knob.name}
+          knob={knob}
+          valueInForce={values?.[knob.name]}
+          onApply={(value) => onApply(knob.name, value)}
+        />
+      ))}
+      {children}
+    </div>
   );
 }
 

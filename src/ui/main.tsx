@@ -15,6 +15,7 @@ import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
 import { connectStore } from './state/connect-store.ts';
+import { noteStartTime } from './state/start-times.ts';
 import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
 
 declare global {
@@ -61,6 +62,7 @@ async function start(root: Root): Promise<void> {
     const serve = await connect({ backend });
     window.tabserve = serve;
     const store = connectStore(serve);
+    noteStartTime(store);
     const composer = new Composer(serve, store, readPermalink(location.hash));
     followAddress(composer);
     root.render(

@@ -15,7 +15,7 @@ interface PanelBoundaryState {
   readonly error?: WireError | undefined;
 }
 
-/** Shows a panel's failure in its place, so that the others keep working. React requires a class here. */
+/** Shows a panel's failure in its place while the others keep working. React requires a class here. */
 export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundaryState> {
   static getDerivedStateFromError(caught: unknown): PanelBoundaryState {
     return { error: toWireError(caught) };
@@ -29,7 +29,7 @@ export class PanelBoundary extends Component<PanelBoundaryProps, PanelBoundarySt
     if (!error) return children;
     return (
       <section className="panel" role="alert">
-        <h2>{name} cannot be shown</h2>
+        <h2>Couldn’t show {name}</h2>
         <ErrorLine error={error} />
         <div className="actions">
           {error.code === 'PAGE_OUTDATED' ? (

@@ -18,7 +18,7 @@ function tabPanelId(id: string): string {
   return `panel-${id}`;
 }
 
-/** The Tab key stops once; arrows, Home and End choose. */
+/** Scrolls sideways if the tabs are too many. The Tab key stops once; arrows, Home and End choose. */
 export function TabList<Id extends string>({ label, tabs, selected, onSelect }: TabListProps<Id>) {
   const index = tabs.findIndex(({ id }) => id === selected);
   // With no tab selected, the keyboard enters at the first.
@@ -45,12 +45,22 @@ export function TabList<Id extends string>({ label, tabs, selected, onSelect }: 
           tabIndex={position === stop ? 0 : -1}
           onClick={() => onSelect(id)}
           onKeyDown={selectByKey}
+          ref={id === selected ? showTab : undefined}
         >
           {title}
         </button>
       ))}
     </div>
   );
+}
+
+/** Scrolls the list alone: the page stays where it is. */
+function showTab(tab: HTMLElement | null): void {
+  const list = tab?.parentElement;
+  if (!tab || !list) return;
+  const [start, end] = [tab.offsetLeft - list.offsetLeft, tab.offsetLeft - list.offsetLeft + tab.offsetWidth];
+  if (start < list.scrollLeft) list.scrollLeft = start;
+  else if (end > list.scrollLeft + list.clientWidth) list.scrollLeft = end - list.clientWidth;
 }
 
 interface TabPanelProps {

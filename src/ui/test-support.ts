@@ -1,5 +1,7 @@
 import type { BatchingPolicy, ServeStatus } from '../worker/protocol/status.ts';
 import type { RequestId } from '../worker/protocol/ids.ts';
+import type { SlotStay, StepRecord } from '../worker/protocol/stats.ts';
+import type { RequestView } from './state/request-view.ts';
 import type { SlotBar } from './state/slot-history.ts';
 
 export const POLICY: BatchingPolicy = {
@@ -34,6 +36,7 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
     requestId: 'a' as RequestId,
     index: 0,
     slot: 0,
+    lane: 0,
     stayIndex: 0,
     queueWaitMs: 100,
     numTokens: 3,
@@ -41,6 +44,55 @@ export function createBar(change: Partial<SlotBar> = {}): SlotBar {
     lastStepIndex: 5,
     startedAtMs: 400,
     firstTokenAtMs: 500,
+    ...change,
+  };
+}
+
+/** Of a sequence that runs, as the worker reports it. */
+export function createSlotStay(change: Partial<SlotStay> = {}): SlotStay {
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+    requestId: 'a' as RequestId,
+    index: 0,
+    slot: 0,
+    stayIndex: 0,
+    queueWaitMs: 0,
+    startedAgoMs: 100,
+    numTokens: 0,
+    firstStepIndex: 0,
+    lastStepIndex: 0,
+    ...change,
+  };
+}
+
+export function createStepRecord(change: Partial<StepRecord> = {}): StepRecord {
+  return {
+    stepIndex: 0,
+    kind: 'decode',
+    reason: 'idle',
+    outcome: 'ok',
+    isBehind: false,
+    batchSize: 1,
+    numTokens: 1,
+    queueLength: 0,
+    waitMs: 0,
+    stepMs: 10,
+    runMs: 9,
+    readbackMs: 0,
+    agoMs: 0,
+    slots: [],
+    ...change,
+  };
+}
+
+export function createRequest(name: string, change: Partial<RequestView> = {}): RequestView {
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+    id: name as RequestId,
+    status: 'running',
+    prompt: 'p',
+    generatedTexts: [''],
+    numOutputTokens: 0,
     ...change,
   };
 }

@@ -35,7 +35,7 @@ try {
 
 ${found.version}, ${new Date().toISOString()}; slow 4G (150 ms, 1.6 Mbit/s), processor 4 times slower, WASM; served without compression.
 
-| ${NUM_STREAMS} requests streaming for ${STREAMING_SECONDS} s, all charts in view | value |
+| ${NUM_STREAMS} requests streaming for ${STREAMING_SECONDS} s, at 1280×800       | value |
 | ------------------------------------------------------- | ----- |
 | frames that came on time, of 60 a second                | ${(onTimeShare * 100).toFixed(1)} % |
 | longest time without a frame                            | ${longestFrameMs.toFixed(0)} ms |

@@ -27,7 +27,7 @@ FEATURES = (
     Feature("bedrooms", "Bedrooms", "", 1, 7, 1, 3),
     Feature("bathrooms", "Bathrooms", "", 1, 4, 1, 2),
     Feature("age", "Age", "years", 0, 120, 1, 25),
-    Feature("centreDistance", "Distance to the centre", "km", 0, 40, 0.1, 8),
+    Feature("centreDistance", "Distance to the center", "km", 0, 40, 0.1, 8),
     Feature("plotArea", "Plot area", "m²", 50, 2000, 10, 450),
     Feature("energyRating", "Energy rating (1 is best)", "", 0, 1, 0.01, 0.6),
     Feature("hasGarage", "Garage (1 yes, 0 no)", "", 0, 1, 1, 1),

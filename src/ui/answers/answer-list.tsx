@@ -3,18 +3,18 @@ import { useShallow } from 'zustand/shallow';
 
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import { Button } from '../button.tsx';
-import { describeHouse } from '../deployments/house-features.ts';
 import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatEuros, formatJson, formatMs } from '../format.ts';
+import { formatCount, formatMs } from '../format.ts';
 import { Panel } from '../panel.tsx';
 import type { AnswerView } from '../state/answer-view.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import { clearAnswers } from '../state/serve-store.ts';
 import type { ServeView } from '../state/serve-store.ts';
 import './answer-list.css';
+import { describeInput, describeResult } from './describe-answer.ts';
 import { ScrollBox } from '../scroll-box.tsx';
 
-/** In the caller's order, not that of the answers. The end stays in view while the list grows. */
+/** In the order of the queries, not of the answers. The end stays in view while the list grows. */
 export function AnswerList({ deployment }: { readonly deployment: string }) {
   const { serve, store } = useServe();
   const ids = useServeView(useShallow((view) => answersOf(view, deployment).map(({ id }) => id)));
@@ -25,14 +25,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
     for (const { id } of waitingOf(store.getState(), deployment)) serve.cancel(id);
   };
 
-  const head = (
-    <>
-      <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>
-      <output className="visually-hidden">
-        {numWaiting === 0 && numSettled > 0 ? `All queries are settled: ${numSettled}.` : ''}
-      </output>
-    </>
-  );
+  const head = <span className="muted">{ids.length > 0 && describeCounts(numSettled, numWaiting)}</span>;
   return (
     <Panel title="Answers" head={head}>
       <ScrollBox label="List of answers">
@@ -41,7 +34,7 @@ export function AnswerList({ deployment }: { readonly deployment: string }) {
             <AnswerRow key={id} id={id} />
           ))}
         </ol>
-        {ids.length === 0 && <p className="empty-note">No query yet: each one sent gets a row here.</p>}
+        {ids.length === 0 && <p className="empty-note">Each query appears here with its answer.</p>}
       </ScrollBox>
       <div className="actions">
         <Button variant="quiet" disabled={numWaiting === 0} onClick={cancelWaiting}>
@@ -83,7 +76,7 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
       <span className="answer-input note" data-long={inputText.length > MAX_SHORT_INPUT}>
         {inputText}
       </span>
-      <span className="answer-result" data-testid="answer-result">
+      <span key={status} className="answer-result" data-testid="answer-result">
         {status === 'answered' ? describeResult(deployment, result) : status}
       </span>
       <span className="answer-latency muted">
@@ -93,17 +86,3 @@ const AnswerRow = memo(function AnswerRow({ id }: { readonly id: RequestId }) {
     </li>
   );
 });
-
-function describeInput(deployment: string, input: unknown): string {
-  return deployment === 'house-price' && isNumberList(input) ? describeHouse(input) : formatJson(input);
-}
-
-function describeResult(deployment: string, result: unknown): string {
-  return deployment === 'house-price' && typeof result === 'number'
-    ? formatEuros(result)
-    : formatJson(result);
-}
-
-function isNumberList(input: unknown): input is readonly number[] {
-  return Array.isArray(input) && input.every((value) => typeof value === 'number');
-}

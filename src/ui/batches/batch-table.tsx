@@ -23,7 +23,7 @@ export function BatchTable({ deployment }: { readonly deployment: string }) {
             ))}
           </tbody>
         </table>
-        {batches.length === 0 && <p className="empty-note">No batch yet: each one formed gets a row here.</p>}
+        {batches.length === 0 && <p className="empty-note">Each batch appears here as a row.</p>}
       </ScrollBox>
     </Panel>
   );

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 
+import { Button } from '../button.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { observeSize } from '../observe.ts';
@@ -12,7 +13,13 @@ import { Timeline } from './timeline.tsx';
 import { layoutTimeline } from './timeline-layout.ts';
 import './timeline.css';
 
-export function TimelinePanel({ deployment }: { readonly deployment: string }) {
+interface TimelinePanelProps {
+  readonly deployment: string;
+  /** Sends nine queries. */
+  readonly onTry: () => void;
+}
+
+export function TimelinePanel({ deployment, onTry }: TimelinePanelProps) {
   const batches = useBatches(deployment);
   const layout = useMemo(() => layoutTimeline(batches), [batches]);
   const bodyRef = useRef<HTMLDivElement>(null);
@@ -29,27 +36,28 @@ export function TimelinePanel({ deployment }: { readonly deployment: string }) {
       <div className="timeline-body" data-testid="batch-timeline" ref={bodyRef}>
         <Timeline layout={layout} width={width} newest={batches.at(-1)} onActivate={setActiveIndex} />
         {batches.length === 0 && (
-          <p className="empty-note">
-            Send queries: every batch draws its wait, the moment it was cut, and its execution.
-          </p>
+          <div className="empty-note">
+            <p>Each batch appears here: how long it waited, why it was cut, and how long it ran.</p>
+            <Button onClick={onTry}>See 9 queries batched</Button>
+          </div>
         )}
       </div>
       <div className="timeline-readout">
         {readBatch ? (
-          <Readout batch={readBatch} />
+          <Readout key={readBatch.batchIndex} batch={readBatch} />
         ) : (
           <p className="muted">
-            The numbers of the newest batch, or of the one under the pointer; the arrow keys go from one to
-            the next.
+            The numbers of the newest batch appear here. Point at another batch, or use the arrow keys, to
+            read its numbers.
           </p>
         )}
       </div>
       <Disclosure title="How to read it">
         <p className="timeline-key note">
-          <span className="swatch key-wait" /> is the wait, from the oldest member’s arrival,{' '}
-          <span className="swatch key-run" /> the execution, <span className="swatch key-error" /> one that
-          failed; the mark between them is the cut. Times are in ms. A dashed line is a pause of half a second
-          or more: after it they start at 0 again.
+          <span className="swatch key-wait" /> is the wait of the oldest request,{' '}
+          <span className="swatch key-run" /> the execution, and <span className="swatch key-error" /> an
+          execution that failed. The mark between them is the cut. A dashed line is a pause of half a second
+          or more; the time starts at 0 after it.
         </p>
         <ReasonLegend />
       </Disclosure>

@@ -17,7 +17,8 @@ interface TimelineProps {
 
 const HEIGHT = 296;
 const AXIS_HEIGHT = 16;
-const MAX_ROW_HEIGHT = 24;
+const MAX_ROW_HEIGHT = 32;
+const MAX_BAR_HEIGHT = 16;
 const ROWS_HEIGHT = HEIGHT - AXIS_HEIGHT;
 /** The width of a row's index, size, mark and reason. */
 const LABEL_WIDTH = 132;
@@ -43,7 +44,7 @@ export function Timeline({ layout, width, newest, onActivate }: TimelineProps) {
       height={HEIGHT}
       // Not `img`, which hides its rows from assistive technology.
       role="graphics-object"
-      aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time; the table of batches has the same numbers`}
+      aria-label={`The last ${MAX_SHOWN_BATCHES} batches over time. The table of batches has the same numbers.`}
     >
       {rows.length > 0 && (
         <g className="timeline-axis" aria-hidden="true">
@@ -96,7 +97,7 @@ function Row({ row, top, height, width, toX, isTabStop, onActivate }: RowProps) 
   const { batchIndex, batchSize, reason, outcome } = batch;
   const { color, path } = REASONS[reason];
   const [arrivedX, cutX] = [toX(arrivedMs), toX(cutMs)];
-  const barHeight = Math.min(12, height - 3);
+  const barHeight = Math.min(MAX_BAR_HEIGHT, height - 3);
   const barTop = (height - barHeight) / 2;
   return (
     <g

@@ -1,16 +1,17 @@
-import { lazy, Suspense, useId } from 'react';
+import { lazy, Suspense, useEffect, useId, useRef } from 'react';
 
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Form } from '../form.tsx';
 import { formatCount } from '../format.ts';
-import { Panel } from '../panel.tsx';
+import { Popover } from '../popover.tsx';
 import { canGenerate } from '../state/can-generate.ts';
 import { useServeView } from '../state/serve-context.ts';
 import './compose-panel.css';
 import { useComposer, useComposerView } from './composer-context.ts';
 import { DocumentActions } from './document-actions.tsx';
 import { DocumentEditor } from './document-editor.tsx';
+import { LoadNote } from './load-note.tsx';
 import { SAMPLE_PROMPTS } from './sample-prompts.ts';
 
 const LogprobsTable = lazy(async () => ({ default: (await import('./logprobs-table.tsx')).LogprobsTable }));
@@ -21,61 +22,80 @@ export function ComposePanel() {
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const canUndo = useComposerView(({ followed }) => followed !== undefined);
   const canSend = useServeView(({ status }) => canGenerate(status.state));
-  const errorId = useId();
+  const noteId = useId();
 
   return (
-    <Panel title="Playground" className="compose">
+    <section className="compose" aria-label="Prompt and actions">
       <Form onSubmit={() => composer.send()}>
-        <DocumentEditor errorId={error && errorId} />
-        <div id={errorId} role="alert">
-          {error && <ErrorLine error={error} />}
+        <DocumentEditor noteId={noteId} />
+        <div className="compose-note" id={noteId}>
+          <div role="alert">{error && <ErrorLine error={error} />}</div>
+          {!error && <LoadNote />}
         </div>
         <ChoiceSwitch />
         <Logprobs />
-        <div className="actions">
-          <Button type="submit" variant="primary" disabled={!canSend}>
-            Send
-          </Button>
-          <Button disabled={!isActive} onClick={() => composer.cancel()}>
-            Cancel
-          </Button>
-          <Button disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
+        <div className="actions compose-actions">
+          {isActive ? (
+            <Button className="send-button" onClick={() => composer.cancel()}>
+              Stop
+            </Button>
+          ) : (
+            <Button className="send-button" type="submit" disabled={!canSend}>
+              Send
+            </Button>
+          )}
+          <Button variant="quiet" disabled={!canUndo || !canSend} onClick={() => composer.regenerate()}>
             Regenerate
           </Button>
-          <Button disabled={!canUndo} onClick={() => composer.undo()}>
+          <Button variant="quiet" disabled={!canUndo} onClick={() => composer.undo()}>
             Undo
           </Button>
+          <Examples />
+          <Popover label="More" className="compose-more">
+            <DocumentActions />
+          </Popover>
         </div>
-        <output className="not-serving muted">
-          {canSend ? '' : 'No model is running, so nothing can be sent.'}
-        </output>
+        <RunButton />
         <FinishedMessage />
       </Form>
-      <DocumentActions />
-      <Samples />
-    </Panel>
+    </section>
   );
 }
 
-function Samples() {
+/** The act that the page is about. It has the focus at the start, so that Enter begins. */
+function RunButton() {
   const composer = useComposer();
   const canSend = useServeView(({ status }) => canGenerate(status.state));
+  const buttonRef = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (document.activeElement === document.body) buttonRef.current?.focus({ preventScroll: true });
+  }, []);
   return (
-    <div className="samples ruled-off">
-      <h3>Examples</h3>
-      <ul className="chips">
+    <Button
+      ref={buttonRef}
+      className="button-primary run-button"
+      disabled={!canSend}
+      onClick={() => composer.sendAll(SAMPLE_PROMPTS)}
+    >
+      Run {SAMPLE_PROMPTS.length} prompts at once <kbd aria-hidden="true">Enter</kbd>
+    </Button>
+  );
+}
+
+function Examples() {
+  const composer = useComposer();
+  return (
+    <Popover label="Examples" className="compose-examples">
+      <ul className="examples">
         {SAMPLE_PROMPTS.map((prompt) => (
           <li key={prompt}>
-            <Button className="chip" onClick={() => composer.restore(prompt)}>
+            <Button variant="quiet" onClick={() => composer.restore(prompt)}>
               {prompt}
             </Button>
           </li>
         ))}
       </ul>
-      <Button disabled={!canSend} onClick={() => composer.sendAll(SAMPLE_PROMPTS)}>
-        Send {SAMPLE_PROMPTS.length} sample prompts
-      </Button>
-    </div>
+    </Popover>
   );
 }
 
@@ -91,7 +111,7 @@ function ChoiceSwitch() {
       {Array.from({ length: numChoices }, (_, index) => (
         <Button
           key={index}
-          className="chip"
+          variant="quiet"
           aria-pressed={index === choice}
           onClick={() => composer.showChoice(index)}
         >

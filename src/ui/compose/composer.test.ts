@@ -38,15 +38,26 @@ function createComposer(prompt: string, temperature = '') {
 describe('a composer after a failure', () => {
   it('sends nothing, keeps the text, and sends again once a model runs', () => {
     const { composer, store } = createComposer(PROMPT);
-    applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }) }]);
+    applyEvents(store, [{ type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 }]);
     composer.send();
     composer.sendAll(['one', 'two']);
     expect(store.getState().requests.size).toBe(0);
     expect(composer.store.getState().document.text).toBe(PROMPT);
-    applyEvents(store, [{ type: 'status', status: createStatus() }]);
+    applyEvents(store, [{ type: 'status', status: createStatus(), receivedAtMs: 0 }]);
     composer.send();
     expect(store.getState().requests.size).toBe(1);
   });
+});
+
+it('knows what the requests of the last run were sent with, until a run begins anew', () => {
+  const { composer, tell } = createComposer(PROMPT, '0.7');
+  composer.send();
+  expect(composer.sentAs(ID)).toEqual({ prompt: PROMPT, options: { temperature: 0.7 } });
+  tell({ type: 'failed', requestId: ID, error: { code: 'REQUEST_TIMEOUT', message: 'why' } });
+  expect(composer.sentAs(ID)).toBeDefined();
+  composer.changeOption('temperature', '');
+  composer.send();
+  expect(composer.sentAs(ID)).toEqual({ prompt: PROMPT, options: {} });
 });
 
 describe('what was wrong with a text or its options', () => {

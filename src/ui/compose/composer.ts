@@ -2,7 +2,7 @@ import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
 import type { Serve } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import { TEXT_GENERATOR, type GenerationOptions } from '../../worker/protocol/generation.ts';
 import type { OptionName } from '../../worker/protocol/generation-options.ts';
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
@@ -10,7 +10,7 @@ import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
-import type { ServeStore } from '../state/serve-store.ts';
+import { closeRun, type ServeStore } from '../state/serve-store.ts';
 import { withContinuation, withEdit, writtenText, type DocumentText } from './document-text.ts';
 import {
   EMPTY_GENERATION_TEXTS,
@@ -42,9 +42,15 @@ export interface ComposerView {
   readonly followed?: FollowedRequest | undefined;
 }
 
+/** What a request was sent with. */
+export interface SentPrompt {
+  readonly prompt: string;
+  readonly options: GenerationOptions;
+}
+
 export const EMPTY_PROMPT: WireError = {
   code: 'EMPTY_PROMPT',
-  message: 'The prompt is empty: write the beginning of a text for the model to continue.',
+  message: 'The prompt is empty. Write the beginning of a text first.',
 };
 
 /** Holds the document outside React, so tokens change it without a render. */
@@ -54,6 +60,8 @@ export class Composer {
   readonly #serveStore: ServeStore;
   /** The unfinished requests sent from here, with their options. */
   readonly #sent = new Map<RequestId, GenerationTexts>();
+  /** The requests of the last run that were sent from here. */
+  readonly #ofRun = new Map<RequestId, SentPrompt>();
 
   /** Starts with the prompt and options of the address. */
   constructor(serve: Serve, serveStore: ServeStore, { prompt = SAMPLE_PROMPTS[0] ?? '', texts }: Permalink) {
@@ -89,12 +97,20 @@ export class Composer {
     const error = prompts.includes('') ? EMPTY_PROMPT : describeOptionErrors(errors);
     this.store.setState({ optionErrors: errors, error });
     if (error) return [];
+    closeRun(this.#serveStore);
+    if (this.#serveStore.getState().runs.prompts?.isClosed) this.#ofRun.clear();
     const generator = this.#serve.getHandle(TEXT_GENERATOR);
     return prompts.map((prompt) => {
       const { requestId } = generator.remote(prompt, options);
       this.#sent.set(requestId, texts);
+      this.#ofRun.set(requestId, { prompt, options });
       return requestId;
     });
+  }
+
+  /** Undefined for requests of the console and of earlier runs. */
+  sentAs(id: RequestId): SentPrompt | undefined {
+    return this.#ofRun.get(id);
   }
 
   /** Replaces the last continuation by another one. */

@@ -22,7 +22,7 @@ export function DocumentActions() {
       await navigator.clipboard.writeText(text);
       setMessage(said);
     } catch {
-      setMessage('The browser did not let the page copy.');
+      setMessage('The browser blocked copying.');
     }
   };
 
@@ -32,14 +32,14 @@ export function DocumentActions() {
     const link = withPermalink(location.href, { prompt, texts });
     // The address gets the link too, so a reload restores the text.
     history.replaceState(null, '', link);
-    void copy(link, 'The link is copied: it brings back prompt and options.');
+    void copy(link, 'Link copied. It brings back prompt and options.');
   };
 
   return (
     <div className="actions document-actions">
       <Button
         variant="quiet"
-        onClick={() => void copy(composer.store.getState().document.text, 'The text is copied.')}
+        onClick={() => void copy(composer.store.getState().document.text, 'Text copied.')}
       >
         Copy text
       </Button>

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { KeyboardEvent } from 'react';
 
 import { useComposer, useComposerView } from './composer-context.ts';
@@ -7,11 +7,10 @@ import { EMPTY_PROMPT } from './composer.ts';
 import './document-editor.css';
 
 /** Prompt and continuation as one editable text. */
-export function DocumentEditor({ errorId }: { readonly errorId: string | undefined }) {
+export function DocumentEditor({ noteId }: { readonly noteId: string }) {
   const composer = useComposer();
   const isActive = useComposerView(({ followed }) => followed?.isActive ?? false);
   const isInvalid = useComposerView(({ error }) => error === EMPTY_PROMPT);
-  const keysId = useId();
   const boxRef = useRef<HTMLDivElement>(null);
 
   useEffect(() => (boxRef.current ? drawDocument(boxRef.current, composer) : undefined), [composer]);
@@ -28,28 +27,30 @@ export function DocumentEditor({ errorId }: { readonly errorId: string | undefin
   };
 
   return (
-    <>
-      <div className="document field-box" ref={boxRef} data-active={isActive} data-testid="document">
-        <div className="document-marks" aria-hidden="true" />
-        <textarea
-          name="prompt"
-          aria-label="Prompt"
-          aria-describedby={errorId === undefined ? keysId : `${errorId} ${keysId}`}
-          aria-invalid={isInvalid}
-          aria-busy={isActive}
-          placeholder="Write the beginning of a text…"
-          spellCheck={false}
-          readOnly={isActive}
-          onChange={(event) => composer.edit(event.target.value)}
-          onKeyDown={actOnKey}
-        />
-      </div>
-      <p className="field-hint" id={keysId}>
-        <kbd>Enter</kbd> or <kbd>Ctrl</kbd>+<kbd>Enter</kbd> continues the text, <kbd>Shift</kbd>+
-        <kbd>Enter</kbd> starts a new line, <kbd>Esc</kbd> cancels.
-      </p>
-    </>
+    <div className="document field-box" ref={boxRef} data-active={isActive} data-testid="document">
+      <div className="document-marks" aria-hidden="true" />
+      <textarea
+        name="prompt"
+        aria-label="Prompt"
+        aria-describedby={noteId}
+        aria-invalid={isInvalid}
+        aria-busy={isActive}
+        placeholder="Write the beginning of a text…"
+        spellCheck={false}
+        readOnly={isActive}
+        onChange={(event) => {
+          composer.edit(event.target.value);
+          if (boxRef.current) growWithTyping(boxRef.current);
+        }}
+        onKeyDown={actOnKey}
+      />
+    </div>
   );
+}
+
+/** As far as style sheet and window allow. A text that streams in moves nothing: it scrolls. */
+function growWithTyping(box: HTMLElement): void {
+  if (box.scrollHeight > box.clientHeight) box.style.height = `${box.scrollHeight}px`;
 }
 
 /** Updates text and marks without React, and keeps the end in view while it grows. Returns the cleanup. */

@@ -33,7 +33,7 @@ export function LogprobsTable({ logprobs }: { readonly logprobs: readonly TokenL
   return (
     <ScrollBox className="logprobs" label="Logprobs">
       <table className="scroll-table">
-        <TableHead titles={['Token', 'Likely', 'The likeliest in its place']} />
+        <TableHead titles={['Token', 'Probability', 'Other candidates']} />
         <tbody>
           {logprobs.map(({ tokenId, logprob, top }, index) => (
             <tr key={index}>

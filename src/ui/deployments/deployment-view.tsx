@@ -5,23 +5,26 @@ import { TabPanel } from '../tab-list.tsx';
 import './deployment-view.css';
 import { KnobsPanel } from './knobs-panel.tsx';
 import { QueryForm } from './query-form.tsx';
+import { useQueries } from './use-queries.ts';
 
 interface DeploymentViewProps {
   readonly name: string;
   readonly isShown: boolean;
 }
 
+/** Left, what is asked; right, how it was batched. */
 export function DeploymentView({ name, isShown }: DeploymentViewProps) {
+  const queries = useQueries(name);
   return (
-    <TabPanel id={name} className="workspace">
+    <TabPanel id={name} className="workspace deployment-view">
       <div className="rail">
-        <QueryForm deployment={name} />
+        <QueryForm deployment={name} queries={queries} />
         <KnobsPanel name={name} />
       </div>
-      {/* A hidden view keeps its input alone; all else comes from the store. */}
+      {/* A hidden view keeps only its input; everything else comes from the store. */}
       {isShown && (
         <div className="stage">
-          <TimelinePanel deployment={name} />
+          <TimelinePanel deployment={name} onTry={() => queries.send(9)} />
           <div className="stage-lists">
             <AnswerList deployment={name} />
             <BatchTable deployment={name} />

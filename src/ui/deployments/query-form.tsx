@@ -1,41 +1,23 @@
-import { useState } from 'react';
 import type { ChangeEvent } from 'react';
 
 import { Button } from '../button.tsx';
 import { InputField, TextAreaField } from '../field.tsx';
 import { Form } from '../form.tsx';
 import { Panel } from '../panel.tsx';
-import { useServe } from '../state/serve-context.ts';
-import type { FieldErrors, FieldTexts } from './house-features.ts';
-import { queryKindOf } from './query-kinds.tsx';
+import { useServeView } from '../state/serve-context.ts';
+import { describeAnswers } from './answer-line.ts';
+import type { Queries, SentQueries } from './use-queries.ts';
+
+interface QueryFormProps {
+  readonly deployment: string;
+  readonly queries: Queries;
+}
 
 /** Sends one query with Enter, and several by a button. */
-export function QueryForm({ deployment }: { readonly deployment: string }) {
-  const { serve } = useServe();
-  const { title, hint, fields, isJson, isCheckedWhenLeft, buttons, parse } = queryKindOf(deployment);
-  const [texts, setTexts] = useState<FieldTexts>(() =>
-    Object.fromEntries(fields.map(({ name, initialText }) => [name, initialText])),
-  );
-  const [errors, setErrors] = useState<FieldErrors>({});
-
+export function QueryForm({ deployment, queries }: QueryFormProps) {
+  const { kind, texts, errors, sent, change, check, send } = queries;
+  const { title, hint, fields, isJson, isCheckedWhenLeft, buttons } = kind;
   const Field = isJson ? TextAreaField : InputField;
-
-  const send = (numQueries: number, spacingMs?: number): void => {
-    const { inputs = [], errors: found = {} } = parse(texts, numQueries);
-    setErrors(found);
-    const handle = serve.getHandle<unknown, unknown>(deployment);
-    for (const [index, input] of inputs.entries()) {
-      // The request's row shows its answer or error.
-      if (spacingMs === undefined) void handle.remote(input);
-      else setTimeout(() => void handle.remote(input), index * spacingMs);
-    }
-  };
-
-  const change = (name: string, text: string): void => {
-    setTexts((previous) => ({ ...previous, [name]: text }));
-    setErrors(({ [name]: _fixed, ...others }) => others);
-  };
-
   return (
     <Panel title={title}>
       <Form onSubmit={() => send(1)}>
@@ -53,14 +35,17 @@ export function QueryForm({ deployment }: { readonly deployment: string }) {
               onChange={(event: ChangeEvent<HTMLInputElement | HTMLTextAreaElement>) =>
                 change(name, event.target.value)
               }
-              onBlur={() => isCheckedWhenLeft && setErrors(parse(texts, 1).errors ?? {})}
+              onBlur={() => isCheckedWhenLeft && check()}
             />
           ))}
         </div>
-        <div className="actions">
+        <div className="query-actions">
           <Button type="submit" variant="primary">
             Send
           </Button>
+          <AnswerLine deployment={deployment} sent={sent} />
+        </div>
+        <div className="actions query-buttons">
           {buttons.map(({ title: buttonTitle, numQueries, spacingMs }) => (
             <Button key={buttonTitle} onClick={() => send(numQueries, spacingMs)}>
               {buttonTitle}
@@ -71,4 +56,27 @@ export function QueryForm({ deployment }: { readonly deployment: string }) {
       </Form>
     </Panel>
   );
+}
+
+/** Has its place before anything is sent, so that an answer moves nothing. */
+function AnswerLine({ deployment, sent }: Pick<QueryFormProps, 'deployment'> & Pick<Queries, 'sent'>) {
+  const text = useServeView(({ answers, batches }) => {
+    const found = answersTo(sent, answers);
+    return describeAnswers(found, batches.get(deployment) ?? []);
+  });
+  return (
+    <output className="answer-line" data-testid="answer-line">
+      {/* A new element for each text: a longer one starts elsewhere, and nothing has moved. */}
+      <span key={text}>{text}</span>
+    </output>
+  );
+}
+
+/** All of them or none: a cleared answer is gone for good, and a new one comes within a frame. */
+function answersTo<Answer>(
+  sent: SentQueries | undefined,
+  answers: ReadonlyMap<SentQueries['ids'][number], Answer>,
+): readonly Answer[] {
+  const found = (sent?.ids ?? []).flatMap((id) => answers.get(id) ?? []);
+  return found.length === sent?.numQueries ? found : [];
 }

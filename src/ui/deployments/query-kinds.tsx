@@ -6,7 +6,7 @@ import { describeRange, HOUSE_FEATURES, parseHouse, varyHouse } from './house-fe
 import type { FieldErrors, FieldTexts } from './house-features.ts';
 
 /** The form of a deployment. */
-interface QueryKind {
+export interface QueryKind {
   readonly title: string;
   readonly hint?: string;
   readonly fields: readonly {
@@ -41,12 +41,12 @@ const SPACING_MS = 5;
 
 const ADDER: QueryKind = {
   title: 'Add one',
-  hint: `The nine are 0 to 8: at once in one tick, or one every ${SPACING_MS} ms.`,
+  hint: `Nine queries are the numbers 0 to 8, sent all at once or one every ${SPACING_MS} ms.`,
   fields: [
     {
       name: 'number',
       label: 'Number',
-      hint: 'Answered with one more, after 200 ms of simulated work per batch, whatever its size.',
+      hint: 'The answer is one more. A batch takes 200 ms, whatever its size.',
       initialText: '3',
     },
   ],
@@ -58,13 +58,13 @@ const ADDER: QueryKind = {
     if (numQueries > 1) return { inputs: NINE_NUMBERS };
     const number = parseNumber(text);
     if (Number.isFinite(number)) return { inputs: [number] };
-    return { errors: { number: `Expected a finite number, got “${text}”.` } };
+    return { errors: { number: `Expected a number, got “${text}”.` } };
   },
 };
 
 const HOUSE_PRICE: QueryKind = {
   title: 'House',
-  hint: 'Several queries are this house and variations of it, the same ones every time, all in one tick.',
+  hint: 'Several queries are this house and variations of it, sent all at once. They are the same every time.',
   fields: HOUSE_FEATURES.map((feature) => ({
     ...feature,
     hint: describeRange(feature),
@@ -91,8 +91,8 @@ function jsonKindOf(deployment: string): QueryKind {
         label: 'Input as JSON',
         hint: (
           <>
-            A number, a “text” in quotes, a list or an object, as <code>checkInput</code> of {deployment}{' '}
-            takes it.
+            A number, a “text” in quotes, a list or an object that <code>checkInput</code> of {deployment}{' '}
+            accepts.
           </>
         ),
         initialText: '1',
@@ -105,7 +105,7 @@ function jsonKindOf(deployment: string): QueryKind {
         return { inputs: Array<unknown>(numQueries).fill(JSON.parse(input)) };
       } catch (caught) {
         const { message } = toWireError(caught);
-        return { errors: { input: `This is no JSON (${message}): correct it, or put text in quotes.` } };
+        return { errors: { input: `This isn’t JSON (${message}). Correct it, or put text in quotes.` } };
       }
     },
   };

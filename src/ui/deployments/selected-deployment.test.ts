@@ -19,7 +19,7 @@ describe('listDeployments', () => {
   });
 
   it('names a user’s own as it calls itself', () => {
-    expect(['house-price', 'echo'].map(titleOf)).toEqual(['House price', 'echo']);
+    expect(['text-generator', 'house-price', 'echo'].map(titleOf)).toEqual(['Text', 'House price', 'echo']);
   });
 });
 

@@ -4,7 +4,7 @@ import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 
 /** Tabserve's own deployments in the order of their tabs, with their titles; the user's follow by name. */
 const OWN_DEPLOYMENTS: ReadonlyMap<string, string> = new Map([
-  [TEXT_GENERATOR, 'Text generator'],
+  [TEXT_GENERATOR, 'Text'],
   ['adder', 'Adder'],
   ['house-price', 'House price'],
 ]);

@@ -5,15 +5,15 @@ export function UnknownDeployment({ name }: { readonly name: string }) {
   const hasAnswered = useServeView(
     ({ status }) => status.deployments.length > 0 || status.state !== 'loading',
   );
-  if (!hasAnswered) return <p className="unknown-deployment">Asking the worker for “{name}” …</p>;
+  if (!hasAnswered) return <p className="unknown-deployment">Looking for the deployment “{name}”…</p>;
   return (
     <div className="unknown-deployment" role="alert">
       <p className="error-line">
-        <code>UNKNOWN_DEPLOYMENT</code> There is no deployment “{name}”, which the address asks for.
+        The address asks for the deployment “{name}”, which doesn’t exist. <code>UNKNOWN_DEPLOYMENT</code>
       </p>
       <p>
-        Choose one above. To serve your own, add a file <code>{name}.deployment.ts</code> to{' '}
-        <code>src/worker/deployments</code> and reload.
+        Choose a tab above. To serve your own deployment, add the file <code>{name}.deployment.ts</code> to{' '}
+        <code>src/worker/deployments</code> and reload the page.
       </p>
     </div>
   );

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LoadProgress } from '../../worker/protocol/models.ts';
 import type { ServeStatus } from '../../worker/protocol/status.ts';
 import { createStatus } from '../test-support.ts';
-import { describeDetail, describeState, describeTabs } from './describe-state.ts';
+import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 
 function statusOf(state: ServeStatus['state'], progress?: LoadProgress): ServeStatus {
   return createStatus({ state, ...(progress && { progress }) });
@@ -12,7 +12,7 @@ function statusOf(state: ServeStatus['state'], progress?: LoadProgress): ServeSt
 describe('state in words', () => {
   it('names the phase of a load and counts bytes of a download', () => {
     const status = statusOf('loading', { phase: 'download', loaded: 2_100_000, total: 4_300_000 });
-    expect(describeState(status)).toBe('Downloading the model');
+    expect(describeState(status)).toBe('Loading the model');
     expect(describeDetail(status)).toBe('2.1 of 4.3 MB');
   });
 
@@ -35,7 +35,7 @@ describe('state in words', () => {
   });
 
   it('says what it can while sizes are unknown', () => {
-    expect(describeDetail(statusOf('loading'))).toBe('starting the worker');
+    expect(describeDetail(statusOf('loading'))).toBe('Starting the worker');
     expect(describeDetail(statusOf('loading', { phase: 'download', loaded: 5e5, total: 0 }))).toBe('0.5 MB');
   });
 
@@ -48,8 +48,8 @@ describe('state in words', () => {
   it('says that there is a hand-over, and how far it is', () => {
     const handover = { ...statusOf('loading'), isHandover: true };
     expect(describeState(handover)).toBe('Handing over: Loading the model');
-    const progress = { phase: 'download', loaded: 1, total: 2 } as const;
-    expect(describeState({ ...handover, progress })).toBe('Handing over: Downloading the model');
+    const progress = { phase: 'prepare', loaded: 1, total: 2 } as const;
+    expect(describeState({ ...handover, progress })).toBe('Handing over: Preparing the model');
   });
 });
 
@@ -57,31 +57,34 @@ describe('a recovery in words', () => {
   const recovery = { kind: 'device-lost', message: 'unplugged', attempt: 1 } as const;
   const recovering = { ...statusOf('loading'), isHandover: true, recovery };
 
-  it('says what has happened, and what becomes of the requests', () => {
+  it('says what happened, and what becomes of the requests', () => {
     expect(describeState(recovering)).toBe('Recovering: Loading the model');
-    expect(describeDetail(recovering)).toBe('the GPU device was lost: all requests go on in a new worker');
-  });
-
-  it('counts what has failed in a row', () => {
-    const again = { ...recovering, recovery: { ...recovery, attempt: 2 } };
-    expect(describeDetail(again)).toBe(
-      'the GPU device was lost, 2 times in a row: all requests go on in a new worker',
+    expect(describeRecovery(recovering)).toBe(
+      'The GPU device was lost. All requests continue in a new worker.',
     );
   });
 
-  it('says so still when all is well again', () => {
+  it('counts failures in a row', () => {
+    const again = { ...recovering, recovery: { ...recovery, attempt: 2 } };
+    expect(describeRecovery(again)).toBe(
+      'The GPU device was lost, 2 times in a row. All requests continue in a new worker.',
+    );
+  });
+
+  it('stays after it is over', () => {
     const ready = { ...statusOf('ready'), recovery };
     expect(describeState(ready)).toBe('Ready');
-    expect(describeDetail(ready)).toBe('recovered: the GPU device was lost, and no request was lost');
+    expect(describeRecovery(ready)).toBe('The GPU device was lost. No request was lost.');
+    expect(describeRecovery(statusOf('ready'))).toBe('None');
   });
 
-  it('claims no more than is so where a request was to blame', () => {
+  it('doesn’t claim that a request was kept that failed', () => {
     const blamed = { ...recovering, recovery: { ...recovery, isCondemning: true } };
-    expect(describeDetail(blamed)).toBe(
-      'the GPU device was lost: all requests but the one that has caused it go on in a new worker',
+    expect(describeRecovery(blamed)).toBe(
+      'The GPU device was lost. All requests except the one that caused it continue in a new worker.',
     );
-    expect(describeDetail({ ...blamed, state: 'ready' })).toBe(
-      'recovered: the GPU device was lost, and the request that has caused it fails',
+    expect(describeRecovery({ ...blamed, state: 'ready' })).toBe(
+      'The GPU device was lost. Only the request that caused it failed.',
     );
   });
 });
@@ -90,11 +93,10 @@ describe('the tabs in words', () => {
   const ready = statusOf('ready');
 
   it.each([
-    ['leader', 'this one runs the model', 'prompts are answered in this tab'],
-    ['follower', 'another one runs the model', 'prompts are answered by another tab'],
-  ] as const)('say who runs the model where this tab is %s', (role, tabs, detail) => {
+    ['leader', 'This tab runs the model'],
+    ['follower', 'Another tab runs the model'],
+  ] as const)('say who runs the model where this tab is %s', (role, tabs) => {
     expect(describeTabs({ ...ready, role })).toBe(tabs);
-    expect(describeDetail({ ...ready, role })).toBe(detail);
   });
 
   it('say that an upstream answers, where one does', () => {
@@ -105,20 +107,21 @@ describe('the tabs in words', () => {
       isSoftwareAdapter: false,
       fallbackReason: '',
     } as const;
-    expect(describeTabs({ ...ready, backend })).toBe('this one asks the upstream');
-    expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe('another one asks the upstream');
-    expect(describeDetail({ ...ready, backend })).toBe('prompts are answered by the upstream');
+    expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the upstream');
+    expect(describeTabs({ ...ready, backend, role: 'follower' })).toBe(
+      'Another tab sends prompts to the upstream',
+    );
   });
 
   it('do not claim that one runs the model after a failure', () => {
     const status = { ...ready, state: 'failed' } as const;
-    expect(describeTabs(status)).toBe('no model runs');
-    expect(describeTabs({ ...status, isolationReason: 'alone' })).toBe('no model runs');
-    expect(describeTabs({ ...status, state: 'closed' })).toBe('this one is disconnected');
+    expect(describeTabs(status)).toBe('No model is running');
+    expect(describeTabs({ ...status, isolationReason: 'alone' })).toBe('No model is running');
+    expect(describeTabs({ ...status, state: 'closed' })).toBe('This tab is disconnected');
   });
 
   it('say why this tab is alone, where it is', () => {
-    const isolationReason = 'This browser has no Web Locks here: this tab runs a worker of its own.';
+    const isolationReason = 'This tab runs its own worker.';
     expect(describeTabs({ ...ready, isolationReason })).toBe(isolationReason);
   });
 });

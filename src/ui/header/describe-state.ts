@@ -13,22 +13,22 @@ const STATE_NAMES: Readonly<Record<ServeState, string>> = {
 };
 
 const PHASE_NAMES: Readonly<Record<LoadProgress['phase'], string>> = {
-  download: 'Downloading the model',
+  download: 'Loading the model',
   prepare: 'Preparing the model',
   compile: 'Compiling shaders',
 };
 
 const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
-  'device-lost': 'the GPU device was lost',
-  'adapter-gone': 'the GPU was gone',
-  'gpu-error': 'the GPU refused its work',
-  'gpu-hang': 'the GPU did not answer any more',
-  'out-of-memory': 'memory ran out',
-  'wasm-abort': 'the WASM runtime broke off',
-  'run-failed': 'a run of the model failed',
-  'worker-error': 'the worker failed',
-  'worker-hang': 'the worker did not answer any more',
-  'worker-ended': 'the worker was ended',
+  'device-lost': 'The GPU device was lost',
+  'adapter-gone': 'The GPU disappeared',
+  'gpu-error': 'The GPU reported an error',
+  'gpu-hang': 'The GPU stopped responding',
+  'out-of-memory': 'Memory ran out',
+  'wasm-abort': 'The WASM runtime crashed',
+  'run-failed': 'The model failed to run',
+  'worker-error': 'The worker crashed',
+  'worker-hang': 'The worker stopped responding',
+  'worker-ended': 'The worker ended',
 };
 
 /** Changes only a few times per load, because screen readers announce each change. */
@@ -39,15 +39,13 @@ export function describeState(status: ServeStatus): string {
 }
 
 export function describeTabs({ state, role, isolationReason, backend }: ServeStatus): string {
-  if (!canGenerate(state)) return state === 'failed' ? 'no model runs' : 'this one is disconnected';
+  if (!canGenerate(state)) return state === 'failed' ? 'No model is running' : 'This tab is disconnected';
   if (isolationReason) return isolationReason;
-  if (backend?.name === 'upstream') {
-    return role === 'leader' ? 'this one asks the upstream' : 'another one asks the upstream';
-  }
-  return role === 'leader' ? 'this one runs the model' : 'another one runs the model';
+  const who = role === 'leader' ? 'This tab' : 'Another tab';
+  return backend?.name === 'upstream' ? `${who} sends prompts to the upstream` : `${who} runs the model`;
 }
 
-function describePhase({ state, progress, backend }: ServeStatus): string {
+export function describePhase({ state, progress, backend }: ServeStatus): string {
   if (!isLoading(state) || !progress) return STATE_NAMES[state];
   // WASM has no shaders: its first runs only warm up.
   const hasShaders = backend?.name !== 'wasm';
@@ -56,31 +54,35 @@ function describePhase({ state, progress, backend }: ServeStatus): string {
     : PHASE_NAMES[progress.phase];
 }
 
-export function describeDetail({ state, progress, role, backend, recovery }: ServeStatus): string {
+export function describeDetail({ state, progress, isHandover }: ServeStatus): string {
   switch (state) {
     case 'loading':
     case 'warming-up':
-      if (recovery) return describeRecovery(recovery, false);
-      return progress ? describeProgress(progress) : 'starting the worker';
+      if (progress) return describeProgress(progress);
+      return isHandover ? 'Another tab takes over. All requests continue.' : 'Starting the worker';
     case 'ready':
-      if (recovery) return describeRecovery(recovery, true);
-      if (backend?.name === 'upstream') return 'prompts are answered by the upstream';
-      return role === 'leader' ? 'prompts are answered in this tab' : 'prompts are answered by another tab';
+      return '';
     case 'failed':
-      return 'see the error below';
+      return 'The page says why below';
     case 'closed':
-      return 'reload the page to start again';
+      return 'Reload the page to start again';
     default:
       return state satisfies never;
   }
 }
 
-function describeRecovery({ kind, attempt, isCondemning }: Recovery, isOver: boolean): string {
+/** How the worker before this one ended, and what became of its requests. */
+export function describeRecovery({ state, recovery }: ServeStatus): string {
+  if (!recovery) return 'None';
+  const { kind, attempt, isCondemning } = recovery;
   const fault = attempt > 1 ? `${FAULT_NAMES[kind]}, ${attempt} times in a row` : FAULT_NAMES[kind];
-  if (isOver) {
-    return `recovered: ${fault}, and ${isCondemning ? 'the request that has caused it fails' : 'no request was lost'}`;
-  }
-  return `${fault}: all requests ${isCondemning ? 'but the one that has caused it ' : ''}go on in a new worker`;
+  return `${fault}. ${describeRequests(isLoading(state), isCondemning)}`;
+}
+
+function describeRequests(isRecovering: boolean, isCondemning: Recovery['isCondemning']): string {
+  if (isRecovering)
+    return `All requests ${isCondemning ? 'except the one that caused it ' : ''}continue in a new worker.`;
+  return isCondemning ? 'Only the request that caused it failed.' : 'No request was lost.';
 }
 
 export function isLoading(state: ServeState): boolean {
@@ -93,5 +95,5 @@ function describeProgress({ phase, loaded, total }: LoadProgress): string {
       ? `${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`
       : `${formatMegabytes(loaded)} MB`;
   }
-  return total > 0 ? `${formatCount(loaded)} of ${formatCount(total)} steps` : 'under way';
+  return total > 0 ? `${formatCount(loaded)} of ${formatCount(total)} steps` : 'In progress';
 }

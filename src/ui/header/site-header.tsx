@@ -1,9 +1,16 @@
 import type { ReactNode } from 'react';
 
-import { ThemeSwitch } from '../theme/theme-switch.tsx';
+import { PageMenu } from './page-menu.tsx';
 import './site-header.css';
 
-export function SiteHeader({ children }: { readonly children?: ReactNode }) {
+interface SiteHeaderProps {
+  /** The tabs of the views. */
+  readonly children?: ReactNode;
+  readonly status?: ReactNode;
+}
+
+/** One bar: the name, the views, how it is served, and the menu. */
+export function SiteHeader({ children, status }: SiteHeaderProps) {
   return (
     <header className="site-header">
       <div className="brand">
@@ -12,10 +19,10 @@ export function SiteHeader({ children }: { readonly children?: ReactNode }) {
           <path className="brand-bars" d="M9 24v-6M14 24V11M19 24v-9M24 24v-4" />
         </svg>
         <h1>Tabserve</h1>
-        <ThemeSwitch />
-        <p className="muted">One Web Worker batches the prompts of all tabs for GPT-2 on WebGPU.</p>
       </div>
       {children}
+      {status}
+      <PageMenu />
     </header>
   );
 }

@@ -52,7 +52,9 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
         </p>
       )}
       {refusal && <ErrorLine error={refusal} />}
-      {entries?.length === 0 && <p className="history-empty">Nothing yet: send a prompt.</p>}
+      {entries?.length === 0 && (
+        <p className="history-empty">No texts yet. Send a prompt, and its text appears here.</p>
+      )}
       <ul className="history-list" aria-labelledby="history-title">
         {entries?.map((entry) => {
           const when = TIME.format(new Date(entry.finishedAt));
@@ -72,7 +74,7 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
                 </Button>
                 <Button
                   variant="quiet"
-                  aria-label={`Remove the entry of ${when}`}
+                  aria-label={`Remove the text of ${when}`}
                   onClick={() => change(() => removeFromHistory(entry.key))}
                 >
                   Remove

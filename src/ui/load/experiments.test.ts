@@ -1,13 +1,15 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import { sweepKnobs } from './experiments.ts';
-import { createFakeServe } from './test-support.ts';
+import { sweepKnobs, trialsAfter } from './experiments.ts';
+import { createFakeServe, NO_RECORDER } from './test-support.ts';
 import type { Trial } from './summarize.ts';
 
 describe('the search for knobs', () => {
   const options = {
     signal: new AbortController().signal,
     latencyLimitMs: 500,
+    recorder: NO_RECORDER,
+    onStart: () => {},
     onProgress: () => {},
     onTrial: () => {},
   };
@@ -71,5 +73,17 @@ describe('the search for knobs', () => {
         onTrial,
       }),
     ).toBeUndefined();
+  });
+});
+
+describe('the trials left in a search', () => {
+  it('are this round’s contenders again, then the rounds of the waits', () => {
+    expect(trialsAfter(1, 5, 4)).toEqual({ least: 20, most: 40 });
+    expect(trialsAfter(3, 5, 4)).toEqual({ least: 10, most: 30 });
+  });
+
+  it('leave out the waits where all rounds can’t tell the sizes apart', () => {
+    expect(trialsAfter(5, 2, 4)).toEqual({ least: 0, most: 20 });
+    expect(trialsAfter(5, 2, 0)).toEqual({ least: 0, most: 0 });
   });
 });

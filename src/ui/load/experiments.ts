@@ -1,12 +1,15 @@
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { BatchingPolicy } from '../../worker/protocol/status.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';
+import { plannedMsOf, type Range, type TrialStart } from './plan-time.ts';
 import { runLoad, type LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import { isMeasurable, rank, type Ranking, type Suggestion } from './suggest-knobs.ts';
 import { summarize, type Trial } from './summarize.ts';
+import type { TrialRecorder } from './trial-slots.ts';
 
 export interface ExperimentOptions {
   readonly signal: AbortSignal;
@@ -14,13 +17,19 @@ export interface ExperimentOptions {
   readonly override: PolicyOverride | undefined;
   /** The time from arrival to end that a request may take, ms. */
   readonly latencyLimitMs: number;
-  readonly onProgress: (label: string, progress: LoadProgress) => void;
+  readonly recorder: TrialRecorder;
+  /** Trials keep their slots, for a timeline. */
+  readonly keepsSlots?: boolean;
+  readonly onStart: (start: TrialStart) => void;
+  readonly onProgress: (progress: LoadProgress) => void;
   readonly onTrial: (trial: Trial) => void;
 }
 
 interface Plan {
   readonly label: string;
   readonly trace: Trace;
+  /** How long it takes if the engine keeps up, ms. */
+  readonly plannedMs: number;
   /** Left out: the policy stays. */
   readonly knobs?: Partial<BatchingPolicy>;
   readonly rate?: number;
@@ -35,15 +44,18 @@ export function plansOf(
   scenario: Scenario | undefined,
   trace: Trace,
 ): readonly Plan[] {
-  if (mode === 'run') return [{ label: 'run', trace }];
-  if (mode === 'compare') return POLICY_NAMES.map((policy) => ({ label: policy, trace, knobs: { policy } }));
+  const plannedMs = plannedMsOf(trace, scenario);
+  if (mode === 'run') return [{ label: 'run', trace, plannedMs }];
+  if (mode === 'compare')
+    return POLICY_NAMES.map((policy) => ({ label: policy, trace, plannedMs, knobs: { policy } }));
   const baseRate = scenario ? rateOfScenario(scenario, trace) : rateOf(trace);
   return RATE_FACTORS.map((factor) => {
     const rate = baseRate * factor;
     const scaled = scenario
       ? createTrace({ ...scenario, arrivals: { type: 'poisson', ratePerSecond: rate } })
       : { requests: trace.requests.map((request) => ({ ...request, atMs: request.atMs / factor })) };
-    return { label: `${Number(rate.toPrecision(3))}/s`, rate, trace: scaled };
+    const label = `${Number(rate.toPrecision(3))}/s`;
+    return { label, rate, trace: scaled, plannedMs: plannedMsOf(scaled, scenario) };
   });
 }
 
@@ -74,21 +86,22 @@ const MAX_ROUNDS = 5;
 export async function sweepKnobs(
   serve: Serve,
   trace: Trace,
-  options: ExperimentOptions,
+  options: ExperimentOptions & { readonly scenario?: Scenario | undefined },
 ): Promise<Suggestion | undefined> {
   const before = serve.status().policy.policy;
   const policy = before === 'off' ? 'continuous' : before;
   const planOf = (maxBatchSize: number, batchWaitTimeoutMs: number): Plan => ({
     label: `${maxBatchSize} / ${batchWaitTimeoutMs} ms`,
     trace,
+    plannedMs: plannedMsOf(trace, options.scenario),
     knobs: { policy, maxBatchSize, batchWaitTimeoutMs },
   });
   const sizePlans = BATCH_SIZES.map((size) => planOf(size, 0));
-  const sizes = await repeat(serve, sizePlans, options);
+  const sizes = await repeat(serve, sizePlans, BATCH_WAITS_MS.length, options);
   if (!sizes || !isMeasurable(sizes)) return sizes && { sizes };
   const { maxBatchSize } = sizes.best.policy;
   const waitPlans = BATCH_WAITS_MS.map((waitMs) => planOf(maxBatchSize, waitMs));
-  const waits = await repeat(serve, waitPlans, options);
+  const waits = await repeat(serve, waitPlans, 0, options);
   return waits && { sizes, waits };
 }
 
@@ -96,6 +109,7 @@ export async function sweepKnobs(
 async function repeat(
   serve: Serve,
   plans: readonly Plan[],
+  numNextPlans: number,
   options: ExperimentOptions,
 ): Promise<Ranking | undefined> {
   let trials: readonly Trial[] = [];
@@ -103,11 +117,20 @@ async function repeat(
   let ranking: Ranking | undefined;
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
     const next = plans.filter(({ label }) => contenders.has(label));
+    const later = trialsAfter(round, next.length, numNextPlans);
     // Every other round runs backward, so that a machine that slows down favors no plan. The first one sets the order.
     await runAll(serve, round % 2 === 1 ? next : next.toReversed(), {
       ...options,
-      onProgress: (label, progress) =>
-        options.onProgress(`${label}, round ${round} of ${MIN_ROUNDS} to ${MAX_ROUNDS}`, progress),
+      onStart: ({ label, plannedMs, numLater, laterMs }) =>
+        options.onStart({
+          label: `${label}, round ${round}`,
+          plannedMs,
+          numLater: { least: numLater.least + later.least, most: numLater.most + later.most },
+          laterMs: {
+            least: laterMs.least + later.least * plannedMs,
+            most: laterMs.most + later.most * plannedMs,
+          },
+        }),
       onTrial: (trial) => {
         trials = [...trials, { ...trial, round }];
         options.onTrial({ ...trial, round });
@@ -122,22 +145,47 @@ async function repeat(
   return ranking;
 }
 
+/** The trials that may follow this round: its contenders again, then the rounds of the next plans. */
+export function trialsAfter(round: number, numContenders: number, numNextPlans: number): Range {
+  const toMin = Math.max(0, MIN_ROUNDS - round) * numContenders;
+  const toMax = (MAX_ROUNDS - round) * numContenders;
+  // The next plans are left out where all rounds can't tell these ones apart.
+  return {
+    least: Math.min(toMax, toMin + MIN_ROUNDS * numNextPlans),
+    most: toMax + MAX_ROUNDS * numNextPlans,
+  };
+}
+
 /** @throws OverrideHeldError while another load test sets the policy, and OverrideEndedError when the policy is lost in a run. */
 export async function runAll(
   serve: Serve,
   plans: readonly Plan[],
-  { signal, override, latencyLimitMs, onProgress, onTrial }: ExperimentOptions,
+  options: ExperimentOptions,
 ): Promise<void> {
+  const { signal, override, latencyLimitMs, recorder, keepsSlots, onStart, onProgress, onTrial } = options;
   const runSignal = override ? AbortSignal.any([signal, override.signal]) : signal;
-  for (const { label, trace, knobs, rate } of plans) {
+  for (const [index, { label, trace, plannedMs, knobs, rate }] of plans.entries()) {
     if (signal.aborted) break;
-    const policy = (knobs && (await override?.change(knobs))) ?? serve.status().policy;
-    const run = await runLoad(serve, trace, {
-      signal: runSignal,
-      onProgress: (progress) => onProgress(label, progress),
+    const later = plans.slice(index + 1);
+    const laterMs = later.reduce((sum, plan) => sum + plan.plannedMs, 0);
+    onStart({
+      label,
+      plannedMs,
+      numLater: { least: later.length, most: later.length },
+      laterMs: { least: laterMs, most: laterMs },
     });
+    const policy = (knobs && (await override?.change(knobs))) ?? serve.status().policy;
+    const startedAtMs = performance.now();
+    const requestIds: RequestId[] = [];
+    const onSubmitted = (requestId: RequestId): void => {
+      requestIds.push(requestId);
+      recorder.add(requestId);
+    };
+    const run = await runLoad(serve, trace, { signal: runSignal, onSubmitted, onProgress });
+    const bars = keepsSlots ? await recorder.barsOf(requestIds, runSignal) : [];
     override?.signal.throwIfAborted();
     const summary = summarize(run, latencyLimitMs);
-    onTrial({ label, policy, trace, run, summary, rate });
+    const slots = keepsSlots && { slots: { startedAtMs, requestIds, bars } };
+    onTrial({ label, policy, trace, run, summary, rate, ...slots });
   }
 }

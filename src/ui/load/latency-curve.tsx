@@ -7,13 +7,17 @@ import { observeSize } from '../observe.ts';
 import { onThemeChange } from '../theme/theme.ts';
 import { color, createAxis, createLegend, READ_ONLY_CURSOR } from '../watch/chart-spec.ts';
 import type { ChartColor } from '../watch/chart-spec.ts';
-import type { TrialsProps } from './compare-chart.tsx';
 import type { Trial } from './summarize.ts';
 
-const HEIGHT = 260;
+const HEIGHT = 165;
+
+interface LatencyCurveProps {
+  readonly trials: readonly Pick<Trial, 'label' | 'summary'>[];
+  readonly latencyLimitMs: number;
+}
 
 /** Latency over throughput, one point for each row of the table. Screen readers read the table. */
-export function LatencyCurve({ trials, latencyLimitMs }: TrialsProps) {
+export function LatencyCurve({ trials, latencyLimitMs }: LatencyCurveProps) {
   const hostRef = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
@@ -32,9 +36,7 @@ export function LatencyCurve({ trials, latencyLimitMs }: TrialsProps) {
   return (
     <figure className="chart load-curve">
       <figcaption>
-        <div>
-          <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
-        </div>
+        <h3>Latency over throughput</h3> <span className="note">one point for each row of the table</span>
       </figcaption>
       <div ref={hostRef} aria-hidden="true" data-testid="latency-curve" />
     </figure>

@@ -1,183 +1,62 @@
-import { useMemo, useState } from 'react';
+import { useMemo } from 'react';
 
-import type { BatchingPolicy } from '../../worker/protocol/status.ts';
-import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import { ScrollBox } from '../scroll-box.tsx';
-import { saveJson } from '../share/save-file.ts';
-import { configurePolicy } from '../state/connect-store.ts';
-import { useServe } from '../state/serve-context.ts';
-import { useAttempt } from '../use-attempt.ts';
-import { CompareChart } from './compare-chart.tsx';
-import { formatRatio, titleOfGoodput } from './compare-measures.ts';
+import { PolicyMultiples } from '../compare/policy-multiples.tsx';
+import { Disclosure } from '../disclosure.tsx';
+import { formatMs } from '../format.ts';
+import { multipleOfRun, multiplesOf } from './compare-measures.ts';
 import { LatencyCurve } from './latency-curve.tsx';
-import { exportLoad, type LoadResults } from './load-session.ts';
-import { combineRounds, isMeasurable, type Candidate } from './suggest-knobs.ts';
-import { describeSuggestion } from './suggestion-text.ts';
-import type { LoadSummary, Percentiles } from './summarize.ts';
+import type { LoadResults } from './load-session.ts';
+import { LoadTable } from './load-table.tsx';
+import { combineRounds } from './suggest-knobs.ts';
+import { SuggestionView } from './suggestion-view.tsx';
 
 interface LoadResultsProps {
   readonly results: LoadResults;
   readonly isRunning: boolean;
 }
 
-/** One row for each run, or in a search for each setting. */
 export function LoadResultsView({ results, isRunning }: LoadResultsProps) {
-  const { store } = useServe();
-  const { mode, latencyLimitMs } = results;
-  const rows = useMemo(() => combineRounds(results.trials), [results.trials]);
-  if (rows.length === 0) return null;
+  const { mode, latencyLimitMs, trials } = results;
+  const rows = useMemo(() => combineRounds(trials), [trials]);
+  const table = rows.length > 0 && <LoadTable rows={rows} mode={mode} latencyLimitMs={latencyLimitMs} />;
 
+  if (mode === 'run' || mode === 'compare') {
+    return (
+      <div className="load-results">
+        <Timelines results={results} />
+        {table && <Disclosure title="Table">{table}</Disclosure>}
+      </div>
+    );
+  }
   return (
     <div className="load-results">
-      <h3>Results</h3>
-      <ScrollBox label="Table of results" className="load-scroll">
-        <table className="scroll-table" data-testid="load-results" aria-label="Results">
-          <thead>
-            <tr>
-              <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
-              {mode === 'suggest' && <th scope="col">Rounds</th>}
-              <th scope="col">Tokens/s</th>
-              {mode === 'compare' && <th scope="col">× off</th>}
-              <th scope="col">Requests/s</th>
-              <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
-              <th scope="col">Finished</th>
-              <th scope="col">
-                <span className="visually-hidden">Percentile</span>
-              </th>
-              {LATENCIES.map(([title]) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <ResultRow key={row.label} row={row} rows={rows} mode={mode} />
-            ))}
-          </tbody>
-        </table>
-      </ScrollBox>
-      {mode === 'compare' && rows.length > 1 && (
-        <CompareChart trials={rows} latencyLimitMs={latencyLimitMs} />
-      )}
-      {(mode === 'sweep' || mode === 'suggest') && rows.length > 1 && (
-        <LatencyCurve trials={rows} latencyLimitMs={latencyLimitMs} />
-      )}
       {mode === 'suggest' && !isRunning && <SuggestionView results={results} />}
-      <div className="actions">
-        <Button onClick={() => saveJson('tabserve-load.json', exportLoad(results, store.getState().status))}>
-          Export JSON
-        </Button>
-      </div>
+      {rows.length > 1 && <LatencyCurve trials={rows} latencyLimitMs={latencyLimitMs} />}
+      {table}
     </div>
   );
 }
 
-const LATENCIES = [
-  ['TTFT', 'ttftMs'],
-  ['TPOT', 'tpotMs'],
-  ['Queue wait', 'queueWaitMs'],
-  ['End to end', 'e2eMs'],
-] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
-
-interface ResultRowProps {
-  readonly row: Candidate;
-  readonly rows: readonly Candidate[];
-  readonly mode: LoadResults['mode'];
-}
-
-function ResultRow({ row, rows, mode }: ResultRowProps) {
-  const { label, summary, rounds } = row;
-  const [first] = rows;
-  const best = Math.max(...rows.map((other) => other.summary.tokensPerSecond));
-  const share = best > 0 ? summary.tokensPerSecond / best : 0;
-  return (
-    <tr data-run={label}>
-      <th scope="row">{label}</th>
-      {mode === 'suggest' && <td>{formatCount(rounds.length)}</td>}
-      <td className="load-bar-cell" style={{ backgroundSize: `${share * 100}% 100%` }}>
-        {formatNumber(summary.tokensPerSecond)}
-      </td>
-      {mode === 'compare' && <td>{formatRatio(summary.tokensPerSecond, first?.summary.tokensPerSecond)}</td>}
-      <td>{formatNumber(summary.requestsPerSecond)}</td>
-      <td>{formatNumber(summary.goodputPerSecond)}</td>
-      <td>
-        <Lines texts={describeFinished(summary)} />
-      </td>
-      <td className="muted">
-        <Lines texts={['p50', 'p95', 'p99']} />
-      </td>
-      {LATENCIES.map(([title, figure]) => (
-        <td key={title}>
-          <Lines texts={formatPercentiles(summary[figure])} />
-        </td>
-      ))}
-    </tr>
+/** Their places are there from the start, so that nothing moves when a trial has ended. */
+function Timelines({ results: { mode, trials, latencyLimitMs } }: { readonly results: LoadResults }) {
+  const multiples = useMemo(
+    () => (mode === 'compare' ? multiplesOf(trials) : trials.map(multipleOfRun)),
+    [mode, trials],
   );
-}
-
-function Lines({ texts }: { readonly texts: readonly string[] }) {
-  return texts.map((text, index) => <div key={index}>{text}</div>);
-}
-
-function SuggestionView({ results }: { readonly results: LoadResults }) {
-  const { suggestion, latencyLimitMs } = results;
-  if (!suggestion) {
-    return <p>No suggestion: the search was stopped, or no request finished.</p>;
-  }
-  const { title, reasons } = describeSuggestion(suggestion, latencyLimitMs);
-  const hasDifference = isMeasurable(suggestion.sizes);
-  return (
-    <div className="load-suggestion" data-testid="suggestion">
-      <div>
-        <p>
-          <strong>{title}</strong>
-        </p>
-        {reasons.map((reason) => (
-          <p key={reason}>{reason}</p>
-        ))}
-      </div>
-      {hasDifference && <ApplyButton policy={(suggestion.waits ?? suggestion.sizes).best.policy} />}
-    </div>
-  );
-}
-
-function ApplyButton({ policy: chosen }: { readonly policy: BatchingPolicy }) {
-  const { serve, store } = useServe();
-  const { refusal, attempt } = useAttempt();
-  const [isApplied, setIsApplied] = useState(false);
-
-  const apply = async (): Promise<void> => {
-    const { policy, maxBatchSize, batchWaitTimeoutMs } = chosen;
-    if (await attempt(() => configurePolicy(serve, store, { policy, maxBatchSize, batchWaitTimeoutMs })))
-      setIsApplied(true);
-  };
-
+  const isCut = trials.some(({ summary, slots }) => {
+    const numShown = new Set(slots?.bars.map(({ requestId }) => requestId)).size;
+    return numShown > 0 && numShown < summary.numFinished;
+  });
   return (
     <>
-      <Button disabled={isApplied} onClick={() => void apply()}>
-        {isApplied ? 'Applied' : 'Apply'}
-      </Button>
-      {refusal && <ErrorLine error={refusal} />}
+      <PolicyMultiples trials={multiples} />
+      {trials.length > 0 && (
+        <p className="note">
+          Goodput counts requests within {formatMs(latencyLimitMs)}.
+          {mode === 'compare' && ' Ratios are to off. Less is better for TTFT and end to end (E2E).'}
+          {isCut && ' A timeline shows only its newest requests.'}
+        </p>
+      )}
     </>
   );
-}
-
-function describeFinished(summary: LoadSummary): string[] {
-  const { numFinished, numSent, numRejected, numFailed, numCancelled, durationMs } = summary;
-  return [
-    `${formatCount(numFinished)} of ${formatCount(numSent)}`,
-    ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),
-    ...(numFailed > 0 ? [`${formatCount(numFailed)} failed`] : []),
-    ...(numCancelled > 0 ? [`${formatCount(numCancelled)} stopped`] : []),
-    `in ${formatMs(durationMs)}`,
-  ];
-}
-
-function formatPercentiles(percentiles: Percentiles | undefined): string[] {
-  if (!percentiles) return [NO_VALUE];
-  return [percentiles.p50, percentiles.p95, percentiles.p99].map((value) => formatMs(value));
 }

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { exportLoad, LoadSession } from './load-session.ts';
 import type { Trace } from './scenario.ts';
-import { createFakeServe } from './test-support.ts';
+import { createFakeServe, NO_RECORDER } from './test-support.ts';
 import { parseTraceFile } from './trace-file.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '2', durationSeconds: '0.5' } as const;
@@ -14,7 +14,7 @@ const TRACE = {
 
 async function replay(mode: 'sweep' | 'compare', trace: Trace) {
   const { serve, prompts } = createFakeServe('continuous');
-  const session = new LoadSession(serve, { ...FORM, arrivals: 'replay', mode });
+  const session = new LoadSession(serve, NO_RECORDER, { ...FORM, arrivals: 'replay', mode });
   await session.loadTraceFile(new File([JSON.stringify(trace)], 'trace.json'));
   await session.start();
   return { ...session.store.getState(), prompts };
@@ -22,7 +22,10 @@ async function replay(mode: 'sweep' | 'compare', trace: Trace) {
 
 describe('the results of a load test', () => {
   it('have a suggestion once all of it has run', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'suggest' });
+    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
+      ...FORM,
+      mode: 'suggest',
+    });
     // A clock that stands still: no round is longer than another.
     vi.spyOn(performance, 'now').mockReturnValue(0);
     await session.start();
@@ -32,7 +35,10 @@ describe('the results of a load test', () => {
   });
 
   it('have none where it was stopped, though no request was', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'suggest' });
+    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
+      ...FORM,
+      mode: 'suggest',
+    });
     session.store.subscribe(({ results }) => {
       if (results?.trials.length === 5) session.stop();
     });
@@ -40,6 +46,21 @@ describe('the results of a load test', () => {
     const { results } = session.store.getState();
     expect(results?.trials.map(({ summary }) => summary.numCancelled)).toEqual([0, 0, 0, 0, 0]);
     expect(results).not.toHaveProperty('suggestion');
+  });
+});
+
+describe('the requests of a load test', () => {
+  it('are told to the recorder, and a comparison keeps their slots', async () => {
+    const ids: string[] = [];
+    const recorder = { ...NO_RECORDER, add: (id: string) => void ids.push(id) };
+    const { serve, prompts } = createFakeServe('continuous');
+    const session = new LoadSession(serve, recorder, { ...FORM, mode: 'compare' });
+    await session.start();
+    expect(ids).toEqual(prompts.map((_, index) => `request ${index + 1}`));
+    const { results } = session.store.getState();
+    expect(results?.trials.flatMap(({ slots }) => slots?.requestIds)).toEqual(ids);
+    if (!results) throw new Error('No results');
+    expect(exportLoad(results, serve.status()).trials[0]).not.toHaveProperty('slots');
   });
 });
 
@@ -86,7 +107,10 @@ describe('a replay', () => {
 
 describe('the file of a load test', () => {
   it('has the trace of each run that did not send the first one’s', async () => {
-    const session = new LoadSession(createFakeServe('continuous').serve, { ...FORM, mode: 'sweep' });
+    const session = new LoadSession(createFakeServe('continuous').serve, NO_RECORDER, {
+      ...FORM,
+      mode: 'sweep',
+    });
     await session.start();
     const { results } = session.store.getState();
     if (!results) throw new Error('No results');

@@ -9,11 +9,19 @@ import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';
 import type { Trial } from './summarize.ts';
 import { parseLoadForm, type LoadErrors, type LoadForm, type Mode } from './load-form.ts';
+import {
+  estimatePlan,
+  NOTHING_ENDED,
+  type EndedTrials,
+  type PlanProgress,
+  type TrialStart,
+} from './plan-time.ts';
 import type { LoadProgress } from './run-load.ts';
 import type { Scenario, Trace } from './scenario.ts';
 import type { Suggestion } from './suggest-knobs.ts';
 import { describeSuggestion } from './suggestion-text.ts';
 import { parseTraceFile } from './trace-file.ts';
+import type { TrialRecorder } from './trial-slots.ts';
 
 export interface LoadResults {
   readonly mode: Mode;
@@ -30,10 +38,13 @@ export interface LoadView {
   readonly errors: LoadErrors;
   readonly loadedTrace?: { readonly name: string; readonly trace: Trace } | undefined;
   readonly isRunning: boolean;
-  readonly progress?: (LoadProgress & { readonly label: string }) | undefined;
+  readonly progress?: TestProgress | undefined;
   readonly results?: LoadResults | undefined;
   readonly error?: WireError | undefined;
 }
+
+/** The counts are those of the running trial. */
+export type TestProgress = Omit<LoadProgress, 'elapsedMs'> & PlanProgress;
 
 const NO_TRACE: WireError = {
   code: 'NO_TRACE',
@@ -48,15 +59,19 @@ const NO_ARRIVAL_TIMES: WireError = {
 
 const PROGRESS_INTERVAL_MS = 200;
 
-/** The load panel's state. It is outside React, so that a run with hundreds of requests renders a few times a second. */
+/** The load lab's state. It is outside React, so that a run with hundreds of requests renders a few times a second. */
 export class LoadSession {
   readonly store: StoreApi<LoadView>;
   readonly #serve: Serve;
+  readonly #recorder: TrialRecorder;
   #abort: AbortController | undefined;
-  #shownAtMs = 0;
+  #shownAtMs = -Infinity;
+  #trial: TrialStart | undefined;
+  #ended: EndedTrials = NOTHING_ENDED;
 
-  constructor(serve: Serve, form: LoadForm) {
+  constructor(serve: Serve, recorder: TrialRecorder, form: LoadForm) {
     this.#serve = serve;
+    this.#recorder = recorder;
     this.store = createStore<LoadView>(() => ({ form, errors: {}, isRunning: false }));
   }
 
@@ -101,6 +116,7 @@ export class LoadSession {
     const serve = this.#serve;
     let override: PolicyOverride | undefined;
     const results = { mode, scenario, latencyLimitMs, trials: [] };
+    this.#ended = NOTHING_ENDED;
     this.store.setState({ isRunning: true, results, progress: undefined });
     try {
       if (mode === 'compare' || mode === 'suggest') override = await serve.overridePolicy();
@@ -108,11 +124,14 @@ export class LoadSession {
         signal: abort.signal,
         override,
         latencyLimitMs,
-        onProgress: (label, progress) => this.#showProgress(label, progress),
-        onTrial: (trial) => this.#changeResults(({ trials }) => ({ trials: [...trials, trial] })),
+        recorder: this.#recorder,
+        keepsSlots: mode === 'run' || mode === 'compare',
+        onStart: (start) => this.#begin(start),
+        onProgress: (progress) => this.#showProgress(progress),
+        onTrial: (trial) => this.#keep(trial),
       };
       if (mode === 'suggest') {
-        const suggestion = await sweepKnobs(serve, trace, options);
+        const suggestion = await sweepKnobs(serve, trace, { ...options, scenario });
         this.#changeResults(() => suggestion && { suggestion });
       } else {
         await runAll(serve, plansOf(mode, scenario, trace), options);
@@ -129,11 +148,27 @@ export class LoadSession {
     return parseLoadForm(form, this.#serve.status().policy.maxBatchSize);
   }
 
-  #showProgress(label: string, progress: LoadProgress): void {
+  #begin(start: TrialStart): void {
+    this.#trial = start;
+    this.#shownAtMs = -Infinity;
+  }
+
+  #keep(trial: Trial): void {
+    const { num, plannedMs, tookMs } = this.#ended;
+    this.#ended = {
+      num: num + 1,
+      plannedMs: plannedMs + (this.#trial?.plannedMs ?? 0),
+      tookMs: tookMs + trial.run.durationMs,
+    };
+    this.#changeResults(({ trials }) => ({ trials: [...trials, trial] }));
+  }
+
+  #showProgress(progress: LoadProgress): void {
+    if (!this.#trial) return;
     const nowMs = performance.now();
     if (nowMs - this.#shownAtMs < PROGRESS_INTERVAL_MS) return;
     this.#shownAtMs = nowMs;
-    this.store.setState({ progress: { ...progress, label } });
+    this.store.setState({ progress: { ...progress, ...estimatePlan(this.#trial, this.#ended, progress) } });
   }
 
   #changeResults(change: (results: LoadResults) => Partial<LoadResults> | undefined): void {
@@ -160,6 +195,8 @@ export function exportLoad(
     policy,
     trace,
     ...(suggestion && { suggestion: describeSuggestion(suggestion, results.latencyLimitMs) }),
-    trials: trials.map(({ trace: own, ...trial }) => (own === trace ? trial : { ...trial, trace: own })),
+    trials: trials.map(({ trace: own, slots: _slots, ...trial }) =>
+      own === trace ? trial : { ...trial, trace: own },
+    ),
   };
 }

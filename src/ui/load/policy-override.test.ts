@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 
 import { DEFAULT_LOAD_FORM } from './load-form.ts';
 import { LoadSession } from './load-session.ts';
-import { createFakeServe } from './test-support.ts';
+import { createFakeServe, NO_RECORDER } from './test-support.ts';
 
 const FORM = { ...DEFAULT_LOAD_FORM, arrivals: 'burst', burstSize: '1', durationSeconds: '0.5' } as const;
 
 function startSession(mode: 'run' | 'compare') {
   const fake = createFakeServe('static');
-  const session = new LoadSession(fake.serve, { ...FORM, mode });
+  const session = new LoadSession(fake.serve, NO_RECORDER, { ...FORM, mode });
   const labels = () => session.store.getState().results?.trials.map(({ label }) => label);
   return { ...fake, session, labels };
 }

@@ -4,6 +4,7 @@ import {
   type FinishReason,
   type GenerationResult,
 } from '../../worker/protocol/generation.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 
@@ -43,6 +44,8 @@ export interface LoadProgress {
 interface LoadOptions {
   /** Stops sending and cancels the running requests. */
   readonly signal: AbortSignal;
+  /** Called right after each submission. */
+  readonly onSubmitted: (requestId: RequestId) => void;
   readonly onProgress: (progress: LoadProgress) => void;
 }
 
@@ -50,8 +53,9 @@ interface LoadOptions {
 export async function runLoad(
   serve: Serve,
   { requests, closedLoop }: Trace,
-  { signal, onProgress }: LoadOptions,
+  options: LoadOptions,
 ): Promise<LoadRun> {
+  const { signal, onProgress } = options;
   const startedAtMs = performance.now();
   const elapsedMs = (): number => performance.now() - startedAtMs;
   const outcomes: Promise<Outcome>[] = [];
@@ -62,7 +66,7 @@ export async function runLoad(
     onProgress({ elapsedMs: elapsedMs(), numSent: outcomes.length, ...counts, numToSend });
 
   const awaitEnd = async (request: TraceRequest, sentMs: number): Promise<Outcome> => {
-    const outcome = { sentMs, ...(await generate(serve, request, signal)) };
+    const outcome = { sentMs, ...(await generate(serve, request, options)) };
     if (outcome.status === 'rejected') counts.numRejected += 1;
     if (outcome.status === 'finished') {
       counts.numFinished += 1;
@@ -107,10 +111,11 @@ export async function runLoad(
 async function generate(
   serve: Serve,
   { prompt, maxNewTokens, seed }: TraceRequest,
-  signal: AbortSignal,
+  { signal, onSubmitted }: Pick<LoadOptions, 'signal' | 'onSubmitted'>,
 ): Promise<Ending> {
   try {
     const response = serve.getHandle(TEXT_GENERATOR).remote(prompt, { maxNewTokens, seed, signal });
+    onSubmitted(response.requestId);
     const { tokenIds, finishReason, usage, timings } = await response.result();
     const { numPromptTokens } = usage;
     return { status: 'finished', finishReason, numPromptTokens, numOutputTokens: tokenIds.length, timings };

@@ -1,4 +1,6 @@
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import type { SlotBar } from '../state/slot-history.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
 import type { Trace } from './scenario.ts';
 
@@ -21,6 +23,16 @@ export interface Trial {
   readonly trace: Trace;
   readonly run: LoadRun;
   readonly summary: LoadSummary;
+  readonly slots?: TrialSlots;
+}
+
+/** For a timeline. */
+interface TrialSlots {
+  /** On this tab's clock. */
+  readonly startedAtMs: number;
+  /** In the order of submission. */
+  readonly requestIds: readonly RequestId[];
+  readonly bars: readonly SlotBar[];
 }
 
 type Finished = Extract<Outcome, { status: 'finished' }>;

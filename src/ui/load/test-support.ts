@@ -2,6 +2,7 @@ import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
+import type { TrialRecorder } from './trial-slots.ts';
 
 /**
  * Finishes each request at once, with one token, in as long as it says; remembers what it was told. Its one override is lost
@@ -42,7 +43,7 @@ export function createFakeServe(
     getHandle: () => ({
       remote: (prompt: string) => {
         prompts.push(prompt);
-        return { result: () => Promise.resolve(result()) };
+        return { requestId: `request ${prompts.length}`, result: () => Promise.resolve(result()) };
       },
     }),
   };
@@ -50,6 +51,9 @@ export function createFakeServe(
   const serve = fake as unknown as Serve;
   return { serve, configured, prompts, lose: (reason: Error) => end.abort(reason) };
 }
+
+/** Knows of no slots. */
+export const NO_RECORDER: TrialRecorder = { add: () => {}, barsOf: () => Promise.resolve([]) };
 
 export function createTrial(label: string, change: Partial<Trial['summary']> = {}): Trial {
   return {

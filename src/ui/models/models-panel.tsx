@@ -25,19 +25,19 @@ const SUGGESTIONS = [
 ] as const;
 
 const DTYPES: Choices<DtypeChoice> = [
-  ['auto', 'the best here'],
+  ['auto', 'Best available'],
   ['fp16', 'fp16'],
   ['fp32', 'fp32'],
-  ['q8', '8 bits'],
-  ['q4', '4 bits'],
+  ['q8', '8-bit (q8)'],
+  ['q4', '4-bit (q4)'],
 ];
 
 const WHEN_BUSY: Choices<WhenBusy> = [
-  ['finish', 'finish with the old model'],
-  ['resubmit', 'begin anew with the new one'],
+  ['finish', 'Finish first'],
+  ['resubmit', 'Start over'],
 ];
 
-/** Chooses the model for all tabs: from the hub, from this device, or from a folder. */
+/** Loads another model for all tabs: from the hub, from this device, or from a folder. */
 export function ModelsPanel() {
   const { serve } = useServe();
   const load = useServeView(({ status }) => status.load);
@@ -68,10 +68,10 @@ export function ModelsPanel() {
     void start(stored, { revision, ...(stands && { dtype: stands }) });
 
   return (
-    <Panel title="Model" className="models">
+    <Panel title="Load another model" className="models ruled-off">
       <Form onSubmit={() => void start(id.trim())}>
         <label className="stacked">
-          Id on the hub
+          Hugging Face model ID
           <input
             type="text"
             list={listId}
@@ -101,7 +101,7 @@ export function ModelsPanel() {
             Load
           </Button>
           <label htmlFor={folderId} className="muted">
-            or a folder, picked or dropped here:
+            Or a folder from your disk, picked or dropped:
           </label>
           <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
         </div>

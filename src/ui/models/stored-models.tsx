@@ -56,8 +56,8 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
 }
 
 /**
- * Calls `onChange` now, when a load starts or ends, and when this tab is shown again: no message says that another tab has deleted a
- * model. Returns the release.
+ * Calls `onChange` now, when a load starts or ends, and when this tab is shown again, because no message says that another tab has
+ * deleted a model. Returns the release.
  */
 function followStoredModels(serve: Serve, onChange: () => void): () => void {
   let known: string | undefined;

@@ -2,9 +2,9 @@ import type { BatchingPolicy, PolicyName, ServeStatus } from '../../worker/proto
 import type { KnobText } from '../knob-field.tsx';
 
 const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {
-  off: 'One sequence at a time; every other request waits for it to end.',
-  static: 'Ray Serve’s rule: gather a batch, run it until its last member ends. Nobody joins.',
-  continuous: 'Sequences join and leave between steps; a free slot is filled at once.',
+  off: 'One prompt at a time. The others wait until it ends.',
+  static: 'Ray Serve’s way: gather a batch and run it to its end. Nobody joins on the way.',
+  continuous: 'Prompts join and leave between steps, so a free slot is filled at once.',
 };
 
 export const POLICY_NAMES: readonly PolicyName[] = ['off', 'static', 'continuous'];
@@ -16,31 +16,31 @@ export const KNOBS: readonly KnobText<Knob>[] = [
     name: 'maxBatchSize',
     label: 'Max batch size',
     unit: 'sequences',
-    hint: 'Sequences that run together at most.',
+    hint: 'The most texts that share one step of the model.',
   },
   {
     name: 'batchWaitTimeoutMs',
     label: 'Batch wait timeout',
     unit: 'ms',
-    hint: 'How long an idle engine holds a partial batch for company, from the oldest arrival.',
+    hint: 'How long to wait for more requests before starting.',
   },
   {
     name: 'maxBatchedTokens',
     label: 'Max batched tokens',
     unit: 'prompt tokens',
-    hint: 'Prefilled between two decode steps at most: fewer keep running sequences even, more start new ones sooner.',
+    hint: 'Read between two steps. Fewer keep running texts even; more start new ones sooner.',
   },
   {
     name: 'maxQueuedRequests',
     label: 'Max queued requests',
     unit: 'requests',
-    hint: 'How many may wait; further ones are refused with BACK_PRESSURE. Infinity = no limit.',
+    hint: 'How many requests may wait. Further ones are refused. Infinity = no limit.',
   },
   {
     name: 'kvCacheMemoryBytes',
     label: 'K/V cache memory',
     unit: 'bytes',
-    hint: 'What keys and values of all sequences may take; others wait, and one that is too large alone is refused. Infinity = as much as the device allows.',
+    hint: 'Memory for the keys and values of all texts. Requests wait for room. Infinity = all that the device allows.',
   },
 ];
 
@@ -50,6 +50,6 @@ export function explainPolicy(
   chosen: PolicyName,
 ): string {
   if (!override) return POLICY_EXPLANATIONS[chosen];
-  const test = override.isOwn ? 'A load test' : 'A load test in another tab';
-  return `${test} runs ${policy.policy}. Your settings apply when it ends.`;
+  const test = override.isOwn ? 'A test' : 'A test in another tab';
+  return `${test} runs ${policy.policy}. Your choice applies when it ends.`;
 }

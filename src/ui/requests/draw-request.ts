@@ -1,44 +1,53 @@
 import type { RequestId } from '../../worker/protocol/ids.ts';
-import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
-import type { RequestView } from '../state/request-view.ts';
+import { textAt, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-
-export const REQUEST_FIGURES: readonly { name: string; read: (request: RequestView) => string }[] = [
-  { name: 'Queue wait', read: ({ queueWaitMs }) => formatMs(queueWaitMs) },
-  { name: 'TTFT', read: ({ ttftMs }) => formatMs(ttftMs) },
-  { name: 'Tokens', read: ({ numOutputTokens }) => formatCount(numOutputTokens) },
-  { name: 'Tokens/s', read: ({ tokensPerSecond }) => formatNumber(tokensPerSecond) },
-  { name: 'Seed', read: ({ seed }) => (seed === undefined ? NO_VALUE : String(seed)) },
-];
+import { watchSettings } from '../watch/watch-settings.ts';
+import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
 
 /** Draws sixteen streams fifteen times a second each. */
 const turns = createDrawTurns(4);
 
-/** Draws what changes with each token without React: the continuations in the row's marks and its figures. Returns the release. */
+/** Draws what changes with each token without React: the continuations in the cell's marks and its figures. Returns the release. */
 export function drawRequest(
-  row: HTMLElement,
+  cell: HTMLElement,
   id: RequestId,
   store: ServeStore,
   onDrawn: (request: RequestView) => void,
 ): () => void {
-  const marks = [...row.querySelectorAll('.request-text mark')].map((mark) => new DrawnText(mark));
-  const figures = [...row.querySelectorAll('.request-figures dd')].map((figure) => new DrawnText(figure));
+  const drawnIn = (selector: string): readonly DrawnText[] =>
+    [...cell.querySelectorAll(selector)].map((element) => new DrawnText(element));
+  const marks = drawnIn('.request-text mark');
+  const [state] = drawnIn('.cell-state');
+  const [figures, seed] = drawnIn('.cell-figures span');
   let drawn: RequestView | undefined;
   const draw = (): void => {
     const request = store.getState().requests.get(id);
     if (!request) return;
     drawn = request;
-    for (const [index, mark] of marks.entries()) mark.draw(request.generatedTexts[index] ?? '');
-    for (const [index, { read }] of REQUEST_FIGURES.entries()) figures[index]?.draw(read(request));
+    const { replay } = watchSettings.getState();
+    const untilMs = replay?.run.requestIds.includes(id) ? replay.atMs : undefined;
+    for (const [index, mark] of marks.entries())
+      mark.draw(
+        untilMs === undefined ? (request.generatedTexts[index] ?? '') : textAt(request, index, untilMs),
+      );
+    // One text, so that its end doesn't move where its start changes.
+    state?.draw(describeState(request) + describeSpeed(request));
+    figures?.draw(describeFigures(request));
+    seed?.draw(describeSeed(request));
     onDrawn(request);
   };
   draw();
-  const unsubscribe = store.subscribe(({ requests }) => {
-    if (requests.get(id) !== drawn) turns.request(draw);
-  });
+  const releases = [
+    store.subscribe(({ requests }) => {
+      if (requests.get(id) !== drawn) turns.request(draw);
+    }),
+    watchSettings.subscribe(({ replay }, before) => {
+      if (replay?.atMs !== before.replay?.atMs) turns.request(draw);
+    }),
+  ];
   return () => {
-    unsubscribe();
+    for (const release of releases) release();
     turns.cancel(draw);
   };
 }

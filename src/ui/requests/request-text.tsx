@@ -8,7 +8,7 @@ interface RequestTextProps {
   /** Continuations, each in a mark that `drawRequest` fills. */
   readonly numTexts: number;
   readonly isRunning: boolean;
-  /** Shown under the text, in the same box. */
+  /** Shown in the same box. */
   readonly children: ReactNode;
 }
 
@@ -24,13 +24,13 @@ export function RequestText({ prompt, numTexts, isRunning, children }: RequestTe
     <div className="request-text" data-open={isOpen} data-running={isRunning}>
       <div className="request-text-box" id={boxId} ref={boxRef}>
         <div className="request-text-content">
+          {children}
           {Array.from({ length: numTexts }, (_, index) => (
             <p key={index} data-testid="request-text">
               {prompt}
               <mark />
             </p>
           ))}
-          {children}
         </div>
       </div>
       <Button
@@ -45,8 +45,11 @@ export function RequestText({ prompt, numTexts, isRunning, children }: RequestTe
   );
 }
 
+/** An error and a note stand before the text. */
+const PINNED_TO_START = "[data-status='failed'], [data-owner='another tab']";
+
 /**
- * Marks a box whose content is taller than the box; returns the release. The observer delivers the sizes, so no layout is forced. The
+ * Marks a box whose content is taller than the box, and keeps its end in view; returns the release. The observer delivers the sizes, so no layout is forced. The
  * mark is an attribute for the style sheet, so no render is needed.
  */
 function markClipped(box: HTMLElement): () => void {
@@ -58,6 +61,8 @@ function markClipped(box: HTMLElement): () => void {
     for (const { target, borderBoxSize } of entries) heights.set(target, borderBoxSize[0]?.blockSize ?? 0);
     const isClipped = String((heights.get(content) ?? 0) > (heights.get(box) ?? 0) + 1);
     if (text.dataset['clipped'] !== isClipped) text.dataset['clipped'] = isClipped;
+    // The end of the text. Unlike a layout that grows upward, scrolling moves nothing as the browser counts it.
+    if (!box.closest(PINNED_TO_START)) box.scrollTop = heights.get(content) ?? 0;
   });
   observer.observe(box);
   observer.observe(content);

@@ -11,3 +11,7 @@ export function saveFile(name: string, content: Blob): void {
 export function saveJson(name: string, value: unknown): void {
   saveFile(name, new Blob([JSON.stringify(value, undefined, 2)], { type: 'application/json' }));
 }
+
+export function saveCsv(name: string, text: string): void {
+  saveFile(name, new Blob([text], { type: 'text/csv' }));
+}

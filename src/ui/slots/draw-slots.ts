@@ -1,106 +1,201 @@
 import type { RequestId } from '../../worker/protocol/ids.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
+import type { PolicyBand } from './policy-bands.ts';
+import { ticksBetween } from './slot-axis.ts';
+import { xOf } from './slot-layout.ts';
 import type { PlacedBar, TimeWindow } from './slot-layout.ts';
 import { tabColor } from './tab-colors.ts';
 
-interface LanesScene {
+/** What is drawn, in CSS pixels. */
+export interface SlotScene {
   readonly window: TimeWindow;
+  /** The start of the run, from which the labels count. */
+  readonly originMs: number;
+  readonly height: number;
   readonly numLanes: number;
-  readonly laneHeight: number;
-  /** Whether the right edge is now. If not, it is the end of the last sequence. */
-  readonly isLive: boolean;
-}
-
-interface BarsScene {
+  readonly bands: readonly PolicyBand[];
   readonly placed: readonly PlacedBar[];
-  readonly laneHeight: number;
-  /** Its bars are marked. */
-  readonly tracedId: RequestId | undefined;
+  /** Their bars have an outline. */
+  readonly outlinedIds: ReadonlySet<RequestId>;
+  /** All other bars are pale. */
+  readonly isDimmed: boolean;
+  /** A line shows how far the window is drawn. */
+  readonly hasHead: boolean;
 }
 
-export const AXIS_HEIGHT = 18;
-const GAP = 3;
+/** A piece of text, drawn above the bars. */
+interface SlotText {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly maxWidth: number;
+  readonly color: `--${string}`;
+  readonly align: CanvasTextAlign;
+  /** It stays at the left edge while the bars move. */
+  readonly isSticky: boolean;
+}
+
+/** The line above the lanes, with the names of the policies. */
+export const BANDS_HEIGHT = 14;
+/** The line below the lanes, with the times. */
+const AXIS_HEIGHT = 16;
 const WAIT_HEIGHT = 3;
 const FONT = '11px system-ui, sans-serif';
-/** The width of a short name. */
-const MIN_LABEL_WIDTH = 26;
-const MIN_LABEL_HEIGHT = 11;
+const LETTER_WIDTH = 6;
+const MIN_LABEL_HEIGHT = 10;
+/** More than a bar moves before it is drawn again: a name that stays would lie on the next bar's. */
+const STICKY_MARGIN = 30;
+/** The least distance of two times on the axis. */
+const TICK_DISTANCE = 72;
 
-/** Draws in CSS pixels on an empty canvas, as `drawBars` does. */
-export function drawLanes(context: CanvasRenderingContext2D, scene: LanesScene): void {
-  const { window, numLanes: lanes, laneHeight } = scene;
-  context.font = FONT;
-  drawAxis(context, scene, AXIS_HEIGHT + lanes * laneHeight);
-  context.fillStyle = resolvedColor('--sunken');
-  for (let lane = 0; lane < lanes; lane += 1) {
-    context.fillRect(0, AXIS_HEIGHT + lane * laneHeight + GAP / 2, window.width, laneHeight - GAP);
-  }
+export function lanesHeightOf({ height }: Pick<SlotScene, 'height'>): number {
+  return Math.max(0, height - BANDS_HEIGHT - AXIS_HEIGHT);
 }
 
-export function drawBars(context: CanvasRenderingContext2D, scene: BarsScene): void {
-  context.font = FONT;
-  for (const bar of scene.placed) drawBar(context, bar, scene);
+/** The top of a lane, and its height without the gap below. Whole pixels, because edges blur in between. */
+export function placeLane(
+  { height, numLanes }: Pick<SlotScene, 'height' | 'numLanes'>,
+  lane: number,
+): { readonly top: number; readonly height: number } {
+  const each = lanesHeightOf({ height }) / numLanes;
+  // Where a lane has less than two pixels, rounding would leave some lanes without any.
+  const at = (index: number): number => BANDS_HEIGHT + (each < 2 ? index * each : Math.round(index * each));
+  const gap = each >= 6 ? 2 : each >= 3 ? 1 : 0;
+  return { top: at(lane), height: at(lane + 1) - at(lane) - gap };
+}
+
+/** Draws on an empty canvas all but the texts. */
+export function drawBars(context: CanvasRenderingContext2D, scene: SlotScene): void {
+  drawField(context, scene);
+  for (const placed of scene.placed) drawBar(context, placed, scene);
+  context.globalAlpha = 1;
+  if (!scene.hasHead) return;
+  context.fillStyle = resolvedColor('--ink');
+  const x = xOf(scene.window, scene.window.untilMs);
+  context.fillRect(Math.round(x) - 1, BANDS_HEIGHT, 1, lanesHeightOf(scene));
+}
+
+/** The ground of the lanes with the bands of the policies, and the grid. */
+function drawField(context: CanvasRenderingContext2D, scene: SlotScene): void {
+  const { window, bands, numLanes } = scene;
+  const spans = bands.length > 0 ? bands : [{ startMs: 0, endMs: Infinity, isOdd: false }];
+  for (const { startMs, endMs, isOdd } of spans) {
+    context.fillStyle = resolvedColor(isOdd ? '--sunken' : '--track');
+    const left = Math.max(0, xOf(window, startMs));
+    const right = Math.min(window.width, xOf(window, endMs));
+    for (let lane = 0; lane < numLanes; lane += 1) {
+      const { top, height } = placeLane(scene, lane);
+      context.fillRect(left, top, right - left, height);
+    }
+  }
+  context.fillStyle = resolvedColor('--rule');
+  for (const { x } of placeTicks(scene))
+    context.fillRect(Math.round(x), BANDS_HEIGHT, 1, lanesHeightOf(scene));
+  context.fillStyle = resolvedColor('--rule-control');
+  for (const { startMs } of bands) {
+    const x = xOf(window, startMs);
+    if (x > 0) context.fillRect(Math.round(x), 0, 1, BANDS_HEIGHT + lanesHeightOf(scene));
+  }
 }
 
 function drawBar(
   context: CanvasRenderingContext2D,
-  { bar, waitX, startX, decodeX, endX }: PlacedBar,
-  { laneHeight, tracedId }: BarsScene,
+  { bar, waitX, startX, decodeX, endX, isCut }: PlacedBar,
+  scene: SlotScene,
 ): void {
-  const top = AXIS_HEIGHT + bar.slot * laneHeight + GAP / 2;
-  const height = laneHeight - GAP;
-  const tab = resolvedColor(bar.owner ? tabColor(bar.owner.clientId) : '--rule-control');
-  // Another sequence had the slot during the wait. A line at the bottom of the lane, set off from its bar, shows both.
-  context.fillStyle = resolvedColor('--surface');
-  context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
-  context.fillStyle = tab;
-  context.globalAlpha = 0.7;
-  context.fillRect(waitX, top + height - WAIT_HEIGHT, startX - waitX, WAIT_HEIGHT);
-  context.globalAlpha = 0.45;
+  const { top, height } = placeLane(scene, bar.lane);
+  const isOutlined = scene.outlinedIds.has(bar.requestId);
+  const alpha = scene.isDimmed && !isOutlined ? 0.35 : 1;
+  const color = resolvedColor(bar.owner ? tabColor(bar.owner.clientId, bar.owner.isHttp) : '--rule-control');
+  if (startX > waitX) {
+    // Another sequence had the lane during the wait. A line at its bottom, set off from that one's bar, shows both.
+    context.globalAlpha = 1;
+    context.fillStyle = resolvedColor('--paper');
+    context.fillRect(waitX, top + height - WAIT_HEIGHT - 1, startX - waitX, WAIT_HEIGHT + 1);
+    context.fillStyle = color;
+    context.globalAlpha = 0.7 * alpha;
+    context.fillRect(waitX, top + height - WAIT_HEIGHT, startX - waitX, WAIT_HEIGHT);
+  }
+  context.fillStyle = color;
+  context.globalAlpha = 0.45 * alpha;
   context.fillRect(startX, top, decodeX - startX, height);
-  context.globalAlpha = 1;
+  context.globalAlpha = alpha;
   context.fillRect(decodeX, top, endX - decodeX, height);
-  if (bar.end !== undefined) {
+  if (!isCut && bar.end !== 'moved') {
     // Red where the sequence was cut off; else a gap before the next bar.
     const isCutOff = bar.end === 'abort' || bar.end === 'error';
     const endWidth = isCutOff ? 3 : 1;
-    context.fillStyle = resolvedColor(isCutOff ? '--bad' : '--surface');
+    context.fillStyle = resolvedColor(isCutOff ? '--bad' : '--paper');
     context.fillRect(endX - endWidth, top, endWidth, height);
   }
-  if (bar.requestId === tracedId) {
-    context.strokeStyle = resolvedColor('--ink');
-    context.lineWidth = 2;
-    context.strokeRect(startX, top, endX - startX, height);
-  }
-  // On the decode part: the prefill is too pale for text.
-  const labelX = Math.max(0, decodeX);
-  const ordinal = bar.owner?.ordinal;
-  if (height < MIN_LABEL_HEIGHT || endX - labelX < MIN_LABEL_WIDTH || ordinal === undefined) return;
-  context.fillStyle = resolvedColor('--on-accent');
-  context.textBaseline = 'middle';
-  context.fillText(`#${ordinal}`, labelX + 5, top + height / 2 + 0.5, endX - labelX - 6);
+  if (!isOutlined) return;
+  context.strokeStyle = resolvedColor('--ink');
+  context.lineWidth = 1.5;
+  context.strokeRect(startX, top, endX - startX, height);
 }
 
-/** Seconds before the end of the window. */
-function drawAxis(
+/** The names of the bars and the policies, and the times. */
+export function textsOf(scene: SlotScene): readonly SlotText[] {
+  return [...barNames(scene), ...policyNames(scene), ...axisTexts(scene)];
+}
+
+export function drawText(
   context: CanvasRenderingContext2D,
-  { window: { width, durationMs }, isLive }: LanesScene,
-  height: number,
+  { text, x, y, maxWidth, color, align }: SlotText,
 ): void {
-  const numParts = 5;
+  context.font = FONT;
   context.textBaseline = 'middle';
-  for (let part = 0; part <= numParts; part += 1) {
-    const x = Math.round((part / numParts) * width);
-    const seconds = (durationMs / 1000) * (1 - part / numParts);
-    context.fillStyle = resolvedColor('--rule');
-    context.fillRect(Math.min(x, width - 1), AXIS_HEIGHT - 4, 1, height);
-    context.fillStyle = resolvedColor('--ink-2');
-    context.textAlign = part === 0 ? 'left' : part === numParts ? 'right' : 'center';
-    context.fillText(
-      seconds === 0 ? (isLive ? 'now' : 'last end') : `-${Number(seconds.toFixed(1))} s`,
-      x,
-      AXIS_HEIGHT / 2 - 2,
-    );
-  }
-  context.textAlign = 'left';
+  context.textAlign = align;
+  context.fillStyle = resolvedColor(color);
+  context.fillText(text, x, y, maxWidth);
+}
+
+/** On the decode part: the prefill is too pale for text. */
+function barNames(scene: SlotScene): readonly SlotText[] {
+  return scene.placed.flatMap(({ bar, decodeX, endX, isJoined }) => {
+    const { top, height } = placeLane(scene, bar.lane);
+    const x = Math.max(0, decodeX) + 4;
+    const text = bar.owner?.ordinal === undefined ? '' : `#${bar.owner.ordinal}`;
+    const maxWidth = endX - x - 2;
+    const isPale = scene.isDimmed && !scene.outlinedIds.has(bar.requestId);
+    const isSticky = decodeX < 0;
+    const minWidth = text.length * LETTER_WIDTH + (isSticky ? STICKY_MARGIN : 0);
+    const isRoomy = height >= MIN_LABEL_HEIGHT && maxWidth >= minWidth;
+    if (!isRoomy || text === '' || isPale || (isJoined && !isSticky)) return [];
+    const y = top + height / 2 + 0.5;
+    return [{ text, x, y, maxWidth, color: '--on-accent', align: 'left', isSticky }];
+  });
+}
+
+/** Where each began, or at the left edge. */
+function policyNames({ window, bands }: SlotScene): readonly SlotText[] {
+  return bands.flatMap(({ policy, startMs, endMs }) => {
+    const startX = xOf(window, startMs);
+    const x = startX > 0 ? startX + 4 : 0;
+    const maxWidth = Math.min(window.width, xOf(window, endMs)) - x;
+    if (maxWidth < policy.length * LETTER_WIDTH) return [];
+    const y = BANDS_HEIGHT / 2 - 1;
+    return [{ text: policy, x, y, maxWidth, color: '--ink-2', align: 'left', isSticky: startX <= 0 }];
+  });
+}
+
+function axisTexts(scene: SlotScene): readonly SlotText[] {
+  const { window, height, originMs } = scene;
+  const isMoving = window.startMs > originMs;
+  return placeTicks(scene).map(({ label, x }) => {
+    const margin = label.length * (LETTER_WIDTH / 2);
+    const isInside = x >= margin && x <= window.width - margin;
+    // At the edges of an axis that stands still, the text stays inside.
+    const align = isMoving || isInside ? 'center' : x < margin ? 'left' : 'right';
+    const y = height - AXIS_HEIGHT / 2 + 1;
+    return { text: label, x, y, maxWidth: TICK_DISTANCE, color: '--ink-2', align, isSticky: false };
+  });
+}
+
+function placeTicks({ window, originMs }: SlotScene) {
+  const { startMs, endMs, width } = window;
+  const maxSteps = Math.max(1, Math.floor(width / TICK_DISTANCE));
+  return ticksBetween((startMs - originMs) / 1000, (endMs - originMs) / 1000, maxSteps).map(
+    ({ seconds, label }) => ({ label, x: xOf(window, originMs + seconds * 1000) }),
+  );
 }

@@ -1,160 +1,157 @@
-import type { SlotBar } from '../state/slot-history.ts';
-import type { ServeStore } from '../state/serve-store.ts';
 import { observeSize, observeVisibility } from '../observe.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+import { latestRun } from '../state/run.ts';
+import { timeSpanOf } from '../state/time-span.ts';
+import type { TimeSpan } from '../state/time-span.ts';
 import { onThemeChange } from '../theme/theme.ts';
+import { chosenMs } from '../watch/chosen-moment.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
-import { describeBar } from './describe-bar.ts';
-import { AXIS_HEIGHT, drawBars, drawLanes } from './draw-slots.ts';
-import { barAt, numLanes, placeBars } from './slot-layout.ts';
-import type { PlacedBar, TimeWindow } from './slot-layout.ts';
+import { sendersOf } from './describe-bar.ts';
+import type { Sender } from './describe-bar.ts';
+import { drawBars, drawText, textsOf } from './draw-slots.ts';
+import type { SlotScene } from './draw-slots.ts';
+import { followPointer } from './follow-pointer.ts';
+import { policyBands } from './policy-bands.ts';
+import { numLanesOf, placeBars, xOf } from './slot-layout.ts';
+import { LEAD_MS, slide, withLead } from './slot-motion.ts';
 
 interface SlotElements {
-  readonly lanes: HTMLCanvasElement;
+  /** Has the place of the timeline; the others lie in it. */
+  readonly field: HTMLElement;
+  /** Slides while time goes on. */
   readonly bars: HTMLCanvasElement;
+  /** Names and times, which stand still unless the bars slide. */
+  readonly texts: HTMLCanvasElement;
+  /** A line at the chosen moment. */
+  readonly cursor: HTMLElement;
   /** Describes the bar under the pointer. */
   readonly readout: HTMLElement;
 }
 
-/** Height of all lanes while each is tall enough to see, so that a change of policy moves nothing below them. */
-export const LANES_HEIGHT = 176;
-const MIN_LANE_HEIGHT = 8;
-const MAX_LANE_HEIGHT = 28;
-/** How far beyond now running bars are drawn, ms. For this long the compositor moves them without a redraw. */
-const LEAD_MS = 300;
-
-function laneHeightOf(lanes: number): number {
-  return Math.min(MAX_LANE_HEIGHT, Math.max(MIN_LANE_HEIGHT, Math.floor(LANES_HEIGHT / lanes)));
-}
-
 /**
- * Draws lanes and bars on two canvases, outside React; returns the release. Time runs while a sequence holds a slot. Bars are drawn
- * with each message; in between, the compositor moves them at the rate of the display, without the main thread.
+ * Draws the timeline outside React; returns the release. Bars are drawn with each message; in between, the compositor moves those of
+ * an axis that slides at the rate of the display, without the main thread.
  */
 export function mountSlots(
-  { lanes: laneCanvas, bars: canvas, readout }: SlotElements,
+  elements: SlotElements,
   store: ServeStore,
+  onSenders: (senders: readonly Sender[]) => void,
 ): () => void {
-  const [laneContext, barContext] = [laneCanvas.getContext('2d'), canvas.getContext('2d')];
-  if (!laneContext || !barContext) throw new Error('The canvas has no 2D context.');
+  const { field, cursor } = elements;
+  const bars = contextOf(elements.bars);
+  const texts = contextOf(elements.texts);
   const calm = matchMedia('(prefers-reduced-motion: reduce)');
-  let placed: readonly PlacedBar[] = [];
+  let scene: SlotScene | undefined;
   let frame = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   let motion: Animation | undefined;
-  const { pausedAtSeconds: pausedBefore } = watchSettings.getState();
-  let pausedAtMs = pausedBefore && pausedBefore * 1000;
   let isInView = true;
-  // Kept, because reading it in each frame would force a layout.
-  let width = laneCanvas.clientWidth;
-
-  /** The time at the right edge. */
-  const endOfTime = (): number => {
-    const { slots } = store.getState().history;
-    return pausedAtMs ?? (slots.numLive > 0 ? performance.now() : slots.lastEndedAtMs);
-  };
+  // Kept, because reading them in each frame would force a layout.
+  let [width, height] = [field.clientWidth, field.clientHeight];
+  const spanNow = (): TimeSpan => timeSpanOf(store.getState());
 
   const draw = (): void => {
     frame = 0;
     motion?.cancel();
-    const { history, status } = store.getState();
-    const { slotWindowMs: windowMs, tracedId } = watchSettings.getState();
-    const isLive = pausedAtMs === undefined && history.slots.numLive > 0;
+    clearTimeout(timer);
+    const span = spanNow();
     // Out of sight, motion isn't drawn.
-    if (width === 0 || (isLive && !isInView)) return;
-    const window = { endMs: endOfTime(), durationMs: windowMs, width };
-    const leadWidth = isLive && !calm.matches ? Math.max(1, Math.round((LEAD_MS / windowMs) * width)) : 0;
-    const drawn = withLead(window, leadWidth);
-    placed = placeBars(history.slots.bars, drawn);
-    const lanes = numLanes(placed, status.policy.maxBatchSize);
-    const laneHeight = laneHeightOf(lanes);
-    const height = AXIS_HEIGHT + Math.max(LANES_HEIGHT, lanes * laneHeight);
-    clearCanvas(laneContext, width, height);
-    drawLanes(laneContext, { window, numLanes: lanes, laneHeight, isLive });
-    canvas.style.width = `${drawn.width}px`;
-    clearCanvas(barContext, drawn.width, height);
-    drawBars(barContext, { placed, laneHeight, tracedId });
-    if (leadWidth > 0) motion = moveLeft(canvas, leadWidth, window.endMs, drawn.endMs, drawSoon);
+    if (width === 0 || (span.isLive && !isInView)) return;
+    const { startMs, originMs } = span;
+    const window = { ...span, width };
+    // While the axis grows, it is drawn with each message as those of the charts are; from there on it slides.
+    const isSliding = span.isLive && startMs > originMs && !calm.matches;
+    const drawn = isSliding ? withLead(window) : window;
+    scene = sceneOf(drawn, originMs);
+    elements.bars.style.width = `${drawn.width}px`;
+    clearCanvas(bars, drawn.width, height);
+    clearCanvas(texts, width, height);
+    drawBars(bars, scene);
+    for (const text of textsOf(scene)) drawText(isSliding && !text.isSticky ? bars : texts, text);
+    if (isSliding) motion = slide(elements.bars, window, drawn, drawSoon);
+    else if (span.isLive) timer = setTimeout(drawSoon, LEAD_MS);
+    onSenders(sendersOf(scene.placed.map(({ bar }) => bar)));
+    pointer.look();
+    moveCursor();
+  };
+
+  const sceneOf = (window: SlotScene['window'], originMs: number): SlotScene => {
+    const { history, runs, status } = store.getState();
+    const { tracedId, markedIds, replay } = watchSettings.getState();
+    const placed = placeBars(history.slots.bars, window);
+    return {
+      window,
+      originMs,
+      height,
+      numLanes: numLanesOf(placed, status.policy.maxBatchSize),
+      // Before the first run, the axis stands for no time.
+      bands: policyBands(latestRun(runs) ? history.policies : history.policies.slice(-1), window),
+      placed,
+      outlinedIds: tracedId === undefined ? markedIds : new Set([...markedIds, tracedId]),
+      isDimmed: placed.some(({ bar }) => markedIds.has(bar.requestId)),
+      hasHead: replay !== undefined,
+    };
   };
 
   const drawSoon = (): void => {
     if (frame === 0) frame = requestAnimationFrame(draw);
   };
 
-  const barUnder = (event: MouseEvent): SlotBar | undefined => {
-    const lanes = numLanes(placed, store.getState().status.policy.maxBatchSize);
-    return barAt(placed, event.offsetX, Math.floor((event.offsetY - AXIS_HEIGHT) / laneHeightOf(lanes)));
+  const moveCursor = (): void => {
+    const span = spanNow();
+    const atMs = chosenMs(span);
+    const x = atMs === undefined ? -1 : xOf({ ...span, width }, atMs);
+    cursor.hidden = x < 0 || x > width;
+    cursor.style.transform = `translateX(${Math.round(x)}px)`;
   };
-  const hover = (event: PointerEvent): void => {
-    const bar = barUnder(event);
-    canvas.style.cursor = bar ? 'pointer' : '';
-    readout.textContent = bar ? describeBar(bar) : '';
-  };
-  const trace = (event: MouseEvent): void => {
-    const bar = barUnder(event);
-    if (bar) watchSettings.setState({ tracedId: bar.requestId });
-  };
-  const listening = new AbortController();
-  const { signal } = listening;
-  canvas.addEventListener('pointermove', hover, { signal });
-  canvas.addEventListener('pointerleave', () => (readout.textContent = ''), { signal });
-  canvas.addEventListener('click', trace, { signal });
+
+  const pointer = followPointer(elements, {
+    spanNow,
+    sceneNow: () => scene,
+    widthNow: () => width,
+  });
 
   const releases = [
     store.subscribe((view, previous) => {
       const hasNews = view.historyRevision !== previous.historyRevision;
-      if (hasNews || view.status.policy !== previous.status.policy) drawSoon();
+      const hasTurned = latestRun(view.runs) !== latestRun(previous.runs);
+      if (hasNews || hasTurned || view.status.policy !== previous.status.policy) drawSoon();
     }),
-    watchSettings.subscribe(({ pausedAtSeconds, slotWindowMs, tracedId }, previous) => {
-      const hasTurned = pausedAtSeconds !== previous.pausedAtSeconds;
-      if (hasTurned) pausedAtMs = pausedAtSeconds === undefined ? undefined : endOfTime();
-      // A pointer over a chart changes settings too.
-      if (hasTurned || slotWindowMs !== previous.slotWindowMs || tracedId !== previous.tracedId) drawSoon();
+    watchSettings.subscribe(({ cursorSeconds, secondsAgo, ...drawn }, previous) => {
+      if (cursorSeconds !== previous.cursorSeconds || secondsAgo !== previous.secondsAgo) moveCursor();
+      const hasChanged =
+        drawn.pausedAtSeconds !== previous.pausedAtSeconds ||
+        drawn.windowSeconds !== previous.windowSeconds ||
+        drawn.tracedId !== previous.tracedId ||
+        drawn.markedIds !== previous.markedIds ||
+        drawn.replay !== previous.replay;
+      if (hasChanged) drawSoon();
     }),
     onThemeChange(drawSoon),
-    observeSize(laneCanvas, () => {
-      width = laneCanvas.clientWidth;
+    observeSize(field, () => {
+      [width, height] = [field.clientWidth, field.clientHeight];
       drawSoon();
     }),
-    observeVisibility(laneCanvas, (isVisible) => {
+    observeVisibility(field, (isVisible) => {
       isInView = isVisible;
       if (isVisible) drawSoon();
     }),
+    pointer.release,
   ];
   drawSoon();
 
   return () => {
     cancelAnimationFrame(frame);
+    clearTimeout(timer);
     motion?.cancel();
-    listening.abort();
     for (const release of releases) release();
   };
 }
 
-/** The window with so many pixels more at its end. */
-function withLead({ endMs, durationMs, width }: TimeWindow, leadWidth: number): TimeWindow {
-  const leadMs = (leadWidth / width) * durationMs;
-  return { endMs: endMs + leadMs, durationMs: durationMs + leadMs, width: width + leadWidth };
-}
-
-/** In steps of whole device pixels, because names blur in between. */
-function moveLeft(
-  canvas: HTMLElement,
-  distance: number,
-  startMs: number,
-  endMs: number,
-  onEnd: () => void,
-): Animation {
-  const motion = canvas.animate(
-    { transform: ['translateX(0)', `translateX(${-distance}px)`] },
-    {
-      duration: endMs - startMs,
-      easing: `steps(${Math.round(distance * devicePixelRatio)})`,
-      fill: 'forwards',
-    },
-  );
-  // The time of the drawing; by default the motion would start a frame late.
-  motion.startTime = startMs;
-  motion.addEventListener('finish', onEnd);
-  return motion;
+function contextOf(canvas: HTMLCanvasElement): CanvasRenderingContext2D {
+  const context = canvas.getContext('2d');
+  if (!context) throw new Error('The canvas has no 2D context.');
+  return context;
 }
 
 /** At the display's resolution. Setting a canvas's size reallocates it, so only a new size is set. */
@@ -165,7 +162,6 @@ function clearCanvas(context: CanvasRenderingContext2D, width: number, height: n
   if (canvas.width !== scaledWidth || canvas.height !== scaledHeight) {
     canvas.width = scaledWidth;
     canvas.height = scaledHeight;
-    canvas.style.height = `${height}px`;
   }
   context.setTransform(scale, 0, 0, scale, 0, 0);
   context.clearRect(0, 0, width, height);

@@ -9,40 +9,64 @@ export interface PlacedBar {
   /** The end of its prefill. */
   readonly decodeX: number;
   readonly endX: number;
+  /** It goes on beyond what is drawn. */
+  readonly isCut: boolean;
+  /** It follows an earlier stay of its sequence without a gap. */
+  readonly isJoined: boolean;
 }
 
+/** The time that a canvas shows, in its width. */
 export interface TimeWindow {
+  readonly startMs: number;
   readonly endMs: number;
-  readonly durationMs: number;
+  /** Bars are drawn up to here. */
+  readonly untilMs: number;
   readonly width: number;
 }
 
 /** So that every bar can be seen and clicked. */
 const MIN_WIDTH = 2;
 
-/** The bars that reach into the window. A lasting one ends at the window's edge. */
+export function xOf({ startMs, endMs, width }: TimeWindow, atMs: number): number {
+  return ((atMs - startMs) / (endMs - startMs)) * width;
+}
+
+/** The bars that reach into the window, as far as it is drawn. */
 export function placeBars(bars: Iterable<SlotBar>, window: TimeWindow): readonly PlacedBar[] {
-  const { endMs, durationMs, width } = window;
-  const xOf = (atMs: number): number => width - ((endMs - atMs) / durationMs) * width;
   const placed: PlacedBar[] = [];
+  /** Where the last stay of a sequence that moved ends: messages of two stays differ by some ms. */
+  const movedX = new Map<string, number>();
   for (const bar of bars) {
-    const startX = xOf(bar.startedAtMs);
-    const endX = Math.max(bar.endedAtMs === undefined ? width : xOf(bar.endedAtMs), startX + MIN_WIDTH);
-    if (endX < 0 || startX > width) continue;
-    const firstTokenX = bar.firstTokenAtMs === undefined ? endX : xOf(bar.firstTokenAtMs);
-    const decodeX = bar.stayIndex > 0 ? startX : Math.min(firstTokenX, endX);
-    const waitX = bar.stayIndex > 0 ? startX : xOf(bar.startedAtMs - bar.queueWaitMs);
-    placed.push({ bar, waitX, startX, decodeX, endX });
+    const { startedAtMs, endedAtMs = Infinity, stayIndex } = bar;
+    if (startedAtMs > window.untilMs || endedAtMs < window.startMs) continue;
+    const name = `${bar.requestId}#${bar.index}`;
+    const joinedX = stayIndex > 0 ? movedX.get(name) : undefined;
+    const startX = joinedX ?? xOf(window, startedAtMs);
+    const isMoved = bar.end === 'moved';
+    const lastX = Math.max(xOf(window, Math.min(endedAtMs, window.untilMs)), startX + MIN_WIDTH);
+    // Two bars that meet within a pixel would leave a pale line there.
+    const endX = isMoved ? Math.round(lastX) : lastX;
+    if (isMoved) movedX.set(name, endX);
+    const tokenX = xOf(window, Math.min(bar.firstTokenAtMs ?? Infinity, window.untilMs));
+    placed.push({
+      bar,
+      waitX: stayIndex > 0 ? startX : xOf(window, startedAtMs - bar.queueWaitMs),
+      startX,
+      decodeX: stayIndex > 0 ? startX : Math.min(bar.firstTokenAtMs === undefined ? endX : tokenX, endX),
+      endX,
+      isCut: endedAtMs > window.untilMs,
+      isJoined: joinedX !== undefined,
+    });
   }
   return placed;
 }
 
 /** The bar under a point: the latest, where several overlap. */
-export function barAt(placed: readonly PlacedBar[], x: number, slot: number): SlotBar | undefined {
-  return placed.findLast(({ bar, startX, endX }) => bar.slot === slot && x >= startX && x <= endX)?.bar;
+export function barAt(placed: readonly PlacedBar[], x: number, lane: number): SlotBar | undefined {
+  return placed.findLast(({ bar, startX, endX }) => bar.lane === lane && x >= startX && x <= endX)?.bar;
 }
 
-/** The policy's number of slots, or more: sequences keep running in slots beyond a lowered maximum. */
-export function numLanes(placed: readonly PlacedBar[], maxBatchSize: number): number {
-  return placed.reduce((lanes, { bar }) => Math.max(lanes, bar.slot + 1), maxBatchSize);
+/** One for each slot of the policy, or more: sequences keep running in slots beyond a lowered maximum. */
+export function numLanesOf(placed: readonly PlacedBar[], maxBatchSize: number): number {
+  return placed.reduce((lanes, { bar }) => Math.max(lanes, bar.lane + 1), maxBatchSize);
 }

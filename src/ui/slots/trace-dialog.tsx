@@ -13,7 +13,7 @@ import { watchSettings } from '../watch/watch-settings.ts';
 import { tabColor } from './tab-colors.ts';
 import './trace-dialog.css';
 
-/** The most rows in the dialog; the export has all. */
+/** More rows would be slow to lay out. The export has all. */
 const MAX_ROWS = 600;
 
 export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
@@ -28,7 +28,7 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
 
   /** To a neighbor in the order of start: the keyboard's way to choose a bar. */
   const go = (offset: -1 | 1): void => {
-    const ids = [...slots.requestIds];
+    const ids = slots.requestIds();
     const next = ids[ids.indexOf(requestId) + offset];
     if (next !== undefined) watchSettings.setState({ tracedId: next });
   };
@@ -47,9 +47,12 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
       <div className="panel-head">
         <h2 id="trace-title">
           {first && (
-            <span className="trace-mark" style={{ background: `var(${tabColor(first.owner?.clientId)})` }} />
+            <span
+              className="trace-mark"
+              style={{ background: `var(${tabColor(first.owner?.clientId, first.owner?.isHttp)})` }}
+            />
           )}
-          Trace of {first ? describeOwner(first.owner) : 'a request'}
+          {first ? titleOf(first) : 'Trace of a request'}
         </h2>
         <Button variant="small" aria-label="Previous request" onClick={() => go(-1)}>
           ←
@@ -80,7 +83,12 @@ export function TraceDialog({ requestId }: { readonly requestId: RequestId }) {
   );
 }
 
-const COLUMNS = ['Step', 'Ended at', 'Kind', 'Batch', 'Slot', 'Waiting', 'Step time', 'Model run'];
+function titleOf({ owner }: SlotBar): string {
+  if (owner?.clientId === undefined) return `Trace of ${describeOwner(owner)}`;
+  return `Trace of a request ${owner.isHttp ? 'over' : 'of'} ${describeOwner(owner)}`;
+}
+
+const COLUMNS = ['Step', 'Ended at', 'Kind', 'Batch size', 'Slot', 'Waiting', 'Step time', 'Model run'];
 
 interface TraceTableProps {
   readonly bars: readonly SlotBar[];
@@ -92,10 +100,10 @@ function TraceTable({ bars, steps }: TraceTableProps) {
   const shown = steps.slice(-MAX_ROWS);
   const caption =
     shown.length < steps.length
-      ? `The last ${formatCount(shown.length)} of ${formatCount(steps.length)} batches`
-      : `${formatCount(steps.length)} batches`;
+      ? `The last ${formatCount(shown.length)} of ${formatCount(steps.length)} steps`
+      : formatSteps(steps.length);
   return (
-    <ScrollBox label="Batches of the request" className="trace-scroll">
+    <ScrollBox label="Steps of the request" className="trace-scroll">
       <table className="scroll-table">
         <caption className="note">{caption}</caption>
         <TableHead titles={COLUMNS} />
@@ -107,6 +115,10 @@ function TraceTable({ bars, steps }: TraceTableProps) {
       </table>
     </ScrollBox>
   );
+}
+
+function formatSteps(count: number): string {
+  return count === 1 ? '1 step' : `${formatCount(count)} steps`;
 }
 
 interface TraceRowProps {

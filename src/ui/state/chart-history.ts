@@ -1,11 +1,12 @@
 import type { ServeStats } from '../../worker/protocol/stats.ts';
+import type { PolicyName } from '../../worker/protocol/status.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const SAMPLE_INTERVAL_MS = 200;
 /** Delayed messages arrive together, so the time between them gives no rate. */
 const MIN_RATE_INTERVAL_MS = 50;
 /** The longest window of the charts, s. */
-export const MAX_WINDOW_SECONDS = 300;
+const MAX_WINDOW_SECONDS = 300;
 const MAX_SAMPLES = (MAX_WINDOW_SECONDS * 1000) / SAMPLE_INTERVAL_MS;
 /** A longer pause between messages was idle time, where the lines break. */
 const IDLE_GAP_MS = 3000;
@@ -30,10 +31,19 @@ export interface Sample {
   readonly figures?: SampleFigures;
 }
 
+/** From when on a policy was in force, a load test's included. */
+export interface PolicyChange {
+  readonly atMs: number;
+  readonly policy: PolicyName;
+}
+
+const MAX_POLICY_CHANGES = 200;
+
 /** The data of the charts. Mutable; the store counts its revisions. */
 export class ChartHistory {
   readonly slots = new SlotHistory();
   readonly #samples: Sample[] = [];
+  readonly #policies: PolicyChange[] = [];
   /** Since the last sample: time in decode steps, and the same weighted by batch utilization. */
   #decodeMs = 0;
   #filledMs = 0;
@@ -41,6 +51,16 @@ export class ChartHistory {
   /** One for each interval with work, and one for the end of the work. */
   get samples(): readonly Sample[] {
     return this.#samples;
+  }
+
+  /** Oldest first. */
+  get policies(): readonly PolicyChange[] {
+    return this.#policies;
+  }
+
+  recordPolicy(policy: PolicyName, atMs: number): void {
+    if (this.#policies.at(-1)?.policy !== policy) this.#policies.push({ policy, atMs });
+    this.#policies.splice(0, this.#policies.length - MAX_POLICY_CHANGES);
   }
 
   record(stats: ServeStats, receivedAtMs: number, maxBatchSize: number): void {

@@ -12,7 +12,7 @@ import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from 
 export function connectStore(serve: Serve): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
   const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
-  serve.subscribe('status', (status) => push({ type: 'status', status }));
+  serve.subscribe('status', (status) => push({ type: 'status', status, receivedAtMs: performance.now() }));
   /** Running requests of this tab. Without any, updates of other tabs can wait. */
   const own = new Set<RequestId>();
   /** A request of this tab has ended since the last stats, so the next stats have its last step. */

@@ -14,6 +14,8 @@ export interface RequestView {
   readonly ordinal?: number;
   /** The tab of the request, where that is another one. Only that tab gets the text. */
   readonly clientId?: ClientId;
+  /** An HTTP client sent it, through the bridge. */
+  readonly isHttp?: true;
   readonly status: RequestStatus;
   readonly prompt: string;
   /** One for each known continuation; at least one. */
@@ -25,10 +27,21 @@ export interface RequestView {
   /** Decode speed, without the first token. */
   readonly tokensPerSecond?: number;
   readonly finishReason?: FinishReason;
+  /** A stop string or a stop token ended the text, and not the model. */
+  readonly isStopped?: boolean;
+  /** By continuation, for a replay. Mutable: chunks append to it, and all views of the request share it. */
+  readonly growths?: TextGrowth[];
   readonly seed?: number;
   readonly error?: WireError;
   /** By continuation, once the request has finished, where requested. */
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
+}
+
+/** How long a continuation was when, with one entry for each chunk. */
+interface TextGrowth {
+  /** On this tab's clock. */
+  readonly atMs: number[];
+  readonly lengths: number[];
 }
 
 type SubmittedUpdate = Extract<ClientUpdate, { type: 'submitted' }>;
@@ -85,23 +98,37 @@ export function updateRequestView(
 
 /** A request of another tab, with the start of its prompt. */
 export function foreignRequestView(activity: RequestActivity): RequestView {
-  const { requestId, clientId, inputPreview, state, numOutputTokens } = activity;
-  return { ...waitingView(requestId, inputPreview), clientId, status: state, numOutputTokens };
+  const { requestId, clientId, isHttp, inputPreview, state, numOutputTokens } = activity;
+  const view = { ...waitingView(requestId, inputPreview), clientId, status: state, numOutputTokens };
+  return isHttp ? { ...view, isHttp } : view;
 }
 
 function withChunk(view: RequestView, chunk: ChunkUpdate, receivedAtMs: number): RequestView {
   const numOutputTokens = view.numOutputTokens + chunk.tokenIds.length;
   const firstChunk = view.firstChunk ?? { receivedAtMs, numTokens: numOutputTokens };
   const elapsedMs = receivedAtMs - firstChunk.receivedAtMs;
+  const generatedTexts = appendText(view.generatedTexts, chunk);
+  const growths = view.growths ?? [];
+  const growth = (growths[chunk.index] ??= { atMs: [], lengths: [] });
+  growth.atMs.push(receivedAtMs);
+  growth.lengths.push(generatedTexts[chunk.index]?.length ?? 0);
   return {
     ...view,
     status: 'running',
-    generatedTexts: appendText(view.generatedTexts, chunk),
+    generatedTexts,
+    growths,
     numOutputTokens,
     firstChunk,
     ...(chunk.ttftMs !== undefined && { ttftMs: chunk.ttftMs }),
     ...(elapsedMs > 0 && { tokensPerSecond: ((numOutputTokens - firstChunk.numTokens) * 1000) / elapsedMs }),
   };
+}
+
+/** A continuation as it was at this time. */
+export function textAt({ generatedTexts, growths }: RequestView, index: number, atMs: number): string {
+  const growth = growths?.[index];
+  const last = growth?.atMs.findLastIndex((receivedAtMs) => receivedAtMs <= atMs) ?? -1;
+  return (generatedTexts[index] ?? '').slice(0, growth?.lengths[last] ?? 0);
 }
 
 function appendText(texts: readonly string[], { index, text }: ChunkUpdate): readonly string[] {
@@ -112,12 +139,16 @@ function appendText(texts: readonly string[], { index, text }: ChunkUpdate): rea
 function withResult(view: RequestView, { result }: FinishedUpdate): RequestView {
   const { queueWaitMs, ttftMs, tpotMs } = result.timings;
   const logprobs = result.choices.map((choice) => choice.logprobs ?? []);
+  const { numOutputTokens } = result.usage;
+  const numTextTokens = result.choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return {
     ...view,
     status: 'finished',
     generatedTexts: result.choices.map(({ generatedText }) => generatedText),
-    numOutputTokens: result.usage.numOutputTokens,
+    numOutputTokens,
     finishReason: result.finishReason,
+    // The model's end token counts, and is no part of the text.
+    isStopped: result.finishReason === 'stop' && numTextTokens === numOutputTokens,
     seed: result.seed,
     queueWaitMs,
     ttftMs,

@@ -164,7 +164,7 @@ describe('events of one frame', () => {
   it('are one change of the store, whatever their number and topics', () => {
     const { store, countChanges } = createStore();
     applyEvents(store, [
-      { type: 'status', status: { ...STATUS, state: 'ready' } },
+      { type: 'status', status: { ...STATUS, state: 'ready' }, receivedAtMs: 0 },
       { type: 'requests', updates: [submitted('a')], receivedAtMs: 0 },
       { type: 'stats', stats: createStats([]), receivedAtMs: 0 },
       { type: 'requests', updates: [chunk('a', ' x')], receivedAtMs: 1 },
@@ -178,7 +178,7 @@ describe('events of one frame', () => {
     const { store } = createStore();
     receive(store, [submitted('a')]);
     const { requests } = store.getState();
-    applyEvents(store, [{ type: 'status', status: { ...STATUS, state: 'ready' } }]);
+    applyEvents(store, [{ type: 'status', status: { ...STATUS, state: 'ready' }, receivedAtMs: 0 }]);
     expect(store.getState().status.state).toBe('ready');
     expect(store.getState().requests).toBe(requests);
   });
@@ -286,9 +286,11 @@ describe('requests of other tabs', () => {
       generatedTexts: [''],
       numOutputTokens: 3,
     });
+    observe(store, [activity('h', { isHttp: true })]);
+    expect(rowOf(store, 'h')).toMatchObject({ isHttp: true });
     receive(store, [submitted('a')]);
     expect(rowOf(store, 'a')?.ordinal).toBe(1);
-    expect(idsOf(store)).toEqual([id('f'), id('a')]);
+    expect(idsOf(store)).toEqual([id('f'), id('h'), id('a')]);
   });
 
   it('go on to their end in the same row', () => {
@@ -459,7 +461,7 @@ describe('a batch', () => {
     const { store } = createStore();
     const knobs = { maxBatchSize: 4, batchWaitTimeoutMs: 0, maxConcurrentBatches };
     applyEvents(store, [
-      { type: 'status', status: { ...STATUS, deployments: [{ name: 'adder', knobs }] } },
+      { type: 'status', status: { ...STATUS, deployments: [{ name: 'adder', knobs }] }, receivedAtMs: 0 },
       { type: 'batch', batch: createBatch(0), receivedAtMs: 0 },
     ]);
     expect(store.getState().batches.get('adder')).toMatchObject([{ ranAlone }]);
@@ -472,8 +474,8 @@ describe('stats', () => {
     const steps = [createStep(0, 'prefill', 1), createStep(1, 'decode', 2)];
     applyEvents(store, [{ type: 'stats', stats: createStats(steps), receivedAtMs: 0 }]);
     const { historyRevision, figures } = store.getState();
-    expect(BATCH_SIZE_CHART.read(store.getState())).toEqual([
-      [0, 1],
+    const span = { startMs: -100, endMs: 100, untilMs: 100, originMs: -100, isLive: false };
+    expect(BATCH_SIZE_CHART.read(store.getState(), span).slice(1, 4)).toEqual([
       [null, 2],
       [1, null],
       [1, 1],
@@ -496,7 +498,7 @@ describe('stats', () => {
     const { store } = createStore();
     applyEvents(store, [
       { type: 'stats', stats: createStats([createStep(0, 'decode', 5)]), receivedAtMs: 0 },
-      { type: 'status', status: createStatus({ state: 'failed' }) },
+      { type: 'status', status: createStatus({ state: 'failed' }), receivedAtMs: 0 },
     ]);
     const rest = { numRunning: 0, numWaiting: 0, tokensPerSecond: 0, lastBatchSize: 0 };
     expect(store.getState().figures).toMatchObject(rest);

@@ -1,6 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
+import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
 import type { ServeStatus } from '../../worker/protocol/status.ts';
 import { appendBatches, type BatchViews } from './batch-view.ts';
@@ -8,10 +9,11 @@ import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';
 import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
+import { updateRuns, type Runs } from './run.ts';
 
 /** A message of a client's topic, with the time of receipt on this tab's clock. */
 export type ServeEvent =
-  | { readonly type: 'status'; readonly status: ServeStatus }
+  | { readonly type: 'status'; readonly status: ServeStatus; readonly receivedAtMs: number }
   | { readonly type: 'stats'; readonly stats: ServeStats; readonly receivedAtMs: number }
   | { readonly type: 'batch'; readonly batch: BatchRecord; readonly receivedAtMs: number }
   | RequestsEvent;
@@ -29,6 +31,9 @@ export interface ServeView extends RequestTables {
   /** Counts the changes of `history`, which is mutable. */
   readonly historyRevision: number;
   readonly batches: BatchViews;
+  readonly runs: Runs;
+  /** Requests of load tests and comparisons. Mutable: add each before its request is submitted, or right after. */
+  readonly experimentIds: Set<RequestId>;
 }
 
 export type ServeStore = StoreApi<ServeView>;
@@ -40,6 +45,8 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     history,
     historyRevision: 0,
     batches: new Map(),
+    runs: {},
+    experimentIds: new Set(),
     requests: new Map(),
     answers: new Map(),
     numSubmitted: new Map(),
@@ -47,12 +54,17 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
 }
 
 /** Applies the events of a frame as one change, so that they cost one render. */
-export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): void {
+export function applyEvents(
+  store: ServeStore,
+  events: readonly ServeEvent[],
+  nowMs = performance.now(),
+): void {
   store.setState((view) => {
     let { status, figures, historyRevision } = view;
     for (const event of events) {
       if (event.type === 'status') {
         status = event.status;
+        view.history.recordPolicy(status.policy.policy, event.receivedAtMs);
         if (!canGenerate(status.state)) figures = figuresAtRest(figures);
       } else if (event.type === 'stats') {
         view.history.record(event.stats, event.receivedAtMs, status.policy.maxBatchSize);
@@ -64,13 +76,37 @@ export function applyEvents(store: ServeStore, events: readonly ServeEvent[]): v
     const batchEvents = events.filter((event) => event.type === 'batch');
     const tables = updateTables(view, tableEvents);
     view.history.slots.nameOwners(tables.requests);
+    const stays = events.flatMap((event) =>
+      event.type === 'stats'
+        ? event.stats.slotStays.map((stay) => ({ stay, receivedAtMs: event.receivedAtMs }))
+        : [],
+    );
+    const { experimentIds } = view;
     return {
+      runs: updateRuns(view.runs, {
+        events: tableEvents,
+        stays,
+        before: view,
+        after: tables,
+        experimentIds,
+        nowMs,
+      }),
       status,
       figures,
       historyRevision,
       ...tables,
       batches: appendBatches(view.batches, batchEvents, status.deployments),
     };
+  });
+}
+
+/** What is submitted next begins a run of its own, unless one lasts. */
+export function closeRun(store: ServeStore): void {
+  store.setState(({ runs }) => {
+    const { prompts } = runs;
+    return prompts?.endedAtMs === undefined
+      ? {}
+      : { runs: { ...runs, prompts: { ...prompts, isClosed: true } } };
   });
 }
 

@@ -64,6 +64,21 @@ describe('the history of slots', () => {
     expect(history.lastEndedAtMs).toBe(1065);
   });
 
+  it('puts the steps of a late message where the steps before them ended, unless all had rested', () => {
+    const history = new SlotHistory();
+    const endsMs = (): readonly number[] => history.steps.map(({ endedAtMs }) => endedAtMs);
+    history.record({ steps: [createStep(3, [1])], slotStays: [createStay()] }, 1000);
+    // Read 40 ms late: each step takes 10 ms.
+    const late = [createStep(4, [1], 20), createStep(5, [1], 10)];
+    history.record({ steps: late, slotStays: [createStay({ endedAgoMs: 10, end: 'stop' })] }, 1060);
+    expect(endsMs()).toEqual([990, 1000, 1010]);
+    history.record({ steps: [createStep(6, [1])], slotStays: [createStay()] }, 1500);
+    expect(endsMs().at(-1)).toBe(1490);
+    // Another worker counts from 0 again.
+    history.record({ steps: [createStep(0, [1])], slotStays: [createStay()] }, 1700);
+    expect(endsMs().at(-1)).toBe(1690);
+  });
+
   it('measures a decode of 38 tokens in full, though the message of its first token came 180 ms late', () => {
     const history = new SlotHistory();
     // On the worker: started at 0, first token at 10, the end at 200 ms; messages at 15 and 205 ms, both read at 205.
@@ -76,6 +91,18 @@ describe('the history of slots', () => {
     expect(bar).toMatchObject({ startedAtMs: 0, firstTokenAtMs: 10, endedAtMs: 200 });
   });
 
+  it('lets a stay begin where its sequence was moved, though a late message told of both', () => {
+    const history = new SlotHistory();
+    history.record({ steps: [], slotStays: [createStay()] }, 1000);
+    const moved = createStay({ startedAgoMs: 200, endedAgoMs: 60, end: 'moved' });
+    const next = createStay({ slot: 0, stayIndex: 1, startedAgoMs: 60, endedAgoMs: 10, end: 'stop' });
+    history.record({ steps: [], slotStays: [moved, next] }, 1180);
+    expect(history.bars).toMatchObject([
+      { startedAtMs: 900, endedAtMs: 1040, lane: 1 },
+      { startedAtMs: 1040, endedAtMs: 1090, lane: 1 },
+    ]);
+  });
+
   it('takes a request of which it has not heard yet for one that goes on', () => {
     const history = new SlotHistory();
     expect(history.isOver(id('a'))).toBe(false);
@@ -85,12 +112,12 @@ describe('the history of slots', () => {
     expect(history.isOver(id('a'))).toBe(true);
   });
 
-  it('ends a bar of which no more is heard: its worker was lost', () => {
+  it('ends a bar of which no more is heard where the next worker’s first one begins', () => {
     const history = new SlotHistory();
     history.record({ steps: [], slotStays: [createStay()] }, 1000);
     history.record({ steps: [], slotStays: [createStay({ requestId: id('b') })] }, 1200);
     expect([...history.bars]).toMatchObject([
-      { requestId: 'a', end: 'error', endedAtMs: 1200 },
+      { requestId: 'a', end: 'error', endedAtMs: 1100 },
       { requestId: 'b' },
     ]);
   });
@@ -106,12 +133,33 @@ describe('the history of slots', () => {
     history.record({ steps: [], slotStays: [again] }, 5000);
     history.record({ steps: [], slotStays: [{ ...again, lastStepIndex: 9, startedAgoMs: 150 }] }, 5100);
     expect([...history.bars]).toMatchObject([
-      { slot: 1, startedAtMs: 900, end: 'error', endedAtMs: between.length > 0 ? 1200 : 5000 },
+      { slot: 1, startedAtMs: 900, end: 'error', endedAtMs: between.length > 0 ? 1200 : 4950 },
       { slot: 0, startedAtMs: 4950, lastStepIndex: 9 },
     ]);
     expect([...history.bars]).toHaveLength(2);
     expect(history.numLive).toBe(1);
     expect(history.isOver(id('a'))).toBe(false);
+  });
+
+  it('keeps to the lanes of its slots where all requests are resubmitted after a lost worker', () => {
+    const history = new SlotHistory();
+    const stays = ['a', 'b', 'c'].map((name, slot) => createStay({ requestId: id(name), slot }));
+    history.record({ steps: [], slotStays: stays }, 1000);
+    const again = stays
+      .toReversed()
+      .map((stay, slot) => ({ ...stay, slot, startedAgoMs: 30, lastStepIndex: 3 }));
+    for (const receivedAtMs of [5000, 5000.5]) history.record({ steps: [], slotStays: again }, receivedAtMs);
+    expect(history.bars.map(({ requestId, lane }) => `${requestId} ${lane}`)).toEqual([
+      'a 0',
+      'b 1',
+      'c 2',
+      'c 0',
+      'b 1',
+      'a 2',
+    ]);
+    const next = createStay({ requestId: id('d'), slot: 1 });
+    history.record({ steps: [], slotStays: [...again, next] }, 5100);
+    expect(history.bars.at(-1)).toMatchObject({ requestId: 'd', lane: 3 });
   });
 
   it('begins another bar for a stay of the same name as one that ended', () => {
@@ -137,10 +185,10 @@ describe('the history of slots', () => {
     history.nameOwners(new Map([[id('a'), createView('a', { ordinal: 3 })]]));
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
     const clientId = 'other' as ClientId;
-    history.nameOwners(new Map([[id('b'), createView('b', { clientId })]]));
+    history.nameOwners(new Map([[id('b'), createView('b', { clientId, isHttp: true })]]));
     expect([...history.bars].map(({ owner }) => owner)).toEqual([
-      { clientId: undefined, ordinal: 3, prompt: 'p' },
-      { clientId: 'other', ordinal: undefined, prompt: 'p' },
+      { clientId: undefined, isHttp: undefined, ordinal: 3, prompt: 'p' },
+      { clientId: 'other', isHttp: true, ordinal: undefined, prompt: 'p' },
     ]);
   });
 
@@ -190,7 +238,7 @@ describe('the history of slots', () => {
     const history = new SlotHistory();
     const ended = createStay({ requestId: id('b'), startedAgoMs: 50, endedAgoMs: 10, end: 'stop' });
     history.record({ steps: [], slotStays: [ended, createStay({ startedAgoMs: 80 })] }, 1000);
-    expect([...history.requestIds]).toEqual(['a', 'b']);
+    expect([...history.requestIds()]).toEqual(['a', 'b']);
   });
 
   it('forgets the oldest bars', () => {

@@ -1,10 +1,13 @@
 import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
 import type { ServeStats, SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
+import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 
 /** A sequence's stay in a K/V slot, on this tab's clock. */
 export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoMs' | 'endedAgoMs'> {
   readonly key: string;
+  /** Its row on the screen: the slot of the sequence's first stay, or another one where that is taken. It outlasts moves. */
+  readonly lane: number;
   /** Undefined until its request is known. */
   readonly owner?: BarOwner;
   readonly startedAtMs: number;
@@ -15,6 +18,8 @@ export interface SlotBar extends Omit<SlotStay, 'startedAgoMs' | 'firstTokenAgoM
 export interface BarOwner {
   /** Undefined for a request of this tab. */
   readonly clientId: ClientId | undefined;
+  /** An HTTP client sent it. */
+  readonly isHttp?: true | undefined;
   readonly ordinal: number | undefined;
   readonly prompt: string;
 }
@@ -43,8 +48,11 @@ export class SlotHistory {
   #lasting = new Map<string, SlotBar>();
   #numKnown = 0;
   readonly #unowned = new Set<SlotBar>();
-  /** Undefined until it is asked for again. */
-  #requestIds: ReadonlySet<RequestId> | undefined;
+  /** When each sequence was last moved: there its next stay begins. */
+  readonly #movedAtMs = new Map<string, number>();
+  readonly #lanes = new Lanes();
+  /** The number of bars of each request. */
+  readonly #numBars = new Map<RequestId, number>();
   #steps: TracedStep[] = [];
   /** Added to the index of a step. */
   #indexOffset = 0;
@@ -59,15 +67,22 @@ export class SlotHistory {
     return this.#bars;
   }
 
-  /**
-   * The requests that have bars, in the order of their start; messages name those that ended first. A request may end without a bar,
-   * and its first bar may come after its tokens.
-   */
-  get requestIds(): ReadonlySet<RequestId> {
-    this.#requestIds ??= new Set(
-      this.#bars.toSorted((a, b) => a.startedAtMs - b.startedAtMs).map(({ requestId }) => requestId),
-    );
-    return this.#requestIds;
+  /** A request may end without a bar, and its first bar may come after its tokens. */
+  has(requestId: RequestId): boolean {
+    return this.#numBars.has(requestId);
+  }
+
+  /** The requests that have bars, in the order of their start; messages name those that ended first. */
+  requestIds(): readonly RequestId[] {
+    const bars = this.#bars.toSorted((a, b) => a.startedAtMs - b.startedAtMs);
+    return [...new Set(bars.map(({ requestId }) => requestId))];
+  }
+
+  /** The requests in the forward pass that took place at this time, or just before it. */
+  requestsAt(atMs: number): ReadonlySet<RequestId> {
+    const step = this.#steps.findLast(({ endedAtMs, stepMs }) => endedAtMs - stepMs <= atMs);
+    const bars = step ? this.#bars.filter((bar) => isStepOf(bar, step)) : [];
+    return new Set(bars.map(({ requestId }) => requestId));
   }
 
   get numLive(): number {
@@ -80,27 +95,34 @@ export class SlotHistory {
   }
 
   record({ steps, slotStays }: Pick<ServeStats, 'steps' | 'slotStays'>, receivedAtMs: number): void {
+    const sentAtMs = receivedAtMs - this.#latenessMs(steps[0], receivedAtMs);
     for (const { agoMs, ...step } of steps) {
       const serialIndex = this.#countOn(step.stepIndex);
-      this.#steps.push({ ...step, endedAtMs: receivedAtMs - agoMs, serialIndex });
+      this.#steps.push({ ...step, endedAtMs: sentAtMs - agoMs, serialIndex });
     }
     if (this.#steps.length > MAX_STEPS) this.#steps = this.#steps.slice(-MAX_STEPS / 2);
-    this.#requestIds = undefined;
-    const lasting = new Map<string, SlotBar>();
-    for (const stay of slotStays) {
-      const name = `${stay.requestId}#${stay.index}#${stay.stayIndex}`;
-      const before = this.#lasting.get(name);
-      const known = before && isSameStay(before, stay) ? before : undefined;
-      if (known) this.#lasting.delete(name);
-      const bar = this.#update(known, stay, receivedAtMs);
-      if (bar.endedAtMs === undefined) lasting.set(name, bar);
+    // Oldest first, because a lane is free only after the bar before.
+    const stays = slotStays.toSorted((a, b) => b.startedAgoMs - a.startedAgoMs);
+    const known = stays.map((stay) => {
+      const bar = this.#lasting.get(nameOf(stay));
+      return bar && isSameStay(bar, stay) ? bar : undefined;
+    });
+    const firstNew = stays.find((_, position) => !known[position]);
+    this.#endLost(new Set(known), receivedAtMs - (firstNew?.startedAgoMs ?? 0));
+    this.#lasting = new Map();
+    for (const [position, stay] of stays.entries()) {
+      const bar = this.#update(known[position], stay, receivedAtMs);
+      if (bar.endedAtMs === undefined) this.#lasting.set(nameOf(stay), bar);
       else this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, bar.endedAtMs);
     }
-    // A lost worker never reports the end of its stays, so end them here.
-    for (const lost of this.#lasting.values()) Object.assign(lost, { end: 'error', endedAtMs: receivedAtMs });
-    this.#lasting = lasting;
+    this.#lanes.settle();
     const numTooMany = Math.max(0, this.#bars.length - MAX_BARS);
-    for (const forgotten of this.#bars.splice(0, numTooMany)) this.#unowned.delete(forgotten);
+    for (const forgotten of this.#bars.splice(0, numTooMany)) {
+      this.#unowned.delete(forgotten);
+      const numLeft = (this.#numBars.get(forgotten.requestId) ?? 1) - 1;
+      if (numLeft > 0) this.#numBars.set(forgotten.requestId, numLeft);
+      else this.#numBars.delete(forgotten.requestId);
+    }
   }
 
   /** Gives the bars their owners, as far as their requests are known. */
@@ -108,8 +130,8 @@ export class SlotHistory {
     for (const bar of this.#unowned) {
       const request = requests.get(bar.requestId);
       if (!request) continue;
-      const { clientId, ordinal, prompt } = request;
-      Object.assign(bar, { owner: { clientId, ordinal, prompt } });
+      const { clientId, isHttp, ordinal, prompt } = request;
+      Object.assign(bar, { owner: { clientId, isHttp, ordinal, prompt } });
       this.#unowned.delete(bar);
     }
   }
@@ -133,6 +155,13 @@ export class SlotHistory {
     });
   }
 
+  /** How much later than the message before this one is: while a sequence runs, each step begins where the one before ended. */
+  #latenessMs(first: StepRecord | undefined, receivedAtMs: number): number {
+    const last = this.#steps.at(-1);
+    if (!first || !last || this.#lasting.size === 0 || first.stepIndex !== last.stepIndex + 1) return 0;
+    return Math.max(0, receivedAtMs - first.agoMs - first.stepMs - last.endedAtMs);
+  }
+
   #countOn(stepIndex: number): number {
     const last = this.#steps.at(-1)?.serialIndex ?? -1;
     if (stepIndex + this.#indexOffset <= last) this.#indexOffset = last + 1 - stepIndex;
@@ -142,7 +171,10 @@ export class SlotHistory {
   #update(known: SlotBar | undefined, stay: SlotStay, receivedAtMs: number): SlotBar {
     const { startedAgoMs, firstTokenAgoMs, endedAgoMs, ...rest } = stay;
     // A message can be late but never early, so the earliest estimate is the closest.
-    const startedAtMs = Math.min(known?.startedAtMs ?? Infinity, receivedAtMs - startedAgoMs);
+    const sequence = `${stay.requestId}#${stay.index}`;
+    const movedAtMs = stay.stayIndex > 0 ? this.#movedAtMs.get(sequence) : undefined;
+    const earliestMs = known?.startedAtMs ?? movedAtMs ?? Infinity;
+    const startedAtMs = Math.min(earliestMs, receivedAtMs - startedAgoMs);
     // Both ends of an interval come from one message, because messages take different times to arrive.
     const at = (agoMs: number): number => startedAtMs + startedAgoMs - agoMs;
     const report = {
@@ -151,13 +183,35 @@ export class SlotHistory {
       ...(firstTokenAgoMs !== undefined && { firstTokenAtMs: at(firstTokenAgoMs) }),
       ...(endedAgoMs !== undefined && { endedAtMs: at(endedAgoMs) }),
     };
-    if (known) return Object.assign(known, report);
+    if (report.endedAtMs === undefined || report.end !== 'moved') this.#movedAtMs.delete(sequence);
+    else this.#movedAtMs.set(sequence, report.endedAtMs);
+    if (known) {
+      this.#lanes.follow(Object.assign(known, report));
+      return known;
+    }
     this.#numKnown += 1;
-    const bar = { key: `${stay.requestId}#${this.#numKnown}`, ...report };
+    const key = `${stay.requestId}#${this.#numKnown}`;
+    const bar = { key, lane: this.#lanes.choose(report), ...report };
+    this.#lanes.follow(bar);
     this.#bars.push(bar);
+    this.#numBars.set(stay.requestId, (this.#numBars.get(stay.requestId) ?? 0) + 1);
     this.#unowned.add(bar);
     return bar;
   }
+
+  /** A lost worker never reports the end of its stays: the next worker's first one began after them. */
+  #endLost(known: ReadonlySet<SlotBar | undefined>, nextStartedAtMs: number): void {
+    for (const lost of this.#lasting.values()) {
+      if (known.has(lost)) continue;
+      Object.assign(lost, { end: 'error', endedAtMs: Math.max(lost.startedAtMs, nextStartedAtMs) });
+      this.#lastEndedAtMs = Math.max(this.#lastEndedAtMs, nextStartedAtMs);
+      this.#lanes.follow(lost);
+    }
+  }
+}
+
+function nameOf({ requestId, index, stayIndex }: SlotStay): string {
+  return `${requestId}#${index}#${stayIndex}`;
 }
 
 /** A resubmitted request is in a stay of the same name, whose steps count from 0 again. */

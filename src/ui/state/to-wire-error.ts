@@ -14,7 +14,7 @@ export function toWireError(caught: unknown): WireError {
   if (!(caught instanceof Error)) return { code: 'UNKNOWN', message: String(caught) };
   if (missingParts.has(caught)) {
     const message =
-      'A part of this page could not be loaded: this device is offline, or the page has a new version. Reload the page.';
+      'Couldn’t load a part of this page. The device is offline, or the page has a new version. Reload the page.';
     return { code: 'PAGE_OUTDATED', message };
   }
   const code = 'code' in caught && typeof caught.code === 'string' ? caught.code : caught.name;

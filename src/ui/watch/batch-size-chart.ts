@@ -1,123 +1,129 @@
 import type uPlot from 'uplot';
 
 import { formatCount, NO_VALUE } from '../format.ts';
-import type { ChartHistory } from '../state/chart-history.ts';
-import type { TracedStep } from '../state/slot-history.ts';
-import { color, createAxis, createLegend, READ_ONLY_CURSOR, readRows } from './chart-spec.ts';
-import type { ChartLine, ChartSpec } from './chart-spec.ts';
+import { stepsBetween } from '../state/run-summary.ts';
+import { color, endingAtOrAfter, toX } from './chart-spec.ts';
+import type { ChartColumns, ChartSpec } from './chart-spec.ts';
+import { BATCH_SIZE_HEAD } from './main-chart-heads.ts';
+import { drawMarkedTime } from './marked-time.ts';
+import { toStepRows } from './step-rows.ts';
+import { drawStripLabel, drawText, isStrip, PADDING, timeAxis, timeScale, valueAxis } from './time-axis.ts';
 
-const MAX_STEPS = 600;
-
-/** Wide enough to see single steps, narrow enough to show a minute of them. */
-const PIXELS_PER_STEP = 5;
 const MIN_BATCH_RANGE = 4;
-
-const LINES: readonly ChartLine<TracedStep>[] = [
-  {
-    label: 'decode',
-    color: '--series-decode',
-    read: ({ kind, batchSize }) => (kind === 'decode' ? batchSize : null),
-  },
-  {
-    label: 'prefill',
-    color: '--series-prefill',
-    read: ({ kind, batchSize }) => (kind === 'prefill' ? batchSize : null),
-  },
-  { label: 'waiting (right)', color: '--series-queue', read: ({ queueLength }) => queueLength },
-];
+const HEADROOM = 1.1;
+/** Where bars are wider than this on average, in CSS pixels, they are set off from one another. */
+const MIN_WIDTH_WITH_GAP = 4;
+/** Of the waiting requests, below the plot. */
+const WAITING_HEIGHT = 16;
+const WAITING_GAP = 5;
+/** The places of the columns that are no series. */
+const [WAITING, START] = [3, 4];
 
 export const BATCH_SIZE_CHART: ChartSpec = {
-  testId: 'batch-size-chart',
-  title: 'Batch size per step',
-  subtitle: 'sequences in each forward pass',
-  emptyText: 'Send a prompt: every step of the model draws one bar.',
-  needsEngine: true,
+  head: BATCH_SIZE_HEAD,
   columnNames: [
-    'step',
+    "end of the step [s since the run's start]",
     'decode batch size [sequences]',
     'prefill batch size [sequences]',
     'waiting [requests]',
+    "start of the step [s since the run's start]",
   ],
-  createOptions: (paths) => ({
-    legend: createLegend(LINES.map((line) => line.color)),
-    cursor: READ_ONLY_CURSOR,
+  marksRequests: true,
+  showsMarks: true,
+  createOptions: (scene) => ({
+    padding: PADDING,
     scales: {
-      x: { time: false, range: (chart, _min, max) => visibleSteps(chart, max) },
-      y: { range: (_chart, _min, max) => withHeadroom(max) },
-      waiting: { range: (_chart, _min, max) => withHeadroom(max) },
+      x: timeScale(scene),
+      y: { range: (_chart, _min, max) => [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * HEADROOM] },
     },
     axes: [
-      createAxis({
-        grid: { show: false },
-        gap: 7,
-        size: 28,
-        incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
-      }),
-      createAxis({ size: 30, incrs: [1, 2, 4, 8, 16, 32, 64], space: 24 }),
-      createAxis({
-        scale: 'waiting',
-        // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- uPlot declares an enum that does not exist at run time
-        side: 1,
-        size: 36,
-        grid: { show: false },
-        incrs: [1, 2, 5, 10, 50, 100, 500],
-        space: 24,
-      }),
+      timeAxis(WAITING_GAP + WAITING_HEIGHT),
+      valueAxis(30, formatCount, { incrs: [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100], space: 24 }),
     ],
-    series: [{ label: 'step', value: formatCell }, ...LINES.map((line) => toSeries(line, paths))],
+    series: [{}, batchSeries('--series-decode'), batchSeries('--series-prefill')],
+    hooks: {
+      drawClear: [(chart) => drawMarkedTime(chart, scene())],
+      draw: [
+        drawWaiting,
+        (chart) => drawStripLabel(chart, formatCount(Math.round((chart.scales['y']?.max ?? 0) / HEADROOM))),
+      ],
+    },
   }),
-  ...readRows({
-    rowsOf: recentSteps,
-    atMsOf: ({ endedAtMs }) => endedAtMs,
-    xOf: ({ serialIndex }) => serialIndex,
-    lines: LINES,
-  }),
+  read: ({ history }, span, numPixels): ChartColumns => {
+    const steps = stepsBetween(history.slots.steps, span.startMs, span.untilMs);
+    const rows = toStepRows(steps, span, numPixels);
+    return [
+      rows.map(({ endedAtMs }) => toX(endedAtMs, span)),
+      rows.map(({ decode }) => decode),
+      rows.map(({ prefill }) => prefill),
+      rows.map(({ numWaiting }) => numWaiting),
+      rows.map(({ startedAtMs }) => toX(startedAtMs, span)),
+    ];
+  },
+  format: (value) => (value === null ? NO_VALUE : formatCount(value)),
+  valueAt: (columns, line, x) => {
+    if (x === undefined) return endingAtOrAfter(columns, line, x);
+    const row = columns[0].findIndex((end) => end >= x);
+    const isInStep = (columns[START]?.[row] ?? Infinity) <= x;
+    return (isInStep ? columns[line + 1]?.[row] : null) ?? null;
+  },
   describe: ({ figures }) =>
     figures
       ? `last step ${figures.lastBatchSize} sequences, ${figures.numRunning} running, ${figures.numWaiting} waiting`
       : 'no step yet',
-  time: {
-    // The first step that ended at or after this time.
-    toX: ({ history }, seconds) =>
-      recentSteps(history).find(({ endedAtMs }) => endedAtMs >= seconds * 1000)?.serialIndex,
-    toSeconds: ({ history }, x) => {
-      const step = recentSteps(history).find(({ serialIndex }) => serialIndex === Math.round(x));
-      return step && step.endedAtMs / 1000;
-    },
-  },
 };
 
-function recentSteps({ slots }: ChartHistory): readonly TracedStep[] {
-  return slots.steps.slice(-MAX_STEPS);
+function batchSeries(name: '--series-decode' | '--series-prefill'): uPlot.Series {
+  return { fill: color(name), width: 0, points: { show: false }, paths: drawSteps };
 }
 
-/** Batches are bars; the queue is a line on an axis of its own. */
-function toSeries(
-  { label, color: name }: ChartLine<TracedStep>,
-  factories: uPlot.Series.PathBuilderFactories,
-): uPlot.Series {
-  const isQueue = name === '--series-queue';
-  const paths = isQueue ? factories.stepped?.({ align: 1 }) : factories.bars?.({ size: [1, 12], gap: 1 });
-  return {
-    label,
-    value: formatCell,
-    points: { show: false },
-    ...(isQueue ? { scale: 'waiting', stroke: color(name), width: 1.5 } : { fill: color(name), width: 0 }),
-    ...(paths && { paths }),
-  };
+/** A bar from the start of each step to its end. */
+function drawSteps(chart: uPlot, seriesIndex: number, first: number, last: number): uPlot.Series.Paths {
+  const [xs, values, starts] = [chart.data[0], chart.data[seriesIndex], chart.data[START]];
+  const fill = new Path2D();
+  const bottom = chart.valToPos(0, 'y', true);
+  for (let row = first; row <= last; row += 1) {
+    const value = values?.[row];
+    if (!value) continue;
+    const { left, width } = barPlace(chart, starts?.[row] ?? 0, xs[row] ?? 0);
+    const top = Math.round(chart.valToPos(value, 'y', true));
+    fill.rect(left, top, width, bottom - top);
+  }
+  return { fill };
 }
 
-function withHeadroom(max: number | null): [number, number] {
-  return [0, Math.max(MIN_BATCH_RANGE, max ?? 0) * 1.1];
+/** On whole pixels of the canvas, so that neighbors have no seam. */
+function barPlace(chart: uPlot, start: number, end: number): { left: number; width: number } {
+  const left = Math.round(chart.valToPos(start, 'x', true));
+  const width = Math.round(chart.valToPos(end, 'x', true)) - left;
+  const isSparse = chart.bbox.width > chart.data[0].length * MIN_WIDTH_WITH_GAP * devicePixelRatio;
+  const gap = isSparse ? Math.round(devicePixelRatio) : 0;
+  return { left, width: Math.max(1, width - gap) };
 }
 
-/** The last steps that fit; a few steps start at the left. */
-function visibleSteps(chart: uPlot, lastStep: number | null): [number, number] {
-  const numVisible = Math.max(20, Math.floor(chart.width / PIXELS_PER_STEP));
-  const last = Math.max(lastStep ?? 0, numVisible - 1);
-  return [last - numVisible + 0.5, last + 0.5];
-}
-
-function formatCell(_chart: uPlot, value: number | null): string {
-  return value === null ? NO_VALUE : formatCount(value);
+/** On a scale of its own, whose largest value is written beside it. */
+function drawWaiting(chart: uPlot): void {
+  const { ctx, bbox, data } = chart;
+  const scale = isStrip(chart) ? devicePixelRatio / 2 : devicePixelRatio;
+  const waiting = data[WAITING] ?? [];
+  const max = Math.max(0, ...Array.from(waiting, (value) => value ?? 0));
+  const height = WAITING_HEIGHT * scale;
+  const bottom = bbox.top + bbox.height + WAITING_GAP * scale + height;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bottom - height, bbox.width, height);
+  ctx.fillStyle = color('--track')();
+  ctx.fill();
+  ctx.clip();
+  ctx.fillStyle = color('--series-queue')();
+  for (const [row, value] of waiting.entries()) {
+    if (!value) continue;
+    const { left, width } = barPlace(chart, data[START]?.[row] ?? 0, data[0][row] ?? 0);
+    const barHeight = Math.max(devicePixelRatio, (value / max) * height);
+    ctx.fillRect(left, bottom - barHeight, width, barHeight);
+  }
+  ctx.restore();
+  if (isStrip(chart)) return;
+  const text = max === 0 ? 'none waiting' : `waiting ≤ ${formatCount(max)}`;
+  drawText(chart, text, { x: bbox.left + bbox.width - 4 * scale, y: bottom - height / 2, align: 'right' });
 }

@@ -1,44 +1,45 @@
 import type uPlot from 'uplot';
 import type { Axis, Options } from 'uplot';
 
-import type { Cell, ChartHistory } from '../state/chart-history.ts';
+import type { Cell } from '../state/chart-history.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import type { TimeSpan } from '../state/time-span.ts';
 import { resolvedColor } from '../theme/resolved-color.ts';
+import type { ChartColor, ChartHead } from './chart-head.ts';
 
-/** One chart. Constant, so that the chart is created once. */
+export type { ChartColor } from './chart-head.ts';
+
+/** How a chart is read and drawn. Loaded with uPlot, after the page. */
 export interface ChartSpec {
-  readonly testId: string;
-  readonly title: string;
-  readonly subtitle: string;
-  readonly emptyText: string;
-  /** It shows steps or slots, which an upstream doesn't report. */
-  readonly needsEngine?: boolean;
-  /** Called with the chart's creation, because uPlot is loaded with the first chart. */
-  readonly createOptions: (paths: uPlot.Series.PathBuilderFactories) => Omit<Options, 'width' | 'height'>;
-  /** x of the newest row; undefined where there is none. Until it changes, the chart isn't redrawn. */
-  readonly newestX: (view: ServeView) => number | undefined;
-  /** The columns, x first, up to a time on this tab's clock. */
-  readonly read: (view: ServeView, untilSeconds?: number) => [xs: number[], ...columns: Cell[][]];
-  /** Their names and units, for the export. */
+  readonly head: ChartHead;
+  readonly createOptions: (scene: () => Scene) => Omit<Options, 'width' | 'height' | 'legend' | 'cursor'>;
+  /** Without a number of pixels, no row is merged with others. */
+  readonly read: (view: ServeView, span: TimeSpan, numPixels?: number) => ChartColumns;
+  /** Names and units of all columns, for the export. */
   readonly columnNames: readonly string[];
-  /** The lines of all columns but x, for the export. */
-  readonly lineStyles: readonly LineStyle[];
+  readonly format: (value: Cell) => string;
+  /** The value of a line at a time, or the newest one. */
+  readonly valueAt: (columns: ChartColumns, line: number, x: number | undefined) => Cell;
   /** The current values in words, for screen readers. */
   readonly describe: (view: ServeView) => string;
-  /** Time on this tab's clock -> x, and back; undefined where x is that time. */
-  readonly time?: {
-    readonly toX: (view: ServeView, seconds: number) => number | undefined;
-    readonly toSeconds: (view: ServeView, x: number) => number | undefined;
-  };
+  /** The pointer marks the requests of the step below it. */
+  readonly marksRequests?: boolean;
+  /** Shows which requests are marked. */
+  readonly showsMarks?: boolean;
 }
 
-export interface LineStyle {
-  readonly color: ChartColor;
-  readonly dash?: number[];
-}
+/** x in seconds since the start of the run, oldest first, then each line; further columns are drawn in other ways. */
+export type ChartColumns = [xs: number[], ...columns: Column[]];
 
-/** A custom property of tokens.css. */
-export type ChartColor = `--${string}`;
+/** `null` breaks a line; undefined is a row of other lines. */
+export type Column = (Cell | undefined)[];
+
+/** What a chart shows now. */
+export interface Scene {
+  readonly view: ServeView;
+  readonly span: TimeSpan;
+  readonly columns: ChartColumns;
+}
 
 /** Colors are resolved at each drawing, because a canvas takes no CSS variables. A redraw follows the theme. */
 export function color(name: ChartColor): () => string {
@@ -82,28 +83,59 @@ export const READ_ONLY_CURSOR: NonNullable<Options['cursor']> = {
   points: { show: false },
 };
 
-export interface ChartLine<Row> extends LineStyle {
-  readonly label: string;
-  readonly read: (row: Row) => Cell;
+/** The time, on this tab's clock, as x. */
+export function toX(atMs: number, { originMs }: TimeSpan): number {
+  return (atMs - originMs) / 1000;
 }
 
-interface RowReader<Row> {
-  /** Oldest first. */
-  readonly rowsOf: (history: ChartHistory) => readonly Row[];
-  readonly atMsOf: (row: Row) => number;
-  readonly xOf: (row: Row) => number;
-  readonly lines: readonly ChartLine<Row>[];
+/** For values that belong to the time before them, as steps do: the first that ends no earlier. */
+export function endingAtOrAfter(columns: ChartColumns, line: number, x: number | undefined): Cell {
+  if (x === undefined) return newest(columns, line);
+  const values = columns[line + 1] ?? [];
+  const row = columns[0].findIndex((end, index) => end >= x && values[index] !== undefined);
+  return values[row] ?? null;
 }
 
-/** The data of a chart: a column for x and one for each line. */
-export function readRows<Row>(reader: RowReader<Row>): Pick<ChartSpec, 'lineStyles' | 'newestX' | 'read'> {
-  const { rowsOf, atMsOf, xOf, lines } = reader;
+/** For values that hold until the next one. */
+export function latestBefore(columns: ChartColumns, line: number, x: number | undefined): Cell {
+  if (x === undefined) return newest(columns, line);
+  const values = columns[line + 1] ?? [];
+  const row = columns[0].findLastIndex((at, index) => at <= x && values[index] !== undefined);
+  return values[row] ?? null;
+}
+
+function newest(columns: ChartColumns, line: number): Cell {
+  return columns[line + 1]?.findLast((value) => typeof value === 'number') ?? null;
+}
+
+/** A line, with a point for each value that has no neighbor. */
+export function lineSeries(stroke: () => string, dash?: number[]): uPlot.Series {
   return {
-    lineStyles: lines,
-    newestX: ({ history }) => rowsOf(history).slice(-1).map(xOf)[0],
-    read: ({ history }, untilSeconds = Infinity) => {
-      const rows = rowsOf(history).filter((row) => atMsOf(row) <= untilSeconds * 1000);
-      return [rows.map(xOf), ...lines.map(({ read }) => rows.map(read))];
-    },
+    stroke,
+    width: 1.5,
+    points: { show: true, size: 5, width: 0, fill: stroke, filter: lonelyPoints },
+    ...(dash && { dash }),
   };
+}
+
+function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
+  const values = chart.data[seriesIndex] ?? [];
+  const isThere = (index: number): boolean => typeof values[index] === 'number';
+  const found: number[] = [];
+  let [before, here] = [-1, -1];
+  // Rows of other lines lie between neighbors.
+  const flush = (): void => {
+    if (here >= 0 && before < 0) found.push(here);
+  };
+  for (let index = 0; index < values.length; index += 1) {
+    if (isThere(index)) {
+      if (here >= 0) before = here;
+      here = index;
+    } else if (values[index] === null) {
+      flush();
+      [before, here] = [-1, -1];
+    }
+  }
+  flush();
+  return found;
 }

@@ -4,6 +4,9 @@ import type { ServeStats } from '../../worker/protocol/stats.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';
+import type { TimeSpan } from '../state/time-span.ts';
+import { endingAtOrAfter, latestBefore, type ChartColumns } from './chart-spec.ts';
+import { formatSeconds } from './time-axis.ts';
 import { TIME_CHARTS } from './time-charts.ts';
 
 // A theme needs a page.
@@ -35,11 +38,13 @@ const STATS: ServeStats = {
   },
 };
 
-function readChart(name: string, receivedAtMs: readonly number[] = [1000], untilSeconds?: number) {
+const SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 10_000, originMs: 0, isLive: false };
+
+function readChart(name: string, receivedAtMs: readonly number[] = [1000], span: Partial<TimeSpan> = {}) {
   const history = new ChartHistory();
   for (const atMs of receivedAtMs) history.record(STATS, atMs, 8);
-  const chart = TIME_CHARTS.find(({ testId }) => testId === name);
-  return chart?.read(createServeStore(createStatus(), history).getState(), untilSeconds);
+  const chart = TIME_CHARTS.find(({ head }) => head.testId === name);
+  return chart?.read(createServeStore(createStatus(), history).getState(), { ...SPAN, ...span });
 }
 
 describe('charts over time', () => {
@@ -64,10 +69,54 @@ describe('charts over time', () => {
   });
 
   it.each([
-    { untilSeconds: 1.9, seconds: [1] },
-    { untilSeconds: 2, seconds: [1, 2] },
-    { untilSeconds: 0.9, seconds: [] },
-  ])('end with the last row that is no later: $untilSeconds s', ({ untilSeconds, seconds }) => {
-    expect(readChart('utilization-chart', [1000, 2000, 3000], untilSeconds)?.[0]).toEqual(seconds);
+    { name: 'before the axis', span: { startMs: 1001 }, seconds: [2, 3] },
+    { name: 'later than a replay', span: { untilMs: 2999 }, seconds: [1, 2] },
+    { name: 'at its edges', span: { startMs: 1000, untilMs: 3000 }, seconds: [1, 2, 3] },
+  ])('read the rows inside the axis: $name', ({ span, seconds }) => {
+    expect(readChart('utilization-chart', [1000, 2000, 3000], span)?.[0]).toEqual(seconds);
+  });
+
+  it('count seconds from the start of the run', () => {
+    expect(readChart('utilization-chart', [1000, 3000], { originMs: 800 })?.[0]).toEqual([0.2, 2.2]);
+  });
+});
+
+describe('the value at a moment', () => {
+  const columns: ChartColumns = [
+    [1, 2, 3, 4],
+    [10, undefined, 30, null],
+  ];
+
+  it.each([
+    [undefined, 30],
+    [0.5, 10],
+    [1.5, 30],
+    [3.5, null],
+    [5, null],
+  ])('of steps, which last up to their end, at %s s: %s', (x, value) => {
+    expect(endingAtOrAfter(columns, 0, x)).toBe(value);
+  });
+
+  it.each([
+    [undefined, 30],
+    [0.5, null],
+    [2.5, 10],
+    [3.5, 30],
+    [4.5, null],
+  ])('of samples, which hold until the next one, at %s s: %s', (x, value) => {
+    expect(latestBefore(columns, 0, x)).toBe(value);
+  });
+});
+
+describe('labels of the time axis', () => {
+  it.each([
+    [0, '0 s'],
+    [0.2, '0.2 s'],
+    [12, '12 s'],
+    [59.999, '1:00'],
+    [65, '1:05'],
+    [305.5, '5:05.5'],
+  ])('tell %s s as %s', (seconds, label) => {
+    expect(formatSeconds(seconds)).toBe(label);
   });
 });

@@ -1,13 +1,18 @@
 import { saveFile } from '../share/save-file.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import { timeSpanOf } from '../state/time-span.ts';
+import type { ChartHead } from './chart-head.ts';
 import { color } from './chart-spec.ts';
-import type { ChartSpec } from './chart-spec.ts';
+import { specOf } from './charts.ts';
 
-export function saveCsv({ testId, columnNames, read }: ChartSpec, view: ServeView): void {
-  const columns = read(view);
+/** The whole run, each row of it, as far as it is kept. */
+export function saveCsv(head: ChartHead, view: ServeView): void {
+  const { columnNames, read } = specOf(head);
+  const span = timeSpanOf(view);
+  const columns = read(view, { ...span, startMs: span.originMs });
   const rows = columns[0].map((_, row) => columns.map((cells) => cells[row] ?? '').join(','));
   const csv = [columnNames.map((name) => `"${name}"`).join(','), ...rows, ''].join('\n');
-  saveFile(`${testId}.csv`, new Blob([csv], { type: 'text/csv' }));
+  saveFile(`${head.testId}.csv`, new Blob([csv], { type: 'text/csv' }));
 }
 
 const MARGIN = 12;
@@ -16,13 +21,14 @@ const SAMPLE_WIDTH = 22;
 const FONT = 'system-ui, sans-serif';
 
 /** The chart as drawn now, below its title and a row for each line. A text wider than the chart is drawn narrower. */
-export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void> {
-  const { testId, title, subtitle, columnNames, lineStyles } = spec;
+export async function savePng(head: ChartHead, host: HTMLElement): Promise<void> {
+  const { testId, title, subtitle, lines } = head;
+  const { columnNames } = specOf(head);
   const chart = host.querySelector('canvas');
   if (!chart) return;
   const scale = devicePixelRatio;
   const [width, height] = [chart.width / scale, chart.height / scale];
-  const headHeight = (2 + lineStyles.length) * ROW_HEIGHT;
+  const headHeight = (2 + lines.length) * ROW_HEIGHT;
   const canvas = new OffscreenCanvas(
     (width + 2 * MARGIN) * scale,
     Math.ceil((headHeight + height + 2 * MARGIN) * scale),
@@ -30,7 +36,7 @@ export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void>
   const context = canvas.getContext('2d');
   if (!context) return;
   context.scale(scale, scale);
-  context.fillStyle = color('--surface')();
+  context.fillStyle = color('--paper')();
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.translate(MARGIN, MARGIN);
   context.drawImage(chart, 0, headHeight, width, height);
@@ -41,7 +47,7 @@ export async function savePng(spec: ChartSpec, host: HTMLElement): Promise<void>
   context.fillText(title, 0, ROW_HEIGHT / 2, width);
   context.font = `12px ${FONT}`;
   context.fillText(subtitle, 0, ROW_HEIGHT * 1.5, width);
-  for (const [index, { color: name, dash = [] }] of lineStyles.entries()) {
+  for (const [index, { color: name, dash = [] }] of lines.entries()) {
     const y = ROW_HEIGHT * (index + 2.5);
     context.strokeStyle = color(name)();
     context.setLineDash(dash);

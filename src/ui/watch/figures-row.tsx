@@ -1,52 +1,62 @@
-import type { LatencySummary } from '../../worker/protocol/stats.ts';
 import { formatCount, formatEachMs, formatNumber, NO_VALUE } from '../format.ts';
+import type { Spread } from '../state/run-summary.ts';
+import { latestRun } from '../state/run.ts';
 import { useServeView } from '../state/serve-context.ts';
 import type { ServeView } from '../state/serve-store.ts';
+import type { LineStyle } from './chart-head.ts';
 import './figures-row.css';
+import { Mark } from './mark.tsx';
+import { figuresOf, isRunning } from './run-figures.ts';
 
 interface FigureProps {
   readonly name: string;
+  readonly detail?: string;
   readonly title: string;
+  /** As the charts draw it. */
+  readonly mark: Pick<LineStyle, 'color' | 'mark'>;
   /** Returns the text, so that the figure renders again only when it changes. */
   readonly select: (view: ServeView) => string;
 }
 
 const FIGURES: readonly FigureProps[] = [
   {
-    name: 'Running',
-    title: 'Sequences in the batch',
-    select: ({ figures }) => formatCount(figures?.numRunning ?? 0),
-  },
-  {
-    name: 'Waiting',
-    title: 'Requests in the queue',
-    select: ({ figures }) => formatCount(figures?.numWaiting ?? 0),
-  },
-  {
-    name: 'Last batch',
-    title: 'Sequences in the last step',
-    select: ({ figures }) => (figures?.lastBatchSize ? formatCount(figures.lastBatchSize) : NO_VALUE),
+    name: 'Peak batch',
+    title: 'The most sequences in one step',
+    mark: { color: '--series-decode', mark: 'bar' },
+    select: (view) => {
+      const { peakBatchSize } = figuresOf(view);
+      return peakBatchSize === undefined ? NO_VALUE : formatCount(peakBatchSize);
+    },
   },
   {
     name: 'Tokens/s',
-    title: 'Output tokens per second, all sequences together',
-    select: ({ figures }) => (figures?.tokensPerSecond === 0 ? '0' : formatNumber(figures?.tokensPerSecond)),
+    title: 'Output tokens per second, all requests together',
+    mark: { color: '--series-decode' },
+    select: (view) => {
+      const { tokensPerSecond } = figuresOf(view);
+      return tokensPerSecond === 0 ? '0' : formatNumber(tokensPerSecond);
+    },
   },
   {
-    name: 'TTFT p50 / p95',
+    name: 'TTFT',
+    detail: 'p50 / p95',
     title: 'Time to first token, queue wait included',
-    select: ({ figures }) => formatPercentiles(figures?.ttftMs),
+    mark: { color: '--series-ttft', mark: 'point' },
+    select: (view) => formatSpread(figuresOf(view).ttftMs),
   },
   {
-    name: 'ITL p50 / p95',
-    title: 'Inter-token latency',
-    select: ({ figures }) => formatPercentiles(figures?.itlMs),
+    name: 'Inter-token',
+    detail: 'p50 / p95',
+    title: 'Time from one token to the next',
+    mark: { color: '--series-itl' },
+    select: (view) => formatSpread(figuresOf(view).itlMs),
   },
 ];
 
 export function FiguresRow() {
   return (
-    <section className="panel figures-panel" aria-label="Live figures">
+    <section className="figures-panel" aria-label="Figures of the run">
+      <FiguresTime />
       <dl className="figures">
         {FIGURES.map((figure) => (
           <Figure key={figure.name} {...figure} />
@@ -56,19 +66,29 @@ export function FiguresRow() {
   );
 }
 
-function Figure({ name, title, select }: FigureProps) {
+/** Which time the figures are of. */
+function FiguresTime() {
+  const isNow = useServeView(isRunning);
+  const hasRun = useServeView(({ runs }) => latestRun(runs) !== undefined);
+  return (
+    <p className="figures-time note" data-live={isNow}>
+      {isNow ? 'Now' : hasRun ? 'Last run' : 'No run yet'}
+    </p>
+  );
+}
+
+function Figure({ name, detail, title, mark, select }: FigureProps) {
   const text = useServeView(select);
   return (
     <div className="figure">
       <dt className="note" title={title}>
-        {name}
+        <Mark line={mark} /> {name} {detail !== undefined && <span className="figure-detail">{detail}</span>}
       </dt>
       <dd>{text}</dd>
     </div>
   );
 }
 
-function formatPercentiles(summary: LatencySummary | undefined): string {
-  if (!summary || summary.count === 0) return NO_VALUE;
-  return formatEachMs([summary.p50, summary.p95]);
+function formatSpread(spread: Spread | undefined): string {
+  return spread ? formatEachMs([spread.p50, spread.p95]) : NO_VALUE;
 }

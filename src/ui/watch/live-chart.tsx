@@ -1,14 +1,17 @@
 import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
+import { Popover } from '../popover.tsx';
+import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
-import type { ChartSpec } from './chart-spec.ts';
-import { saveCsv, savePng } from './export-chart.ts';
+import type { ChartHead } from './chart-head.ts';
+import { Mark } from './mark.tsx';
 
-/** React renders the host element. The chart in it takes its data from the store, without React. */
-export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
+/** React renders the frame. The chart in it takes its data from the store, without React. */
+export function LiveChart({ head }: { readonly head: ChartHead }) {
   const { store } = useServe();
-  const isEmpty = useServeView((view) => spec.newestX(view) === undefined);
+  const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
+  const readoutRef = useRef<HTMLDivElement>(null);
   const descriptionRef = useRef<HTMLParagraphElement>(null);
   const hostRef = useRef<HTMLDivElement>(null);
   const [failure, setFailure] = useState<Error>();
@@ -19,8 +22,9 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
     // uPlot is loaded after the page. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
       const { mountChart } = await import('./mount-chart.ts');
-      const [host, description] = [hostRef.current, descriptionRef.current];
-      if (!isGone && host && description) release = mountChart(host, description, spec, store);
+      const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
+      if (!isGone && host && readout && description)
+        release = mountChart({ host, readout, description }, head, store);
     };
     mount().catch((caught: unknown) =>
       setFailure(caught instanceof Error ? caught : new Error(String(caught))),
@@ -29,38 +33,64 @@ export function LiveChart({ spec }: { readonly spec: ChartSpec }) {
       isGone = true;
       release?.();
     };
-  }, [spec, store]);
+  }, [head, store]);
 
   if (failure) throw failure;
 
+  const save = async (format: 'csv' | 'png'): Promise<void> => {
+    const { saveCsv, savePng } = await import('./export-chart.ts');
+    if (format === 'csv') saveCsv(head, store.getState());
+    else if (hostRef.current) await savePng(head, hostRef.current);
+  };
+
   return (
-    <figure className="chart">
+    <figure className="chart" data-chart={head.testId}>
       <figcaption>
-        <div>
-          <h3>{spec.title}</h3> <span className="note">{spec.subtitle}</span>
-        </div>
-        <Button
-          variant="quiet"
-          disabled={isEmpty}
-          aria-label={`${spec.title} as CSV`}
-          onClick={() => saveCsv(spec, store.getState())}
-        >
-          CSV
-        </Button>
-        <Button
-          variant="quiet"
-          disabled={isEmpty}
-          aria-label={`${spec.title} as PNG`}
-          onClick={() => hostRef.current && void savePng(spec, hostRef.current)}
-        >
-          PNG
-        </Button>
+        <h3>{head.title}</h3>
+        <span className="chart-subtitle note">{head.subtitle}</span>
+        <Readout head={head} ref={readoutRef} />
+        <Popover label={`Export ${head.title}`} face="⋯" className="chart-menu">
+          <div className="chart-exports">
+            {(['csv', 'png'] as const).map((format) => (
+              <Button
+                key={format}
+                variant="small"
+                disabled={isEmpty}
+                aria-label={`${head.title} as ${format.toUpperCase()}`}
+                onClick={() => void save(format)}
+              >
+                {format === 'csv' ? 'Save values (CSV)' : 'Save picture (PNG)'}
+              </Button>
+            ))}
+          </div>
+        </Popover>
       </figcaption>
       <div className="chart-body">
-        <div className="chart-host" ref={hostRef} data-testid={spec.testId} aria-hidden="true" />
+        <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty empty-note">{spec.emptyText}</p>}
+        {isEmpty && <p className="chart-empty empty-note">{head.emptyText}</p>}
       </div>
     </figure>
+  );
+}
+
+interface ReadoutProps {
+  readonly head: ChartHead;
+  readonly ref: React.Ref<HTMLDivElement>;
+}
+
+/** The legend, with the values at the crosshair or the newest ones. The chart writes them. */
+function Readout({ head, ref }: ReadoutProps) {
+  return (
+    <div className="readout" ref={ref} aria-hidden="true">
+      <div className="readout-row">
+        {head.lines.map((line) => (
+          <span className="readout-line" key={line.label + line.color} title={line.label}>
+            <Mark line={line} /> <span className="readout-label">{line.label}</span>{' '}
+            <span className="readout-value" />
+          </span>
+        ))}
+      </div>
+    </div>
   );
 }

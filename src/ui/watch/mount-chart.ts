@@ -1,88 +1,146 @@
 import uPlot from 'uplot';
-import type { AlignedData } from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { observeSize, observeVisibility } from '../observe.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
+import { latestRun, type Run } from '../state/run.ts';
 import type { ServeStore, ServeView } from '../state/serve-store.ts';
+import { timeSpanOf } from '../state/time-span.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import type { ChartSpec } from './chart-spec.ts';
-import { watchSettings } from './watch-settings.ts';
+import type { ChartHead } from './chart-head.ts';
+import { READ_ONLY_CURSOR, toX, type Scene } from './chart-spec.ts';
+import { specOf } from './charts.ts';
+import { chosenMs } from './chosen-moment.ts';
+import { createReadout } from './readout.ts';
+import { markRequests, watchSettings } from './watch-settings.ts';
+
+interface ChartElements {
+  readonly host: HTMLElement;
+  /** Has an element for the value of each line. */
+  readonly readout: HTMLElement;
+  /** For screen readers. */
+  readonly description: HTMLElement;
+}
 
 const turns = createDrawTurns(1);
+const OFF = -10;
 
-/** Draws a chart into `host` and keeps it and its description current, outside React; returns the release. */
+/** Draws a chart into its host and keeps it, its values and its description current, outside React; returns the release. */
 export function mountChart(
-  host: HTMLElement,
-  description: HTMLElement,
-  spec: ChartSpec,
+  { host, readout, description }: ChartElements,
+  head: ChartHead,
   store: ServeStore,
 ): () => void {
-  const readShown = (): AlignedData => spec.read(store.getState(), watchSettings.getState().pausedAtSeconds);
-  /** The data at the pause, some of which the history may have dropped since. */
-  let stopped = isPaused() ? readShown() : undefined;
+  const spec = specOf(head);
+  const readScene = (width: number): Scene => {
+    const view = store.getState();
+    const span = timeSpanOf(view);
+    return { view, span, columns: spec.read(view, span, Math.max(1, width)) };
+  };
+  let scene = readScene(host.clientWidth);
+  const { hooks, ...options } = spec.createOptions(() => scene);
   const chart = new uPlot(
     {
-      ...spec.createOptions(uPlot.paths),
+      ...options,
       ...sizeOf(host),
-      // Once ready, the legend shows values, before new data comes.
-      hooks: { ready: [showNewestInLegend], setCursor: [shareCursor] },
+      legend: { show: false },
+      cursor: READ_ONLY_CURSOR,
+      hooks: { ...hooks, setCursor: [shareCursor] },
     },
-    stopped ?? readShown(),
+    scene.columns,
     host,
   );
-  let drawnX = spec.newestX(store.getState());
+  const showValues = createReadout(readout, chart.over.querySelector('.u-cursor-x'), spec);
   let isInView = false;
   let isStale = false;
-  const update = (): void => {
+  let fixed: { readonly run: Run; readonly min: number; readonly max: number } | undefined;
+
+  function update(): void {
     isStale = !isInView;
     if (isStale) return;
-    drawnX = spec.newestX(store.getState());
+    fixScale();
+    scene = readScene(chart.width);
     // Drawn at once, because the cursor's place depends on the scale of the new data.
-    chart.batch(() => chart.setData(stopped ?? readShown()));
+    chart.batch(() => {
+      chart.setData(scene.columns);
+      if (fixed) chart.setScale('y', fixed);
+    });
     followCursor();
-  };
-
-  /** Only the chart under the pointer shares its cursor. */
-  function shareCursor(source: uPlot): void {
-    if (!host.matches(':hover')) return;
-    const left = source.cursor.left ?? -1;
-    const x = left < 0 ? undefined : source.posToVal(left, 'x');
-    const cursorSeconds = x === undefined ? undefined : toSeconds(x);
-    if (cursorSeconds !== watchSettings.getState().cursorSeconds) watchSettings.setState({ cursorSeconds });
   }
 
-  function toSeconds(x: number): number | undefined {
-    return spec.time ? spec.time.toSeconds(store.getState(), x) : x;
+  /** In a replay, the scale is that of the whole run from its start on. */
+  function fixScale(): void {
+    const { replay } = watchSettings.getState();
+    if (replay?.run === fixed?.run) return;
+    fixed = undefined;
+    if (!replay) return;
+    const view = store.getState();
+    const span = timeSpanOf(view);
+    const whole = { ...span, untilMs: span.endMs };
+    scene = { view, span: whole, columns: spec.read(view, whole, Math.max(1, chart.width)) };
+    chart.batch(() => chart.setData(scene.columns));
+    const { min = 0, max = 1 } = chart.scales['y'] ?? {};
+    fixed = { run: replay.run, min, max };
+  }
+
+  /** Only the chart under the pointer shares its cursor. */
+  function shareCursor({ cursor: { left = OFF } }: uPlot): void {
+    if (!host.matches(':hover')) return;
+    const { originMs, untilMs } = scene.span;
+    const x = left < 0 ? undefined : chart.posToVal(left, 'x');
+    const atMs = x === undefined ? undefined : originMs + x * 1000;
+    showValues(scene.columns, x);
+    const cursorSeconds = atMs === undefined ? undefined : atMs / 1000;
+    if (cursorSeconds !== watchSettings.getState().cursorSeconds) watchSettings.setState({ cursorSeconds });
+    if (!spec.marksRequests) return;
+    const isDrawn = atMs !== undefined && atMs <= untilMs;
+    markRequests(isDrawn ? store.getState().history.slots.requestsAt(atMs) : []);
   }
 
   function followCursor(): void {
     if (host.matches(':hover')) return;
-    const seconds = chosenSeconds(store.getState());
-    const x = seconds !== undefined && spec.time ? spec.time.toX(store.getState(), seconds) : seconds;
-    const left = x === undefined ? -10 : chart.valToPos(x, 'x');
-    if (left !== chart.cursor.left) chart.setCursor({ left, top: left < 0 ? -10 : 1 }, false);
-    if (left < 0) showNewestInLegend(chart);
+    const atMs = chosenMs(scene.span);
+    const x = atMs === undefined ? undefined : toX(atMs, scene.span);
+    const left = x === undefined ? OFF : chart.valToPos(x, 'x');
+    // Reading the width of an element would force a layout.
+    const isOnPlot = left >= 0 && left <= chart.bbox.width / devicePixelRatio;
+    const shown = isOnPlot ? left : OFF;
+    if (shown !== chart.cursor.left) chart.setCursor({ left: shown, top: isOnPlot ? 1 : OFF }, false);
+    showValues(scene.columns, isOnPlot ? x : undefined);
   }
 
-  host.addEventListener('pointerleave', clearCursor);
+  function leave(): void {
+    watchSettings.setState({ cursorSeconds: undefined });
+    if (spec.marksRequests) markRequests();
+  }
+
+  followCursor();
+  host.addEventListener('pointerleave', leave);
   description.textContent = spec.describe(store.getState());
   const unsubscribeData = store.subscribe((view, previous) => {
-    if (view.historyRevision !== previous.historyRevision) description.textContent = spec.describe(view);
-    if (spec.newestX(view) !== drawnX && !isPaused()) turns.request(update);
+    const hasNews = view.historyRevision !== previous.historyRevision;
+    if (hasNews) description.textContent = spec.describe(view);
+    if (!isStandingStill() && (hasNews || isOtherRun(view, previous))) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
+    const hasTurned =
+      settings.pausedAtSeconds !== previous.pausedAtSeconds ||
+      settings.windowSeconds !== previous.windowSeconds;
     const hasMoved =
       settings.cursorSeconds !== previous.cursorSeconds || settings.secondsAgo !== previous.secondsAgo;
-    if (hasMoved) followCursor();
-    const hasTurned = settings.pausedAtSeconds !== previous.pausedAtSeconds;
-    if (hasTurned) stopped = isPaused() ? readShown() : undefined;
-    if (hasTurned || settings.windowSeconds !== previous.windowSeconds) update();
+    // At once, so that what comes after the pause isn't in it.
+    if (hasTurned) update();
+    else if (settings.replay !== previous.replay) turns.request(update);
+    else if (hasMoved && isInView) followCursor();
+    if (spec.showsMarks && isInView && settings.markedIds !== previous.markedIds) chart.redraw(false);
   });
   const releases = [
     unsubscribeData,
     unsubscribeSettings,
-    observeSize(host, () => chart.setSize(sizeOf(host))),
+    observeSize(host, () => {
+      chart.setSize(sizeOf(host));
+      update();
+    }),
     observeVisibility(host, (isVisible) => {
       isInView = isVisible;
       if (isInView && isStale) update();
@@ -91,40 +149,26 @@ export function mountChart(
   ];
 
   return () => {
-    host.removeEventListener('pointerleave', clearCursor);
+    if (host.matches(':hover')) leave();
+    host.removeEventListener('pointerleave', leave);
     for (const release of releases) release();
     turns.cancel(update);
     chart.destroy();
   };
 }
 
-function isPaused(): boolean {
-  return watchSettings.getState().pausedAtSeconds !== undefined;
+/** News is recorded, but not drawn. */
+function isStandingStill(): boolean {
+  const { pausedAtSeconds, replay } = watchSettings.getState();
+  return pausedAtSeconds !== undefined || replay !== undefined;
 }
 
-/** The moment whose values all charts show, on this tab's clock; undefined for the newest. */
-function chosenSeconds({ history }: ServeView): number | undefined {
-  const { cursorSeconds, secondsAgo, pausedAtSeconds } = watchSettings.getState();
-  if (cursorSeconds !== undefined || secondsAgo === 0) return cursorSeconds;
-  const untilMs = (pausedAtSeconds ?? Infinity) * 1000;
-  const newest = history.samples.findLast(({ atMs }) => atMs <= untilMs);
-  const newestSeconds = newest ? newest.atMs / 1000 : pausedAtSeconds;
-  return newestSeconds === undefined ? undefined : newestSeconds - secondsAgo;
+/** A new run has a fresh axis, and a run that ends has an axis that stands still. */
+function isOtherRun({ runs }: ServeView, { runs: previousRuns }: ServeView): boolean {
+  const [run, previous] = [latestRun(runs), latestRun(previousRuns)];
+  return run?.startedAtMs !== previous?.startedAtMs || run?.endedAtMs !== previous?.endedAtMs;
 }
 
-function clearCursor(): void {
-  watchSettings.setState({ cursorSeconds: undefined });
-}
-
-/** The plot fills its host above the legend, whose height CSS reserves as `--legend-height`. */
 function sizeOf(host: HTMLElement): { width: number; height: number } {
-  const legendHeight = Number.parseFloat(getComputedStyle(host).getPropertyValue('--legend-height'));
-  return { width: host.clientWidth, height: host.clientHeight - legendHeight };
-}
-
-/** Without a pointer on the chart, its legend shows the newest values. */
-function showNewestInLegend(chart: uPlot): void {
-  const isHovered = (chart.cursor.left ?? -1) >= 0;
-  const newest = chart.data[0].length - 1;
-  if (!isHovered && newest >= 0) chart.setLegend({ idx: newest }, false);
+  return { width: host.clientWidth, height: host.clientHeight };
 }

@@ -1,10 +1,13 @@
 import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
-import type { Cell } from '../state/chart-history.ts';
+import type { Cell, SampleFigures } from '../state/chart-history.ts';
 import type { ChartSpec } from './chart-spec.ts';
-import { fromZero, LOGARITHMIC_MS, timeChart } from './time-chart.ts';
+import { LOGARITHMIC_MS } from './logarithmic-ms.ts';
+import { TOKENS_HEAD, UPSTREAM_LATENCY_HEAD } from './main-chart-heads.ts';
+import { fromZero, timeChart } from './time-chart.ts';
 
 const DASHED = [5, 4];
 const DOTTED = [2, 3];
+const EMPTY_TEXT = 'Run 9 prompts to see it here.';
 
 const LATENCIES = [
   ['ttftMs', 'ttft-chart', 'Time to first token', 'queue wait included', '--series-ttft'],
@@ -13,57 +16,68 @@ const LATENCIES = [
   ['e2eMs', 'e2e-chart', 'End-to-end latency', 'from arrival to the last token', '--series-e2e'],
 ] as const;
 
+const TOKENS_CHART = timeChart({
+  head: TOKENS_HEAD,
+  reads: [(figures) => figures.tokensOutPerSecond, (figures) => figures.tokensInPerSecond],
+  unit: 'tokens/s',
+  format: (value) => `${formatNumber(value)}/s`,
+  yAxis: fromZero(),
+  describe: ({ figures }) =>
+    figures ? `${formatNumber(figures.tokensPerSecond)} output tokens per second` : 'no token yet',
+});
+
+/** In place of the main latency chart, where no steps are known. */
+export const UPSTREAM_LATENCY_CHART = timeChart({
+  head: UPSTREAM_LATENCY_HEAD,
+  reads: [
+    ({ itlMs }) => aboveZero(itlMs.p50),
+    ({ itlMs }) => aboveZero(itlMs.p95),
+    ({ ttftMs }) => aboveZero(ttftMs.p50),
+    ({ ttftMs }) => aboveZero(ttftMs.p95),
+  ],
+  unit: 'ms',
+  format: formatMs,
+  yAxis: LOGARITHMIC_MS,
+  describe: ({ figures }) =>
+    figures?.ttftMs.count ? `time to first token ${describeLatency(figures, 'ttftMs')}` : 'no token yet',
+});
+
 export const TIME_CHARTS: readonly ChartSpec[] = [
-  timeChart({
-    testId: 'tokens-chart',
-    title: 'Tokens per second',
-    subtitle: 'of all requests together',
-    emptyText: 'Send a prompt: its tokens are counted here.',
-    lines: [
-      { label: 'out', read: (figures) => figures.tokensOutPerSecond, color: '--series-decode' },
-      {
-        label: 'in (prompts)',
-        read: (figures) => figures.tokensInPerSecond,
-        color: '--series-prefill',
-        dash: DASHED,
-      },
-    ],
-    unit: 'tokens/s',
-    format: (value) => `${formatNumber(value)}/s`,
-    yAxis: fromZero(),
-    describe: ({ figures }) =>
-      figures ? `${formatNumber(figures.tokensPerSecond)} output tokens per second` : 'no token yet',
-  }),
+  TOKENS_CHART,
   ...LATENCIES.map(latencyChart),
   timeChart({
-    testId: 'utilization-chart',
-    title: 'Batch utilisation',
-    subtitle: 'of max batch size, weighed by time',
-    emptyText: 'Send a prompt: how full its batch is appears here.',
-    needsEngine: true,
-    lines: [{ label: 'decode steps', read: (figures) => figures.utilization, color: '--series-decode' }],
+    head: {
+      testId: 'utilization-chart',
+      title: 'Batch utilization',
+      subtitle: 'share of max batch size',
+      emptyText: EMPTY_TEXT,
+      needsEngine: true,
+      lines: [{ label: 'decode steps', color: '--series-decode' }],
+    },
+    reads: [(figures) => figures.utilization],
     unit: '%',
     format: (value) => (value === null ? NO_VALUE : `${value.toFixed(0)} %`),
-    yAxis: fromZero(100),
+    yAxis: fromZero({ max: 100, unit: ' %' }),
     describe: ({ history }) => {
       const utilization = history.samples.at(-1)?.figures?.utilization ?? null;
       return utilization === null ? 'no decode step yet' : `batch ${utilization.toFixed(0)} % full`;
     },
   }),
   timeChart({
-    testId: 'kv-cache-chart',
-    title: 'K/V memory',
-    subtitle: 'keys and values of what runs, and what is reserved',
-    emptyText: 'Send a prompt: the memory of its keys and values appears here.',
-    needsEngine: true,
-    lines: [
-      { label: 'used', read: ({ kvCache }) => toMebibytes(kvCache.usedBytes), color: '--series-decode' },
-      {
-        label: 'reserved',
-        read: ({ kvCache }) => toMebibytes(kvCache.reservedBytes),
-        color: '--series-prefill',
-        dash: DASHED,
-      },
+    head: {
+      testId: 'kv-cache-chart',
+      title: 'K/V memory',
+      subtitle: 'keys and values, MiB',
+      emptyText: EMPTY_TEXT,
+      needsEngine: true,
+      lines: [
+        { label: 'used', color: '--series-decode' },
+        { label: 'reserved', color: '--series-prefill', dash: DASHED },
+      ],
+    },
+    reads: [
+      ({ kvCache }) => toMebibytes(kvCache.usedBytes),
+      ({ kvCache }) => toMebibytes(kvCache.reservedBytes),
     ],
     unit: 'MiB',
     format: formatMebibytes,
@@ -78,20 +92,29 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
     },
   }),
   timeChart({
-    testId: 'finish-chart',
-    title: 'Finish reasons',
-    subtitle: 'sequences ended, and requests refused',
-    emptyText: 'Send a prompt: how it ends is counted here.',
-    lines: [
-      { label: 'stop', read: ({ stop }) => stop, color: '--good' },
-      { label: 'length', read: ({ length }) => length, color: '--series-decode', dash: DASHED },
-      { label: 'abort', read: ({ abort }) => abort, color: '--series-prefill', dash: DOTTED },
-      { label: 'error', read: ({ error }) => error, color: '--bad' },
-      { label: 'rejected', read: ({ totals }) => totals.rejected, color: '--bad', dash: DASHED },
+    head: {
+      testId: 'finish-chart',
+      title: 'Finish reasons',
+      subtitle: 'sequences',
+      emptyText: EMPTY_TEXT,
+      lines: [
+        { label: 'stop', color: '--good' },
+        { label: 'length', color: '--series-decode', dash: DASHED },
+        { label: 'abort', color: '--series-prefill', dash: DOTTED },
+        { label: 'error', color: '--bad' },
+        { label: 'rejected', color: '--bad', dash: DASHED },
+      ],
+    },
+    reads: [
+      ({ stop }) => stop,
+      ({ length }) => length,
+      ({ abort }) => abort,
+      ({ error }) => error,
+      ({ totals }) => totals.rejected,
     ],
     unit: 'sequences',
     format: (value) => (value === null ? NO_VALUE : formatCount(value)),
-    yAxis: fromZero(),
+    yAxis: fromZero({ incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 10_000] }),
     describe: ({ figures }) => {
       if (!figures) return 'nothing has ended yet';
       const { stop, length, abort, error } = figures.finishReasons;
@@ -103,25 +126,38 @@ export const TIME_CHARTS: readonly ChartSpec[] = [
 /** p50, p95 and p99 of one latency: one color, three strokes. */
 function latencyChart([latency, testId, title, subtitle, color]: (typeof LATENCIES)[number]): ChartSpec {
   return timeChart({
-    testId,
-    title,
-    subtitle: `${subtitle}, logarithmic`,
-    emptyText: 'Send a prompt: its latency appears here.',
-    lines: [
-      { label: 'p50', read: (figures) => aboveZero(figures[latency].p50), color },
-      { label: 'p95', read: (figures) => aboveZero(figures[latency].p95), color, dash: DASHED },
-      { label: 'p99', read: (figures) => aboveZero(figures[latency].p99), color, dash: DOTTED },
+    head: {
+      testId,
+      title,
+      subtitle,
+      emptyText: EMPTY_TEXT,
+      lines: [
+        { label: 'p50', color },
+        { label: 'p95', color, dash: DASHED },
+        { label: 'p99', color, dash: DOTTED },
+      ],
+    },
+    reads: [
+      (figures) => aboveZero(figures[latency].p50),
+      (figures) => aboveZero(figures[latency].p95),
+      (figures) => aboveZero(figures[latency].p99),
     ],
     unit: 'ms',
     format: formatMs,
     yAxis: LOGARITHMIC_MS,
-    describe: ({ figures }) => {
-      const name = title.toLowerCase();
-      if (!figures?.[latency].count) return `no ${name} yet`;
-      const { p50, p95, p99 } = figures[latency];
-      return `${name} p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
-    },
+    describe: ({ figures }) =>
+      figures?.[latency].count
+        ? `${title.toLowerCase()} ${describeLatency(figures, latency)}`
+        : `no ${title.toLowerCase()} yet`,
   });
+}
+
+function describeLatency(
+  figures: Pick<SampleFigures, (typeof LATENCIES)[number][0]>,
+  latency: (typeof LATENCIES)[number][0],
+): string {
+  const { p50, p95, p99 } = figures[latency];
+  return `p50 ${formatMs(p50)}, p95 ${formatMs(p95)}, p99 ${formatMs(p99)}`;
 }
 
 /** Zero means no sample, and has no place on a logarithmic axis. */

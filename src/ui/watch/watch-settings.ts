@@ -1,25 +1,49 @@
 import { createStore } from 'zustand/vanilla';
 
 import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { Run } from '../state/run.ts';
+
+/** The last run, shown again slowly or step by step. */
+export interface Replay {
+  readonly run: Run;
+  /** How far it is, on this tab's clock. */
+  readonly atMs: number;
+  readonly isPlaying: boolean;
+}
 
 interface WatchSettings {
+  /** The longest time that the axes show. */
   readonly windowSeconds: number;
   /** Since when the charts stand still, on this tab's clock. Recording goes on. */
   readonly pausedAtSeconds: number | undefined;
-  /** The moment under the pointer on any chart, on this tab's clock. All charts show their values there. */
+  /** The moment under the pointer, on this tab's clock. All charts and the slots show it. */
   readonly cursorSeconds: number | undefined;
   /** The moment chosen by the keyboard, counted back from the newest values; 0 is none. The pointer takes precedence. */
   readonly secondsAgo: number;
-  /** The window of the slots. */
-  readonly slotWindowMs: number;
+  readonly replay: Replay | undefined;
   readonly tracedId: RequestId | undefined;
+  /** The requests under the pointer or the focus, marked in charts, slots and texts. */
+  readonly markedIds: ReadonlySet<RequestId>;
 }
 
+const NONE: ReadonlySet<RequestId> = new Set();
+
+/** The choices of `windowSeconds`. */
+export const WINDOW_SECONDS = [10, 60, 300] as const;
+
 export const watchSettings = createStore<WatchSettings>(() => ({
-  windowSeconds: 60,
+  windowSeconds: 10,
   pausedAtSeconds: undefined,
   cursorSeconds: undefined,
   secondsAgo: 0,
-  slotWindowMs: 10_000,
+  replay: undefined,
   tracedId: undefined,
+  markedIds: NONE,
 }));
+
+export function markRequests(ids: Iterable<RequestId> = NONE): void {
+  const markedIds = new Set(ids);
+  const marked = watchSettings.getState().markedIds;
+  if (markedIds.size === marked.size && [...markedIds].every((id) => marked.has(id))) return;
+  watchSettings.setState({ markedIds });
+}

@@ -1,0 +1,142 @@
+import type { Locator, Page } from 'playwright/test';
+
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+// What can be seen without scrolling, and with how few key presses.
+
+const NUM_PROMPTS = 9;
+
+/** Test ids of what a run is watched by. */
+const STRIP = ['batch-size-chart', 'latency-chart'];
+const PARTS = [...STRIP, 'slot-timeline'];
+
+/** Texts that are long enough to be looked at while they grow. */
+const LONG = '#maxNewTokens=500&ignoreEos=true&seed=7';
+
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+test.describe('the first screen', { tag: ANY_BACKEND }, () => {
+  test('one key press after the page has loaded, nine texts run together', async ({ ownTab, backend }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
+    await page.keyboard.press('Enter');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(NUM_PROMPTS);
+    const steps = await ownTab.steps('decode');
+    expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(8);
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  for (const size of [
+    { width: 1280, height: 800 },
+    { width: 1440, height: 900 },
+  ]) {
+    test(`in the middle of a run shows batch size, latency, slots and six texts at ${size.width}×${size.height}`, async ({
+      ownTab,
+      backend,
+    }) => {
+      await ownTab.page.setViewportSize(size);
+      await ownTab.open(`?backend=${backend}${LONG}`);
+      await ownTab.ready();
+      const { parts, numTexts } = await lookInTheMiddle(ownTab.page);
+      expect(parts, 'parts that are whole in the window').toEqual(PARTS);
+      expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(6);
+    });
+  }
+
+  for (const size of [
+    { width: 820, height: 1180 },
+    { width: 360, height: 780 },
+  ]) {
+    test(`in the middle of a run keeps the strip of charts in view at ${size.width}×${size.height}`, async ({
+      ownTab,
+      backend,
+    }) => {
+      const { page } = ownTab;
+      await page.setViewportSize(size);
+      await ownTab.open(`?backend=${backend}${LONG}`);
+      await ownTab.ready();
+      const { parts, numTexts } = await lookInTheMiddle(page);
+      expect(parts, 'parts that are whole in the window').toEqual(expect.arrayContaining(STRIP));
+      expect(numTexts, 'texts that are whole in the window').toBeGreaterThanOrEqual(1);
+      // However far the reader goes.
+      for (const place of [0.5, 1]) {
+        await page.evaluate((share) => scrollTo(0, document.body.scrollHeight * share), place);
+        await expectStripInView(page, size);
+      }
+    });
+  }
+
+  test('at 200 % zoom has the prompt and the strip of charts', async ({ ownTab, backend }) => {
+    // A window of 1280×800 has so many CSS pixels then.
+    const size = { width: 640, height: 400 };
+    await ownTab.page.setViewportSize(size);
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await expectInView(ownTab.page.getByRole('textbox', { name: 'Prompt' }), size, 'the prompt');
+    await expectStripInView(ownTab.page, size);
+  });
+
+  test('gives three hints on the first visit, and never again', async ({ ownTab, backend }) => {
+    const { page } = ownTab;
+    const hints = page.getByRole('complementary', { name: 'Hints' });
+    await ownTab.open(`?backend=${backend}`);
+    await expect(hints).toContainText('1 of 3');
+    await hints.getByRole('button', { name: 'Next' }).click();
+    await hints.getByRole('button', { name: 'Next' }).click();
+    await expect(hints).toContainText('3 of 3');
+    await hints.getByRole('button', { name: 'Done' }).click();
+    await expect(hints).toHaveCount(0);
+    await page.reload();
+    await expect(page.locator('.run-button')).toBeVisible();
+    await expect(hints).toHaveCount(0);
+  });
+});
+
+/** Starts nine texts, and says what the window shows of them while at least eight run. */
+async function lookInTheMiddle(page: Page): Promise<View> {
+  const looking = page.evaluate(viewOnceRunning, [PARTS, 8] as const);
+  await page.keyboard.press('Enter');
+  return looking;
+}
+
+interface View {
+  /** Test ids. */
+  readonly parts: readonly string[];
+  readonly numTexts: number;
+}
+
+/** Runs in the page. */
+async function viewOnceRunning([parts, numRunning]: readonly [readonly string[], number]): Promise<View> {
+  const window = new DOMRect(0, 0, innerWidth, innerHeight);
+  const isSeen = (element: Element | null): boolean => {
+    const { left, top, right, bottom, width, height } = element?.getBoundingClientRect() ?? new DOMRect();
+    const isWhole = left >= 0 && top >= 0 && right <= window.right && bottom <= window.bottom;
+    return isWhole && width > 0 && height > 0;
+  };
+  while (document.querySelectorAll('[data-status=running]').length < numRunning)
+    await new Promise(requestAnimationFrame);
+  return {
+    parts: parts.filter((id) => isSeen(document.querySelector(`[data-testid=${id}]`))),
+    numTexts: [...document.querySelectorAll('[data-request-id]')].filter(isSeen).length,
+  };
+}
+
+async function expectStripInView(page: Page, size: Size): Promise<void> {
+  for (const chart of STRIP) await expectInView(page.getByTestId(chart), size, `${chart} in the strip`);
+}
+
+async function expectInView(part: Locator, size: Size, name: string): Promise<void> {
+  await expect.poll(() => isInView(part, size), `${name} is in view`).toBe(true);
+}
+
+/** Whole, without scrolling. */
+async function isInView(part: Locator, { width, height }: Size): Promise<boolean> {
+  const box = await part.boundingBox();
+  if (!box || box.width === 0 || box.height === 0) return false;
+  return box.x >= 0 && box.y >= 0 && box.x + box.width <= width && box.y + box.height <= height;
+}

@@ -1,0 +1,82 @@
+import type { Locator, Page } from 'playwright/test';
+
+import { openAdvanced } from './support/tab.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
+
+const PROMPT = 'In a galaxy far far away';
+
+/** A batch wait that no test outlasts: what is sent stays waiting. */
+const HELD_MS = 3_600_000;
+
+function requestRows(page: Page): Locator {
+  return page.getByRole('list', { name: 'Requests' }).locator('[data-request-id]');
+}
+
+test.beforeEach(({ tab }) => openAdvanced(tab.page));
+
+test.afterEach(async ({ tab }) => {
+  await tab.page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
+});
+
+test(
+  'Stop all ends every request of the run, and Clear finished takes their cells and the earlier ones away',
+  { tag: ANY_BACKEND },
+  async ({ tab }) => {
+    const { page } = tab;
+    await tab.generate(PROMPT, { maxNewTokens: 4 });
+    await tab.configure({ maxBatchSize: 16, batchWaitTimeoutMs: HELD_MS });
+    await page.getByRole('button', { name: 'Run 9 prompts at once' }).click();
+    await expect(requestRows(page), 'a run of its own').toHaveCount(9);
+    await expect(page.getByText('9 waiting', { exact: true })).toBeVisible();
+    await page.locator('summary').filter({ hasText: 'Earlier requests' }).click();
+    const earlier = page.getByRole('list', { name: 'Earlier requests' }).locator('[data-request-id]');
+    await expect(earlier).toHaveCount(1);
+    await page.getByRole('button', { name: 'Stop all' }).click();
+    await expect(requestRows(page).and(page.locator('[data-status=cancelled]'))).toHaveCount(9);
+    await expect(requestRows(page).first()).toContainText('Stopped');
+    await page.getByRole('button', { name: 'Clear finished' }).click();
+    await expect(page.locator('[data-request-id]')).toHaveCount(0);
+    await expect(page.getByText(/^Nine texts will stream here/)).toBeVisible();
+    await page.locator('summary').filter({ hasText: 'Earlier requests' }).click();
+  },
+);
+
+test(
+  'a run says how long it took, and Compare how long one prompt at a time takes',
+  { tag: ANY_BACKEND },
+  async ({ tab, backend }) => {
+    const { page } = tab;
+    const run = page.getByRole('button', { name: 'Run 9 prompts at once' });
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill(backend === 'wasm' ? '32' : '4');
+    await run.click();
+    const line = page.locator('.run-text');
+    await expect(line).toHaveText(/^9 prompts in .* s, up to 8 together\.$/);
+    await page.getByRole('button', { name: 'Compare' }).click();
+    const comparison = page.getByRole('region', { name: /^Together: .* One at a time: / });
+    await expect(comparison).toBeVisible({ timeout: 60_000 });
+    await expect(comparison.getByRole('figure')).toHaveCount(3);
+    await expect(comparison).toContainText('All 9 texts are the same under each policy.');
+    await expect(requestRows(page), 'its requests are no cells').toHaveCount(9);
+    expect((await tab.status()).policy.policy, 'the policy is given back').toBe('continuous');
+    await expect(line).toContainText(/One at a time took /);
+    await comparison.getByRole('button', { name: 'Close' }).click();
+    await expect(comparison).toHaveCount(0);
+
+    await run.click();
+    await expect(line, 'the same prompts and options').toContainText(/One at a time took /);
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('3');
+    await run.click();
+    await expect(line, 'not what was measured').toHaveText(/^9 prompts in .* together\.$/);
+  },
+);
+
+test('a cell under the pointer is marked', { tag: ANY_BACKEND }, async ({ tab }) => {
+  const { page } = tab;
+  await tab.generateAll([1, 2].map((seed) => ({ prompt: PROMPT, options: { maxNewTokens: 2, seed } })));
+  const marked = page.locator('[data-marked]');
+  await requestRows(page).nth(1).hover();
+  await expect(marked).toHaveCount(1);
+  await expect(requestRows(page).nth(1)).toHaveAttribute('data-marked');
+  await page.mouse.move(0, 0);
+  await expect(marked).toHaveCount(0);
+});

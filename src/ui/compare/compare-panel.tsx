@@ -1,0 +1,77 @@
+import { useEffect, useState } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../button.tsx';
+import { ErrorLine } from '../error-line.tsx';
+import { NO_VALUE } from '../format.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import { useServe } from '../state/serve-context.ts';
+import { CompareSession, type CompareView } from './compare-session.ts';
+import { describeComparison, describeTexts } from './compare-texts.ts';
+import './compare-panel.css';
+import type { ComparedPrompt, Measured } from './compared-prompts.ts';
+import { PolicyMultiples, type PolicyTrial } from './policy-multiples.tsx';
+
+interface ComparePanelProps {
+  readonly prompts: readonly ComparedPrompt[];
+  /** Ends the comparison. */
+  readonly abort: AbortController;
+  readonly onMeasured: (measured: Measured) => void;
+  readonly onClose: () => void;
+}
+
+/** The run's prompts again under each policy, side by side. */
+export function ComparePanel({ prompts, abort, onMeasured, onClose }: ComparePanelProps) {
+  const { serve, store } = useServe();
+  const [session] = useState(() => new CompareSession(serve, store, prompts, abort.signal));
+  const view = useStore(session.store);
+  const { isRunning, trials, error } = view;
+
+  useEffect(() => {
+    void session.start(onMeasured);
+  }, [session, onMeasured]);
+
+  const [off, , continuous] = trials;
+  const isWhole = off !== undefined && continuous !== undefined;
+  return (
+    <section className="compare" aria-labelledby="compare-title">
+      <div className="compare-head">
+        <h3 id="compare-title">
+          {isWhole
+            ? describeComparison(continuous.durationMs, off.durationMs)
+            : 'The same prompts under each policy'}
+        </h3>
+        {isRunning && !abort.signal.aborted && (
+          <Button variant="small" onClick={() => abort.abort()}>
+            Stop
+          </Button>
+        )}
+        <Button variant="quiet" onClick={onClose}>
+          Close
+        </Button>
+      </div>
+      <div className="compare-note">
+        {error ? (
+          <div role="alert">
+            <ErrorLine error={error} />
+          </div>
+        ) : (
+          <output className="note">{describeProgress(view, prompts.length)}</output>
+        )}
+      </div>
+      <PolicyMultiples trials={POLICY_NAMES.map((policy, index) => trials[index] ?? emptyTrial(policy))} />
+    </section>
+  );
+}
+
+function describeProgress({ isRunning, progress, trials }: CompareView, numPrompts: number): string {
+  if (progress) return `${progress.policy}: ${progress.numDone} of ${numPrompts}`;
+  if (isRunning) return '';
+  if (trials.length < POLICY_NAMES.length) return 'Stopped.';
+  return describeTexts(trials.map(({ texts }) => texts));
+}
+
+function emptyTrial(label: string): PolicyTrial {
+  const figures = ['Total', 'Tokens/s', 'TTFT p50', 'Peak batch'].map((name) => ({ name, value: NO_VALUE }));
+  return { label, startedAtMs: 0, durationMs: 0, requestIds: [], bars: [], figures };
+}

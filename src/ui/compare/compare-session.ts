@@ -1,0 +1,149 @@
+import { createStore } from 'zustand/vanilla';
+
+import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { PolicyName } from '../../worker/protocol/status.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
+import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { percentilesOf } from '../load/summarize.ts';
+import { POLICY_NAMES } from '../policy/policy-texts.ts';
+import { formatSeconds } from '../requests/run-text.ts';
+import { stepsBetween } from '../state/run-summary.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+import { toWireError } from '../state/to-wire-error.ts';
+import type { ComparedText } from './compare-texts.ts';
+import type { ComparedPrompt, Measured } from './compared-prompts.ts';
+import type { PolicyTrial } from './policy-multiples.tsx';
+
+interface ComparedTrial extends PolicyTrial {
+  readonly texts: readonly ComparedText[];
+}
+
+export interface CompareView {
+  readonly isRunning: boolean;
+  readonly progress?: { readonly policy: PolicyName; readonly numDone: number } | undefined;
+  /** In the order of `POLICY_NAMES`. */
+  readonly trials: readonly ComparedTrial[];
+  readonly error?: WireError | undefined;
+}
+
+/** The steps of a trial come at most this long after its texts, ms. */
+const MAX_REPORT_MS = 1000;
+
+/** Sends the same prompts under each policy, one policy after the other. */
+export class CompareSession {
+  readonly store = createStore<CompareView>(() => ({ isRunning: true, trials: [] }));
+  readonly #serve: Serve;
+  readonly #serveStore: ServeStore;
+  /** With a seed each, so that all trials draw the same tokens. */
+  readonly #prompts: readonly (ComparedPrompt & { readonly seed: number })[];
+  readonly #signal: AbortSignal;
+  #isStarted = false;
+
+  constructor(serve: Serve, serveStore: ServeStore, prompts: readonly ComparedPrompt[], signal: AbortSignal) {
+    this.#serve = serve;
+    this.#serveStore = serveStore;
+    this.#prompts = prompts.map((prompt) => ({ ...prompt, seed: prompt.seed ?? randomSeed() }));
+    this.#signal = signal;
+  }
+
+  /** Does nothing at a second call. @param onMeasured Gets the times, if no request failed. */
+  async start(onMeasured: (measured: Measured) => void): Promise<void> {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    let override: PolicyOverride | undefined;
+    try {
+      override = await this.#serve.overridePolicy();
+      for (const policy of POLICY_NAMES) {
+        if (this.#signal.aborted) break;
+        await override.change({ policy });
+        const trial = await this.#run(policy, AbortSignal.any([this.#signal, override.signal]));
+        if (this.#signal.aborted) break;
+        override.signal.throwIfAborted();
+        this.store.setState(({ trials }) => ({ trials: [...trials, trial] }));
+      }
+      const { trials } = this.store.getState();
+      const [off, , continuous] = trials;
+      const isMeasured = off && continuous && !trials.some(({ texts }) => texts.includes(undefined));
+      if (isMeasured) onMeasured({ togetherMs: continuous.durationMs, oneAtATimeMs: off.durationMs });
+    } catch (caught) {
+      this.store.setState({ error: toWireError(caught) });
+    } finally {
+      await override?.release();
+      this.store.setState({ isRunning: false, progress: undefined });
+    }
+  }
+
+  async #run(policy: PolicyName, signal: AbortSignal): Promise<ComparedTrial> {
+    let numDone = 0;
+    this.store.setState({ progress: { policy, numDone } });
+    const generator = this.#serve.getHandle(TEXT_GENERATOR);
+    const { experimentIds } = this.#serveStore.getState();
+    const startedAtMs = performance.now();
+    const responses = this.#prompts.map(({ prompt, options, seed }) => {
+      const response = generator.remote(prompt, { ...options, seed, signal });
+      experimentIds.add(response.requestId);
+      return response;
+    });
+    const outcomes = await Promise.allSettled(
+      responses.map(async (response) => {
+        const result = await response.result();
+        numDone += 1;
+        this.store.setState({ progress: { policy, numDone } });
+        return result;
+      }),
+    );
+    const durationMs = performance.now() - startedAtMs;
+    const requestIds = responses.map(({ requestId }) => requestId);
+    await this.#whenReported(requestIds, signal);
+    const { slots } = this.#serveStore.getState().history;
+    const steps = stepsBetween(slots.steps, startedAtMs, performance.now());
+    const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
+    const finished = results.filter((result) => result !== undefined);
+    const numTokens = finished.reduce((sum, { usage }) => sum + usage.numOutputTokens, 0);
+    const ttfts = percentilesOf(finished.map(({ timings }) => timings.ttftMs));
+    return {
+      label: policy,
+      startedAtMs,
+      durationMs,
+      requestIds,
+      // The history forgets old bars.
+      bars: requestIds.flatMap((id) => slots.barsOf(id)).map((bar) => ({ ...bar })),
+      figures: [
+        { name: 'Total', value: formatSeconds(durationMs) },
+        { name: 'Tokens/s', value: formatNumber((numTokens * 1000) / durationMs) },
+        { name: 'TTFT p50', value: formatMs(ttfts?.p50) },
+        {
+          name: 'Peak batch',
+          value: steps.length > 0 ? String(Math.max(...steps.map(({ batchSize }) => batchSize))) : NO_VALUE,
+        },
+      ],
+      texts: results.map(
+        (result) => result && JSON.stringify(result.choices.map(({ generatedText }) => generatedText)),
+      ),
+    };
+  }
+
+  /** Resolves when the bars of these requests have come to their ends, or after a while: a failed request has none. */
+  async #whenReported(requestIds: readonly RequestId[], signal: AbortSignal): Promise<void> {
+    const isReported = (): boolean => {
+      const { slots } = this.#serveStore.getState().history;
+      return requestIds.every((id) => slots.isOver(id));
+    };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, MAX_REPORT_MS);
+    const unsubscribe = this.#serveStore.subscribe(() => isReported() && resolve());
+    const stop = (): void => resolve();
+    signal.addEventListener('abort', stop);
+    if (isReported() || signal.aborted) resolve();
+    await promise;
+    clearTimeout(timer);
+    unsubscribe();
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function randomSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
+}

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+
+import { describeComparison, describeTexts } from './compare-texts.ts';
+
+it('says how long it took together and one at a time', () => {
+  expect(describeComparison(600, 2100)).toBe('Together: 0.6 s. One at a time: 2.1 s, 3.5× longer.');
+});
+
+it('claims no gain where there is none', () => {
+  expect(describeComparison(600, 610)).toMatch(/about the same\.$/);
+  expect(describeComparison(600, 400)).toMatch(/faster here\.$/);
+});
+
+const SAME = ['one', 'two', 'three'];
+
+it('says that all texts are the same', () => {
+  expect(describeTexts([SAME, SAME, SAME])).toBe('All 3 texts are the same under each policy.');
+  expect(describeTexts([['one'], ['one'], ['one']])).toBe('The text is the same under each policy.');
+});
+
+it('counts the prompts whose texts differ under any policy', () => {
+  const differing = ['one', 'TWO', 'three'];
+  expect(describeTexts([SAME, SAME, differing])).toBe('1 of 3 texts differs between the policies.');
+  expect(describeTexts([SAME, ['ONE', 'two', 'three'], differing])).toMatch(/^2 of 3 texts differ /);
+});
+
+it('compares no text that failed', () => {
+  const failing = ['one', undefined, 'three'];
+  expect(describeTexts([failing, SAME, SAME])).toBe(
+    'All 2 texts are the same under each policy. 1 of 3 failed.',
+  );
+  expect(describeTexts([[undefined], ['one'], ['one']])).toMatch(/^No text could be compared\./);
+});

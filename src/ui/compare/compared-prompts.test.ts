@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+
+import { createRequest, createTables, idOf, OTHER_TAB } from '../requests/test-support.ts';
+import { createStatus } from '../test-support.ts';
+import { comparisonKey, promptsOfRun } from './compared-prompts.ts';
+
+const NOTHING_SENT = { sentAs: () => undefined };
+
+it('repeats a request of the form with its own options, and without its timeout', () => {
+  const tables = createTables([createRequest('a')], ['a']);
+  const sent = { prompt: 'the whole prompt', options: { temperature: 0.7, timeoutMs: 100 } };
+  const composer = { sentAs: (id: string) => (id === idOf('a') ? sent : undefined) };
+  expect(promptsOfRun(tables, composer)).toEqual([
+    { prompt: 'the whole prompt', options: { temperature: 0.7 }, seed: 7 },
+  ]);
+});
+
+it('repeats any other request of this tab for as many tokens as it got', () => {
+  const foreign = createRequest('theirs', { clientId: OTHER_TAB });
+  const refused = createRequest('refused', { status: 'failed', numOutputTokens: 0 });
+  const tables = createTables(
+    [createRequest('earlier'), createRequest('own'), foreign, refused],
+    ['own', 'theirs', 'refused'],
+  );
+  expect(promptsOfRun(tables, NOTHING_SENT)).toEqual([
+    { prompt: 'own:', options: { maxNewTokens: 64 }, seed: 7 },
+  ]);
+});
+
+it('compares only what has the same prompts, options, model and backend, whatever the seeds', () => {
+  const status = createStatus();
+  const prompt = { prompt: 'Once', options: { maxNewTokens: 8 }, seed: 1 };
+  const key = comparisonKey([prompt], status);
+  expect(comparisonKey([{ ...prompt, seed: 2 }], status)).toBe(key);
+  expect(comparisonKey([{ ...prompt, options: { maxNewTokens: 9 } }], status)).not.toBe(key);
+  expect(comparisonKey([prompt, prompt], status)).not.toBe(key);
+  const backend = {
+    name: 'wasm',
+    precision: 'fp32',
+    adapter: '',
+    isSoftwareAdapter: false,
+    fallbackReason: '',
+  } as const;
+  expect(comparisonKey([prompt], { ...status, backend })).not.toBe(key);
+});

@@ -1,0 +1,105 @@
+import { useEffect, useRef } from 'react';
+
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import { observeSize } from '../observe.ts';
+import { formatSeconds } from '../requests/run-text.ts';
+import type { SlotBar } from '../state/slot-history.ts';
+import { onThemeChange } from '../theme/theme.ts';
+import { drawTrial } from './draw-trial.ts';
+import './policy-multiples.css';
+
+export interface PolicyTrial {
+  readonly label: string;
+  /** On this tab's clock. */
+  readonly startedAtMs: number;
+  /** 0 until it has run. */
+  readonly durationMs: number;
+  /** In the order of submission: the same place in each trial has the same color and number. */
+  readonly requestIds: readonly RequestId[];
+  /** Copies, because the history forgets old bars. */
+  readonly bars: readonly SlotBar[];
+  readonly figures: readonly TrialFigure[];
+}
+
+interface TrialFigure {
+  readonly name: string;
+  readonly value: string;
+  /** To the first trial. */
+  readonly ratio?: string;
+  /** The length of its bar, 0 to 1: all trials have the same scale. */
+  readonly share?: number;
+  readonly color?: `--${string}`;
+}
+
+interface PolicyMultiplesProps {
+  readonly trials: readonly PolicyTrial[];
+}
+
+/** Fewer look like a chart of something else. */
+const MIN_LANES = 8;
+
+/** The slots of each trial on a common time axis, with its figures. */
+export function PolicyMultiples({ trials }: PolicyMultiplesProps) {
+  const spanMs = Math.max(1, ...trials.map(({ durationMs }) => durationMs));
+  const numLanes = trials
+    .flatMap(({ bars }) => bars)
+    .reduce((lanes, { lane }) => Math.max(lanes, lane + 1), MIN_LANES);
+  return (
+    <div className="multiples" data-testid="policy-multiples">
+      {trials.map((trial) => (
+        <figure key={trial.label} className="multiple">
+          <figcaption>{trial.label}</figcaption>
+          <TrialCanvas trial={trial} spanMs={spanMs} numLanes={numLanes} />
+          <p className="multiple-axis note" aria-hidden="true">
+            <span>0</span>
+            <span>{trial.durationMs > 0 && formatSeconds(spanMs)}</span>
+          </p>
+          <dl>
+            {trial.figures.map(({ name, value, ratio, share, color = '--ink-2' }) => (
+              <div key={name} className={share === undefined ? undefined : 'multiple-measure'}>
+                <dt className="muted">{name}</dt>
+                <dd>{value}</dd>
+                {ratio !== undefined && <dd className="muted">{ratio}</dd>}
+                {share !== undefined && (
+                  <dd
+                    className="multiple-bar"
+                    aria-hidden="true"
+                    style={{ width: `${share * 100}%`, background: `var(${color})` }}
+                  />
+                )}
+              </div>
+            ))}
+          </dl>
+        </figure>
+      ))}
+    </div>
+  );
+}
+
+interface TrialCanvasProps {
+  readonly trial: PolicyTrial;
+  readonly spanMs: number;
+  readonly numLanes: number;
+}
+
+function TrialCanvas({ trial, spanMs, numLanes }: TrialCanvasProps) {
+  const canvasRef = useRef<HTMLCanvasElement>(null);
+  useEffect(() => {
+    const canvas = canvasRef.current;
+    const context = canvas?.getContext('2d');
+    if (!canvas || !context) return undefined;
+    const draw = (): void => {
+      const { clientWidth: width, clientHeight: height } = canvas;
+      // Setting the size clears the canvas.
+      canvas.width = Math.round(width * devicePixelRatio);
+      canvas.height = Math.round(height * devicePixelRatio);
+      context.scale(devicePixelRatio, devicePixelRatio);
+      drawTrial(context, { ...trial, spanMs, numLanes, width, height });
+    };
+    const releases = [observeSize(canvas, draw), onThemeChange(draw)];
+    return () => {
+      for (const release of releases) release();
+    };
+  }, [trial, spanMs, numLanes]);
+  return <canvas ref={canvasRef} aria-hidden="true" />;
+}

@@ -1,0 +1,7 @@
+import type { BackendInfo } from '../../worker/protocol/models.ts';
+
+export const BACKENDS = {
+  webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },
+  wasm: { title: 'WASM', place: 'Processor', kind: 'Runs on the CPU' },
+  upstream: { title: 'Upstream', place: 'Server', kind: 'Batches with its own settings' },
+} as const satisfies Record<BackendInfo['name'], object>;

@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+
+import type { BackendInfo, ModelInfo, ModelLoad } from '../../worker/protocol/models.ts';
+import type { ServeStatus } from '../../worker/protocol/status.ts';
+import { createStatus } from '../test-support.ts';
+import { describeChip, textOf } from './chip-text.ts';
+
+const MODEL: ModelInfo = {
+  id: 'storyteller',
+  numParameters: 1_090_000,
+  numLayers: 4,
+  contextLength: 512,
+  vocabSize: 4096,
+  generationDefaults: {
+    maxNewTokens: 64,
+    temperature: 1,
+    topK: 50,
+    topP: 1,
+    minP: 0,
+    repetitionPenalty: 1,
+    presencePenalty: 0,
+    frequencyPenalty: 0,
+    n: 1,
+    stop: [],
+  },
+};
+
+const BACKEND: BackendInfo = {
+  name: 'webgpu',
+  rung: 'webgpu-fp16',
+  precision: 'fp16',
+  adapter: 'a GPU',
+  isSoftwareAdapter: false,
+  fallbackReason: '',
+};
+
+const LOAD: ModelLoad = { id: 'owner/gpt2', isPaused: false, phase: 'download', loaded: 2, total: 5 };
+
+const READY = createStatus({ model: MODEL, backend: BACKEND, numTabs: 3 });
+
+const wide = (change: Partial<ServeStatus>): string => textOf(describeChip({ ...READY, ...change }));
+
+const narrow = (change: Partial<ServeStatus>): string =>
+  textOf(describeChip({ ...READY, ...change }).filter(({ isExtra }) => !isExtra));
+
+describe('the chip', () => {
+  it('names the model, its size, where it runs, and the tabs', () => {
+    expect(wide({})).toBe('storyteller 1.1M · WebGPU fp16 · 3 tabs');
+    expect(wide({ numTabs: 1 })).toContain('· 1 tab');
+  });
+
+  it('is the name alone on a phone, without its owner', () => {
+    expect(narrow({ model: { ...MODEL, id: 'owner/gpt2' } })).toBe('gpt2');
+  });
+
+  it('leaves out what an upstream doesn’t tell', () => {
+    const backend = { ...BACKEND, name: 'upstream', precision: 'unknown' } as const;
+    expect(wide({ backend, model: { ...MODEL, id: 'llama', numParameters: 0 } })).toBe(
+      'llama · Upstream · 3 tabs',
+    );
+  });
+
+  it.each([
+    ['loading', 'download', 'Loading the model 40 %', 'Loading 40 %'],
+    ['warming-up', 'compile', 'Compiling shaders 2/5', 'Compiling 2/5'],
+  ] as const)('says while %s how far the %s is', (state, phase, expected, onPhone) => {
+    const progress = { phase, loaded: 2, total: 5 };
+    expect(wide({ state, progress })).toBe(expected);
+    expect(narrow({ state, progress })).toBe(onPhone);
+  });
+
+  it('counts nothing while the size is unknown', () => {
+    const progress = { phase: 'download', loaded: 2, total: 0 } as const;
+    expect(wide({ state: 'loading', progress })).toBe('Loading the model');
+  });
+
+  it('follows the load of another model while the old one serves', () => {
+    expect(narrow({ load: LOAD })).toBe('Loading gpt2 40 %');
+    expect(narrow({ load: { ...LOAD, phase: 'resolve', loaded: 0, total: 0 } })).toBe('Loading gpt2');
+  });
+
+  it('says that a load failed, and what still serves', () => {
+    const loadFailure = { id: 'owner/bad', error: { code: 'MODEL_NOT_FOUND', message: 'none' } };
+    expect(wide({ loadFailure })).toBe('storyteller · couldn’t load bad');
+  });
+
+  it('says that it recovers, hands over, failed, or is closed', () => {
+    const recovery = { kind: 'device-lost', message: '', attempt: 1 } as const;
+    expect(wide({ state: 'loading', recovery })).toBe('Recovering… loading the model');
+    expect(narrow({ state: 'loading', isHandover: true })).toBe('Handing over…');
+    expect(wide({ state: 'failed' })).toBe('Failed to start');
+    expect(wide({ state: 'closed' })).toBe('Closed: reload the page');
+  });
+});

@@ -1,0 +1,28 @@
+import { Popover } from '../popover.tsx';
+import { ThemeChoice } from '../theme/theme-choice.tsx';
+
+const KEYS = [
+  ['Enter', 'Send the prompt'],
+  ['Shift+Enter', 'Start a new line in the prompt'],
+  ['Esc', 'Stop the text that is being written'],
+] as const;
+
+export function PageMenu() {
+  return (
+    <Popover label="Menu" face={<span aria-hidden="true">⋯</span>} className="page-menu">
+      <h2>Theme</h2>
+      <ThemeChoice />
+      <h2>Keyboard</h2>
+      <dl className="keys">
+        {KEYS.map(([key, act]) => (
+          <div key={key}>
+            <dt>
+              <kbd>{key}</kbd>
+            </dt>
+            <dd>{act}</dd>
+          </div>
+        ))}
+      </dl>
+    </Popover>
+  );
+}

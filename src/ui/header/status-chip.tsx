@@ -1,0 +1,52 @@
+import { lazy, Suspense } from 'react';
+
+import { Popover } from '../popover.tsx';
+import { useIsUpstream, useServeView } from '../state/serve-context.ts';
+import { describeChip, textOf } from './chip-text.ts';
+import { describeState } from './describe-state.ts';
+import { LoadBar } from './load-bar.tsx';
+import { StateFacts } from './state-facts.tsx';
+
+const ModelsPanel = lazy(async () => ({ default: (await import('../models/models-panel.tsx')).ModelsPanel }));
+
+/** The model, how it runs and for how many tabs, in one line; its box has all facts and the choice of a model. */
+export function StatusChip() {
+  const status = useServeView((view) => view.status);
+  const isUpstream = useIsUpstream();
+  const { state, load, loadFailure, model } = status;
+  const parts = describeChip(status);
+  const isWarning = state === 'ready' && (load !== undefined || loadFailure !== undefined);
+  return (
+    <>
+      <LoadBar />
+      <output className="visually-hidden" data-testid="serve-state">
+        {describeState(status)}
+      </output>
+      <output className="visually-hidden">
+        {loadFailure?.id && model && `Couldn’t load ${loadFailure.id}. Still using ${model.id}.`}
+      </output>
+      <Popover
+        label="Model and tabs"
+        buttonLabel={`Model and tabs: ${textOf(parts)}`}
+        className="status-chip"
+        face={
+          <span className="chip-line" data-state={isWarning ? 'warning' : state}>
+            {parts.map(({ text, isExtra }, index) => (
+              // What comes before a piece is its key, so that it is drawn anew where it would move.
+              <span key={textOf(parts.slice(0, index))} className={isExtra ? 'chip-extra' : undefined}>
+                {text}
+              </span>
+            ))}
+          </span>
+        }
+      >
+        <StateFacts />
+        {!isUpstream && (
+          <Suspense>
+            <ModelsPanel />
+          </Suspense>
+        )}
+      </Popover>
+    </>
+  );
+}

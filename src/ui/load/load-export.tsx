@@ -1,0 +1,75 @@
+import { useState } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../button.tsx';
+import { useComposer } from '../compose/composer-context.ts';
+import { Popover } from '../popover.tsx';
+import { withPermalink } from '../share/permalink.ts';
+import { saveCsv, saveJson } from '../share/save-file.ts';
+import { useServe } from '../state/serve-context.ts';
+import { loadCsv } from './load-csv.ts';
+import { writeLoadForm } from './load-form.ts';
+import { saveLoadPicture } from './load-picture.ts';
+import { exportLoad, type LoadSession } from './load-session.ts';
+
+export function LoadExport({ session }: { readonly session: LoadSession }) {
+  const { store } = useServe();
+  const results = useStore(session.store, (view) => view.results);
+  const hasResults = results !== undefined && results.trials.length > 0;
+  return (
+    <Popover label="Export" className="lab-export">
+      <div className="lab-exports">
+        <Button
+          variant="small"
+          disabled={!hasResults}
+          onClick={() =>
+            results && saveJson('tabserve-load.json', exportLoad(results, store.getState().status))
+          }
+        >
+          Results as JSON
+        </Button>
+        <Button
+          variant="small"
+          disabled={!hasResults}
+          onClick={() => results && saveCsv('tabserve-load.csv', loadCsv(results))}
+        >
+          Results as CSV
+        </Button>
+        <Button
+          variant="small"
+          disabled={!hasResults}
+          onClick={() => results && void saveLoadPicture(results)}
+        >
+          Picture as PNG
+        </Button>
+        <LinkButton session={session} />
+      </div>
+    </Popover>
+  );
+}
+
+function LinkButton({ session }: { readonly session: LoadSession }) {
+  const composer = useComposer();
+  const [message, setMessage] = useState('');
+  const copy = async (): Promise<void> => {
+    const { document, followed, texts } = composer.store.getState();
+    const load = writeLoadForm(session.store.getState().form);
+    const prompt = (followed?.base ?? document).text;
+    const link = withPermalink(location.href, { prompt, texts, load });
+    history.replaceState(null, '', link);
+    try {
+      await navigator.clipboard.writeText(link);
+      setMessage('Copied. The link opens this test.');
+    } catch {
+      setMessage('The browser blocked copying. Copy the address instead.');
+    }
+  };
+  return (
+    <>
+      <Button variant="small" onClick={() => void copy()}>
+        Copy link to scenario
+      </Button>
+      <output className="note">{message}</output>
+    </>
+  );
+}

@@ -1,0 +1,139 @@
+import { useEffect, useRef, useState } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../button.tsx';
+import { Form } from '../form.tsx';
+import { Segments } from '../segments.tsx';
+import { readPermalink } from '../share/permalink.ts';
+import { canGenerate } from '../state/can-generate.ts';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { LoadExport } from './load-export.tsx';
+import { LoadFields } from './load-fields.tsx';
+import { MODES, readLoadForm } from './load-form.ts';
+import type { Mode } from './load-form.ts';
+import './load-lab.css';
+import { LoadProgress } from './load-progress.tsx';
+import { LoadResultsView } from './load-results.tsx';
+import { LoadSession } from './load-session.ts';
+import { createTrialRecorder } from './trial-slots.ts';
+
+const MODE_EXPLANATIONS: Readonly<Record<Mode, string>> = {
+  run: 'Measures the current policy.',
+  sweep: 'Shows latency as the rate grows.',
+  compare: 'Measures each policy in turn.',
+  suggest: 'Finds the best batch size and wait.',
+};
+
+const EMPTY_TEXTS: Readonly<Record<Mode, string>> = {
+  run: 'Run sends the requests under the current policy. Press Start.',
+  sweep: 'Sweep sends the requests at six rates and draws latency over throughput. Press Start.',
+  compare: 'Compare sends the same requests under off, static and continuous. Press Start.',
+  suggest: 'Suggest tries batch sizes, then batch waits, in 3 to 5 rounds each. Press Start.',
+};
+
+const FORM_ID = 'load-form';
+
+interface LoadLabProps {
+  readonly isOpen: boolean;
+  readonly onClose: () => void;
+}
+
+/** A drawer that leaves the charts in view. */
+export function LoadLab({ isOpen, onClose }: LoadLabProps) {
+  const { serve, store } = useServe();
+  const [session] = useState(
+    () => new LoadSession(serve, createTrialRecorder(store), readLoadForm(readPermalink(location.hash).load)),
+  );
+  const mode = useStore(session.store, (view) => view.form.mode);
+  const results = useStore(session.store, (view) => view.results);
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+  const drawerRef = useRef<HTMLElement>(null);
+  const bodyRef = useRef<HTMLDivElement>(null);
+  const resultsRef = useRef<HTMLDivElement>(null);
+
+  useEffect(() => {
+    if (isOpen) moveFocusInto(drawerRef.current);
+  }, [isOpen]);
+
+  const start = (): void => {
+    void session.start();
+    // Brings the progress into view: on a phone it is above the fields.
+    for (const { current } of [bodyRef, resultsRef]) current?.scrollTo(0, 0);
+  };
+  const close = (): void => {
+    document.querySelector<HTMLElement>('.lab-button')?.focus();
+    onClose();
+  };
+
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- Escape works wherever the focus is inside
+    <aside
+      ref={drawerRef}
+      className="lab"
+      aria-label="Load lab"
+      hidden={!isOpen}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <header className="lab-head">
+        <h2>Load lab</h2>
+        <Segments
+          legend="What to do"
+          name="mode"
+          value={mode}
+          choices={MODES}
+          onChange={(chosen) => session.change({ mode: chosen })}
+        >
+          {null}
+        </Segments>
+        <StartButton session={session} />
+        <p className="lab-explanation note">{MODE_EXPLANATIONS[mode]}</p>
+        <LoadExport session={session} />
+        <Button variant="quiet" onClick={close}>
+          Close
+        </Button>
+      </header>
+      <div className="lab-body" ref={bodyRef}>
+        <Form id={FORM_ID} onSubmit={start}>
+          <LoadFields session={session} />
+        </Form>
+        <div className="lab-results" ref={resultsRef}>
+          <LoadProgress session={session} />
+          {results ? (
+            <LoadResultsView results={results} isRunning={isRunning} />
+          ) : (
+            <p className="lab-empty note">{EMPTY_TEXTS[mode]}</p>
+          )}
+        </div>
+      </div>
+    </aside>
+  );
+}
+
+/** One button, so that the focus stays on it when its meaning changes. */
+function StartButton({ session }: { readonly session: LoadSession }) {
+  const isRunning = useStore(session.store, (view) => view.isRunning);
+  const canSend = useServeView(({ status }) => canGenerate(status.state));
+  if (isRunning) {
+    return (
+      <Button className="lab-start" onClick={() => session.stop()}>
+        Stop
+      </Button>
+    );
+  }
+  return (
+    <Button type="submit" form={FORM_ID} className="lab-start button-primary" disabled={!canSend}>
+      Start
+    </Button>
+  );
+}
+
+/** Not from a control that the reader uses: a link opens the drawer by itself. */
+function moveFocusInto(drawer: HTMLElement | null): void {
+  const { activeElement, body } = document;
+  if (activeElement !== body && !activeElement?.matches('.lab-button')) return;
+  drawer?.querySelector<HTMLElement>('input:checked')?.focus();
+}

@@ -1,0 +1,109 @@
+import { formatCount, formatMs, formatNumber, NO_VALUE } from '../format.ts';
+import { ScrollBox } from '../scroll-box.tsx';
+import { formatRatio, titleOfGoodput } from './compare-measures.ts';
+import type { LoadResults } from './load-session.ts';
+import type { Candidate } from './suggest-knobs.ts';
+import type { LoadSummary, Percentiles } from './summarize.ts';
+
+interface LoadTableProps {
+  readonly rows: readonly Candidate[];
+  readonly mode: LoadResults['mode'];
+  readonly latencyLimitMs: number;
+}
+
+/** One row for each run, or in a search for each setting. */
+export function LoadTable({ rows, mode, latencyLimitMs }: LoadTableProps) {
+  return (
+    <ScrollBox label="Table of results" className="load-scroll">
+      <table className="scroll-table" data-testid="load-results" aria-label="Results">
+        <thead>
+          <tr>
+            <th scope="col">{mode === 'suggest' ? 'Batch size / wait' : 'Run'}</th>
+            {mode === 'suggest' && <th scope="col">Rounds</th>}
+            <th scope="col">Tokens/s</th>
+            {mode === 'compare' && <th scope="col">× off</th>}
+            <th scope="col">Requests/s</th>
+            <th scope="col">{titleOfGoodput(latencyLimitMs)}</th>
+            <th scope="col">Finished</th>
+            <th scope="col">
+              <span className="visually-hidden">Percentile</span>
+            </th>
+            {LATENCIES.map(([title]) => (
+              <th key={title} scope="col">
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <ResultRow key={row.label} row={row} rows={rows} mode={mode} />
+          ))}
+        </tbody>
+      </table>
+    </ScrollBox>
+  );
+}
+
+const LATENCIES = [
+  ['TTFT', 'ttftMs'],
+  ['TPOT', 'tpotMs'],
+  ['Queue wait', 'queueWaitMs'],
+  ['End to end', 'e2eMs'],
+] as const satisfies (readonly [title: string, figure: keyof LoadSummary])[];
+
+interface ResultRowProps {
+  readonly row: Candidate;
+  readonly rows: readonly Candidate[];
+  readonly mode: LoadResults['mode'];
+}
+
+function ResultRow({ row, rows, mode }: ResultRowProps) {
+  const { label, summary, rounds } = row;
+  const [first] = rows;
+  const best = Math.max(...rows.map((other) => other.summary.tokensPerSecond));
+  const share = best > 0 ? summary.tokensPerSecond / best : 0;
+  return (
+    <tr data-run={label}>
+      <th scope="row">{label}</th>
+      {mode === 'suggest' && <td>{formatCount(rounds.length)}</td>}
+      <td className="load-bar-cell" style={{ backgroundSize: `${share * 100}% 100%` }}>
+        {formatNumber(summary.tokensPerSecond)}
+      </td>
+      {mode === 'compare' && <td>{formatRatio(summary.tokensPerSecond, first?.summary.tokensPerSecond)}</td>}
+      <td>{formatNumber(summary.requestsPerSecond)}</td>
+      <td>{formatNumber(summary.goodputPerSecond)}</td>
+      <td>
+        <Lines texts={describeFinished(summary)} />
+      </td>
+      <td className="muted">
+        <Lines texts={['p50', 'p95', 'p99']} />
+      </td>
+      {LATENCIES.map(([title, figure]) => (
+        <td key={title}>
+          <Lines texts={formatPercentiles(summary[figure])} />
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+function Lines({ texts }: { readonly texts: readonly string[] }) {
+  return texts.map((text, index) => <div key={index}>{text}</div>);
+}
+
+function describeFinished(summary: LoadSummary): string[] {
+  const { numFinished, numSent, numRejected, numFailed, numCancelled, durationMs } = summary;
+  return [
+    `${formatCount(numFinished)} of ${formatCount(numSent)}`,
+    ...(numRejected > 0 ? [`${formatCount(numRejected)} rejected`] : []),
+    ...(numFailed > 0 ? [`${formatCount(numFailed)} failed`] : []),
+    ...(numCancelled > 0 ? [`${formatCount(numCancelled)} stopped`] : []),
+    `in ${formatMs(durationMs)}`,
+  ];
+}
+
+function formatPercentiles(percentiles: Percentiles | undefined): string[] {
+  if (!percentiles) return [NO_VALUE];
+  return [percentiles.p50, percentiles.p95, percentiles.p99].map((value) => formatMs(value));
+}

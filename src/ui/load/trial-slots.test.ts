@@ -1,0 +1,50 @@
+import { afterEach, expect, it, vi } from 'vitest';
+
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { SlotStay } from '../../worker/protocol/stats.ts';
+import { ChartHistory } from '../state/chart-history.ts';
+import { createServeStore } from '../state/serve-store.ts';
+import { createSlotStay, createStatus } from '../test-support.ts';
+import { createTrialRecorder } from './trial-slots.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const id = (name: string) => name as RequestId;
+
+afterEach(() => vi.useRealTimers());
+
+function createRecorder() {
+  const store = createServeStore(createStatus(), new ChartHistory());
+  const report = (...slotStays: readonly SlotStay[]): void => {
+    store.getState().history.slots.record({ steps: [], slotStays }, performance.now());
+    store.setState(({ historyRevision }) => ({ historyRevision: historyRevision + 1 }));
+  };
+  return { store, report, recorder: createTrialRecorder(store), signal: new AbortController().signal };
+}
+
+it('keeps the requests of a test out of the cells', () => {
+  const { store, recorder } = createRecorder();
+  recorder.add(id('a'));
+  expect([...store.getState().experimentIds]).toEqual(['a']);
+});
+
+it('copies the bars once the last steps are reported, without those of other requests', async () => {
+  const { report, recorder, signal } = createRecorder();
+  const other = createSlotStay({ requestId: id('other'), slot: 2, end: 'stop', endedAgoMs: 1 });
+  report(createSlotStay({ requestId: id('a') }), other);
+  const copied = recorder.barsOf([id('a')], signal);
+  const onCopied = vi.fn<() => void>();
+  void copied.then(onCopied);
+  await vi.waitFor(() => Promise.resolve());
+  expect(onCopied).not.toHaveBeenCalled();
+  report(createSlotStay({ requestId: id('a'), end: 'stop', endedAgoMs: 1 }));
+  const bars = await copied;
+  expect(bars.map(({ requestId, end }) => [requestId, end])).toEqual([['a', 'stop']]);
+});
+
+it('does not wait forever for a request that never got a slot', async () => {
+  vi.useFakeTimers();
+  const { recorder, signal } = createRecorder();
+  const copied = recorder.barsOf([id('rejected')], signal);
+  await vi.runAllTimersAsync();
+  expect(await copied).toEqual([]);
+});

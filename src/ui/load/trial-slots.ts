@@ -1,0 +1,48 @@
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+import type { SlotBar } from '../state/slot-history.ts';
+
+/** What the page knows of a trial's requests. */
+export interface TrialRecorder {
+  /** Call it right after each submission: a request of a load test gets no cell. */
+  readonly add: (requestId: RequestId) => void;
+  /** The bars of requests that have all ended. Copies, because the history forgets old bars. */
+  readonly barsOf: (requestIds: readonly RequestId[], signal: AbortSignal) => Promise<readonly SlotBar[]>;
+}
+
+/** The last steps of a trial come at most this long after its texts, ms. */
+const MAX_REPORT_MS = 1000;
+
+export function createTrialRecorder(store: ServeStore): TrialRecorder {
+  const bars = (): readonly SlotBar[] => store.getState().history.slots.bars;
+  return {
+    add: (requestId) => void store.getState().experimentIds.add(requestId),
+    barsOf: async (requestIds, signal) => {
+      const wanted = new Set(requestIds);
+      const lastId = requestIds.at(-1);
+      const isReported = (): boolean => {
+        const own = bars().filter(({ requestId }) => wanted.has(requestId));
+        const isLastKnown = own.some(({ requestId }) => requestId === lastId);
+        return isLastKnown && own.every(({ endedAtMs }) => endedAtMs !== undefined);
+      };
+      if (wanted.size > 0) await whenTrue(store, isReported, signal);
+      return bars()
+        .filter(({ requestId }) => wanted.has(requestId))
+        .map((bar) => ({ ...bar }));
+    },
+  };
+}
+
+/** Resolves also after a while, or when it is stopped. */
+async function whenTrue(store: ServeStore, isTrue: () => boolean, signal: AbortSignal): Promise<void> {
+  if (isTrue() || signal.aborted) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = (): void => resolve();
+  const timer = setTimeout(stop, MAX_REPORT_MS);
+  const unsubscribe = store.subscribe(() => isTrue() && stop());
+  signal.addEventListener('abort', stop);
+  await promise;
+  clearTimeout(timer);
+  unsubscribe();
+  signal.removeEventListener('abort', stop);
+}

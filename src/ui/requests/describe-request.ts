@@ -1,0 +1,63 @@
+import { formatCount, formatNumber } from '../format.ts';
+import type { RequestView } from '../state/request-view.ts';
+
+export function describeState(
+  request: Pick<RequestView, 'status' | 'finishReason' | 'isStopped' | 'numOutputTokens'>,
+): string {
+  switch (request.status) {
+    case 'waiting':
+      return 'Waiting';
+    case 'running':
+      return 'Running';
+    case 'cancelled':
+      return 'Stopped';
+    case 'failed':
+      return 'Failed';
+    case 'finished':
+      return describeEnd(request);
+    default:
+      return request.status satisfies never;
+  }
+}
+
+function describeEnd({
+  finishReason,
+  isStopped = false,
+  numOutputTokens,
+}: Pick<RequestView, 'finishReason' | 'isStopped' | 'numOutputTokens'>): string {
+  if (finishReason === 'length') return `Done: reached ${countTokens(numOutputTokens)}`;
+  if (finishReason === 'stop') return isStopped ? 'Done: stop string' : 'Done: end of text';
+  return 'Done';
+}
+
+/** One line; a figure is left out until it is known. */
+export function describeFigures(
+  request: Pick<RequestView, 'ttftMs' | 'numOutputTokens' | 'queueWaitMs'>,
+): string {
+  const { ttftMs, numOutputTokens, queueWaitMs } = request;
+  const parts: string[] = [];
+  if (ttftMs !== undefined) parts.push(`TTFT ${describeMs(ttftMs)}`);
+  if (numOutputTokens > 0) parts.push(countTokens(numOutputTokens));
+  if (queueWaitMs !== undefined) parts.push(`wait ${describeMs(queueWaitMs)}`);
+  return parts.join(' · ');
+}
+
+/** Follows the figures where there is room. */
+export function describeSeed({ seed }: Pick<RequestView, 'seed'>): string {
+  return seed === undefined ? '' : ` · seed ${seed}`;
+}
+
+/** Follows the state. */
+export function describeSpeed({ tokensPerSecond }: Pick<RequestView, 'tokensPerSecond'>): string {
+  return tokensPerSecond === undefined ? '' : ` · ${formatNumber(tokensPerSecond)} tok/s`;
+}
+
+/** Shorter than elsewhere: the line is narrow. */
+function describeMs(durationMs: number): string {
+  if (durationMs >= 9950) return `${Math.round(durationMs / 1000)} s`;
+  return durationMs >= 995 ? `${(durationMs / 1000).toFixed(1)} s` : `${Math.round(durationMs)} ms`;
+}
+
+function countTokens(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'token' : 'tokens'}`;
+}

@@ -1,0 +1,122 @@
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useShallow } from 'zustand/shallow';
+
+import { Button } from '../button.tsx';
+import {
+  comparisonKey,
+  promptsOfRun,
+  type ComparedPrompt,
+  type Measured,
+} from '../compare/compared-prompts.ts';
+import { useComposer } from '../compose/composer-context.ts';
+import { SAMPLE_PROMPTS } from '../compose/sample-prompts.ts';
+import { formatCount } from '../format.ts';
+import { PanelBoundary } from '../panel-boundary.tsx';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { EarlierRequests } from './earlier-requests.tsx';
+import { followMarks } from './mark-cells.ts';
+import { RequestCell } from './request-cell.tsx';
+import { cellIds, countHidden } from './request-order.ts';
+import './requests.css';
+import { RunLine } from './run-line.tsx';
+import { useInTurns } from './use-in-turns.ts';
+
+const ComparePanel = lazy(async () => ({
+  default: (await import('../compare/compare-panel.tsx')).ComparePanel,
+}));
+
+interface Comparison {
+  /** Counts the comparisons, each of which has a panel of its own. */
+  readonly index: number;
+  readonly prompts: readonly ComparedPrompt[];
+  readonly key: string;
+  readonly abort: AbortController;
+}
+
+/** The run: a line about it, its texts side by side, and the requests before it. */
+export function RunPanel() {
+  const { store } = useServe();
+  const composer = useComposer();
+  const sectionRef = useRef<HTMLElement>(null);
+  const numCells = useServeView((view) => cellIds(view).length);
+  const [measured, setMeasured] = useState<Measured & { key: string }>();
+  const [comparison, setComparison] = useState<Comparison>();
+
+  useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
+
+  const compare = (): void => {
+    comparison?.abort.abort();
+    const view = store.getState();
+    const prompts = promptsOfRun(view, composer);
+    const index = (comparison?.index ?? 0) + 1;
+    setComparison({
+      index,
+      prompts,
+      key: comparisonKey(prompts, view.status),
+      abort: new AbortController(),
+    });
+  };
+  const close = (): void => {
+    comparison?.abort.abort();
+    setComparison(undefined);
+  };
+
+  return (
+    <section className="run" aria-labelledby="requests-title" ref={sectionRef}>
+      <h2 className="visually-hidden" id="requests-title">
+        Requests
+      </h2>
+      <RunLine numCells={numCells} measured={measured} onCompare={compare} />
+      {comparison && (
+        <PanelBoundary name="Comparison">
+          <Suspense fallback={<div className="compare" />}>
+            <ComparePanel
+              key={comparison.index}
+              prompts={comparison.prompts}
+              abort={comparison.abort}
+              onMeasured={(times) => setMeasured({ ...times, key: comparison.key })}
+              onClose={close}
+            />
+          </Suspense>
+        </PanelBoundary>
+      )}
+      <Cells />
+      <EarlierRequests />
+    </section>
+  );
+}
+
+function Cells() {
+  // The ids stay the same array while text streams, so that a token renders no list.
+  const ids = useInTurns(useServeView(useShallow(cellIds)));
+  const [numMorePages, setNumMorePages] = useState(0);
+  const numHidden = countHidden(ids.length, numMorePages);
+  return (
+    <div className="cells-place">
+      {numHidden > 0 && (
+        <Button variant="small" onClick={() => setNumMorePages(numMorePages + 1)}>
+          Show more ({formatCount(numHidden)})
+        </Button>
+      )}
+      <ul className="cells" aria-labelledby="requests-title">
+        {ids.slice(numHidden).map((id) => (
+          <RequestCell key={id} id={id} />
+        ))}
+      </ul>
+      {ids.length === 0 && <EmptyCells />}
+    </div>
+  );
+}
+
+/** The places of the texts to come. */
+function EmptyCells() {
+  return (
+    <div className="cells cells-empty" aria-hidden="true">
+      {SAMPLE_PROMPTS.map((prompt) => (
+        <p key={prompt} className="cell muted">
+          {prompt} …
+        </p>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { expect, it } from 'vitest';
+
+import { describeOver, describeRunning, formatSeconds } from './run-text.ts';
+
+const RUNNING = { numRequests: 9, numForeign: 0, numRunning: 7, numWaiting: 0, elapsedMs: 420 };
+
+const OVER = {
+  numRequests: 9,
+  numForeign: 0,
+  numActive: 0,
+  elapsedMs: 610,
+  peakBatchSize: 8,
+  numOutputTokens: 540,
+  tokensPerSecond: 900,
+  ttftMs: undefined,
+  itlMs: undefined,
+};
+
+const MEASURED = { togetherMs: 600, oneAtATimeMs: 2100 };
+
+it('counts what runs and what waits', () => {
+  expect(describeRunning(RUNNING)).toBe('7 of 9 running · 0.4 s');
+  expect(describeRunning({ ...RUNNING, numWaiting: 1 })).toBe('7 of 9 running, 1 waiting · 0.4 s');
+  expect(describeRunning({ ...RUNNING, numForeign: 3 })).toBe('7 of 9 running (3 from other tabs) · 0.4 s');
+});
+
+it('shows no time while nothing runs, because nothing would move it', () => {
+  expect(describeRunning({ ...RUNNING, numRunning: 0, numWaiting: 9 })).toBe('9 waiting');
+});
+
+it('says how many ran together and how long they took', () => {
+  expect(describeOver(OVER)).toBe('9 prompts in 0.6 s, up to 8 together.');
+  expect(describeOver({ ...OVER, numRequests: 1, peakBatchSize: 1 })).toBe('1 prompt in 0.6 s.');
+  expect(describeOver({ ...OVER, peakBatchSize: undefined }), 'an upstream').toBe('9 prompts in 0.6 s.');
+});
+
+it('adds how long the same prompts took one at a time', () => {
+  expect(describeOver(OVER, MEASURED)).toBe(
+    '9 prompts in 0.6 s, up to 8 together. One at a time took 2.1 s (3.5× longer).',
+  );
+});
+
+it('names the time that the ratio is to where the run itself took another one', () => {
+  expect(describeOver({ ...OVER, elapsedMs: 900 }, MEASURED)).toBe(
+    '9 prompts in 0.9 s, up to 8 together. One at a time took 2.1 s (3.5× longer than 0.6 s together).',
+  );
+});
+
+it('claims no gain where there is none', () => {
+  expect(describeOver(OVER, { togetherMs: 610, oneAtATimeMs: 620 })).toMatch(/One at a time took 0\.6 s\.$/);
+});
+
+it('compares nothing where other tabs had a part in the run', () => {
+  expect(describeOver({ ...OVER, numForeign: 3 }, MEASURED)).toBe(
+    '9 prompts (3 from other tabs) in 0.6 s, up to 8 together.',
+  );
+});
+
+it.each([
+  [42, '42 ms'],
+  [96, '0.1 s'],
+  [2149, '2.1 s'],
+  [9949, '9.9 s'],
+  [12_400, '12 s'],
+])('writes %d ms as %s', (durationMs, text) => {
+  expect(formatSeconds(durationMs)).toBe(text);
+});

@@ -1,0 +1,25 @@
+const STEPS_S = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300];
+
+interface Tick {
+  /** Seconds since the start of the run. */
+  readonly seconds: number;
+  readonly label: string;
+}
+
+/** Round times between two moments, with at most so many steps between them. */
+export function ticksBetween(startSeconds: number, endSeconds: number, maxSteps: number): readonly Tick[] {
+  const span = endSeconds - startSeconds;
+  const step = STEPS_S.find((candidate) => span / candidate <= maxSteps) ?? span;
+  const ticks: Tick[] = [];
+  // Counted in steps, because sums of 0.1 drift.
+  for (let count = Math.ceil(startSeconds / step - 1e-6); count * step <= endSeconds + 1e-6; count += 1)
+    ticks.push({ seconds: count * step, label: formatSeconds(count * step) });
+  return ticks;
+}
+
+/** “0”, “0.5 s”, “1:05”. */
+function formatSeconds(seconds: number): string {
+  if (seconds < 60) return seconds === 0 ? '0' : `${Number(seconds.toFixed(2))} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,94 @@
+import type { RefObject } from 'react';
+import { useStore } from 'zustand';
+
+import { Button } from '../button.tsx';
+import { Popover } from '../popover.tsx';
+import { Select } from '../select.tsx';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { timeSpanOf } from '../state/time-span.ts';
+import { watchSettings, WINDOW_SECONDS } from '../watch/watch-settings.ts';
+import { replayableRun, startReplay } from './replay.ts';
+
+const WINDOWS = WINDOW_SECONDS.map(
+  (seconds) => [seconds, seconds < 60 ? `${seconds} s` : `${seconds / 60} min`] as const,
+);
+
+function showWindow(windowSeconds: number): void {
+  watchSettings.setState(({ secondsAgo }) => ({
+    windowSeconds,
+    secondsAgo: Math.min(secondsAgo, windowSeconds),
+  }));
+}
+
+/** Which time all charts and the slots show. */
+export function TimeControls({ replayRef }: { readonly replayRef: RefObject<HTMLButtonElement | null> }) {
+  const { store } = useServe();
+  const isPaused = useStore(watchSettings, ({ pausedAtSeconds }) => pausedAtSeconds !== undefined);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const canReplay = useServeView((view) => replayableRun(view) !== undefined);
+
+  const pause = (): void => {
+    // After a run, time stands still at its end already.
+    const endSeconds = timeSpanOf(store.getState()).endMs / 1000;
+    watchSettings.setState({ pausedAtSeconds: isPaused ? undefined : endSeconds });
+  };
+  const replay = (): void => {
+    const isCalm = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    startReplay(store.getState(), !isCalm);
+  };
+
+  return (
+    <div className="slots-controls note">
+      <Select label="Window" value={windowSeconds} choices={WINDOWS} onChange={showWindow} />
+      <Button variant="quiet" aria-pressed={isPaused} onClick={pause}>
+        Pause
+      </Button>
+      <Button variant="quiet" ref={replayRef} disabled={!canReplay} onClick={replay}>
+        Replay
+      </Button>
+      <Popover label="More slot controls" face="⋯">
+        <div className="slots-more">
+          <MomentField />
+          <TraceNewest />
+        </div>
+      </Popover>
+    </div>
+  );
+}
+
+/** The keyboard's way to choose a moment, whose values all charts show. */
+function MomentField() {
+  const isEmpty = useServeView(({ history }) => history.samples.length === 0);
+  const windowSeconds = useStore(watchSettings, (settings) => settings.windowSeconds);
+  const secondsAgo = useStore(watchSettings, (settings) => settings.secondsAgo);
+  return (
+    <label className="moment-field">
+      Moment{' '}
+      <input
+        type="range"
+        min={-windowSeconds}
+        max={0}
+        step={windowSeconds / 100}
+        disabled={isEmpty}
+        value={-secondsAgo}
+        aria-valuetext={secondsAgo > 0 ? `${secondsAgo} s before the newest values` : 'the newest values'}
+        onChange={(event) => watchSettings.setState({ secondsAgo: -Number(event.target.value) })}
+      />
+    </label>
+  );
+}
+
+/** The keyboard's way to the bars. */
+function TraceNewest() {
+  const { store } = useServe();
+  const isEmpty = useServeView(({ history }) => history.slots.bars.length === 0);
+  const trace = (): void => {
+    const newest = store.getState().history.slots.requestIds().at(-1);
+    if (newest !== undefined) watchSettings.setState({ tracedId: newest });
+  };
+  return (
+    <Button variant="small" disabled={isEmpty} onClick={trace}>
+      Trace newest
+    </Button>
+  );
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import { createRequest, createSlotStay, createStepRecord } from '../test-support.ts';
+import { ChartHistory } from './chart-history.ts';
+import { stepsBetween, summarizeRun, tokenGaps } from './run-summary.ts';
+import type { TracedStep } from './slot-history.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const id = (name: string) => name as RequestId;
+
+function step(kind: TracedStep['kind'], endedAtMs: number, stepMs: number, batchSize = 1): TracedStep {
+  return { ...createStepRecord({ kind, stepMs, batchSize }), endedAtMs, serialIndex: endedAtMs };
+}
+
+describe('the gaps between tokens', () => {
+  it('span from one decode step to the next, with the prefill between them', () => {
+    const steps = [
+      step('prefill', 10, 10),
+      step('decode', 15, 5, 2),
+      step('decode', 21, 6, 2),
+      step('prefill', 29, 8),
+      step('decode', 33, 4, 3),
+    ];
+    expect(tokenGaps(steps)).toEqual([
+      { endedAtMs: 21, gapMs: 6, numSequences: 2 },
+      { endedAtMs: 33, gapMs: 12, numSequences: 3 },
+    ]);
+  });
+});
+
+describe('the steps of a time', () => {
+  it('are those that ended in it', () => {
+    const steps = [10, 20, 30, 40].map((atMs) => step('decode', atMs, 5));
+    expect(stepsBetween(steps, 20, 30).map(({ endedAtMs }) => endedAtMs)).toEqual([20, 30]);
+    expect(stepsBetween(steps, 41, 50)).toEqual([]);
+  });
+});
+
+describe('the summary of a run', () => {
+  it('counts its requests and tokens, and measures peak, rate and latencies', () => {
+    const history = new ChartHistory();
+    const stats = {
+      steps: [
+        createStepRecord({ kind: 'prefill', batchSize: 2, stepMs: 20, agoMs: 80 }),
+        createStepRecord({ stepIndex: 1, batchSize: 2, stepMs: 10, agoMs: 60 }),
+        createStepRecord({ stepIndex: 2, batchSize: 2, stepMs: 10, agoMs: 50 }),
+        createStepRecord({ stepIndex: 3, batchSize: 1, stepMs: 30, agoMs: 20 }),
+      ],
+      slotStays: [
+        createSlotStay({ requestId: id('a'), startedAgoMs: 100, firstTokenAgoMs: 80, queueWaitMs: 4 }),
+        createSlotStay({
+          requestId: id('b'),
+          slot: 1,
+          startedAgoMs: 100,
+          firstTokenAgoMs: 60,
+          queueWaitMs: 2,
+        }),
+        createSlotStay({ requestId: id('other'), slot: 2, startedAgoMs: 100, firstTokenAgoMs: 1 }),
+      ],
+    };
+    history.slots.record(stats, 1100);
+    const requests = new Map(
+      [
+        createRequest('a', { status: 'finished', numOutputTokens: 3 }),
+        createRequest('b', { status: 'finished', numOutputTokens: 2 }),
+      ].map((request) => [request.id, request] as const),
+    );
+    const run = { startedAtMs: 996, endedAtMs: 1096, requestIds: [id('a'), id('b')], isExperiment: false };
+    expect(summarizeRun(run, { requests, history }, 5000)).toEqual({
+      numRequests: 2,
+      numForeign: 0,
+      numActive: 0,
+      elapsedMs: 100,
+      peakBatchSize: 2,
+      numOutputTokens: 5,
+      tokensPerSecond: 50,
+      ttftMs: { p50: 24, p95: 42 },
+      // Two sequences waited for 10 ms, one for 30.
+      itlMs: { p50: 10, p95: 30 },
+    });
+  });
+
+  it('of an upstream has no peak and takes the latencies of the requests', () => {
+    const requests = new Map([[id('a'), createRequest('a', { status: 'finished', ttftMs: 7 })]]);
+    const run = { startedAtMs: 0, endedAtMs: 10, requestIds: [id('a')], isExperiment: false };
+    const { peakBatchSize, ttftMs, itlMs } = summarizeRun(run, { requests, history: new ChartHistory() }, 10);
+    expect([peakBatchSize, ttftMs, itlMs]).toEqual([undefined, { p50: 7, p95: 7 }, undefined]);
+  });
+});

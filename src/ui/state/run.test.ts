@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ClientUpdate } from '../../worker/client/client.ts';
+import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestActivity } from '../../worker/protocol/requests.ts';
+import { createSlotStay } from '../test-support.ts';
+import { updateTables, type RequestsEvent, type RequestTables } from './request-tables.ts';
+import { latestRun, updateRuns, type Runs, type RunsInput } from './run.ts';
+
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+const id = (name: string) => name as RequestId;
+
+const EMPTY: RequestTables = { requests: new Map(), answers: new Map(), numSubmitted: new Map() };
+
+function submitted(name: string): ClientUpdate {
+  return { type: 'submitted', requestId: id(name), deployment: 'text-generator', input: name };
+}
+
+function cancelled(name: string): ClientUpdate {
+  const error = { code: 'REQUEST_CANCELLED', message: 'why' };
+  return { type: 'failed', requestId: id(name), error };
+}
+
+function ofOtherTab(name: string, state: RequestActivity['state']): RequestsEvent {
+  const requests: RequestActivity[] = [
+    {
+      requestId: id(name),
+      // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+      clientId: 'other' as ClientId,
+      deployment: 'text-generator',
+      inputPreview: name,
+      state,
+      numOutputTokens: 0,
+    },
+  ];
+  return { type: 'activity', activity: { isSnapshot: false, requests } };
+}
+
+/** Plays frames of events, each at its time, and returns the runs after the last one. */
+class Page {
+  runs: Runs = {};
+  tables = EMPTY;
+  readonly experimentIds = new Set<RequestId>();
+
+  at(nowMs: number, ...updates: readonly ClientUpdate[]): Runs {
+    return this.hear(nowMs, [{ type: 'requests', updates, receivedAtMs: nowMs }]);
+  }
+
+  hear(nowMs: number, events: readonly RequestsEvent[], stays: RunsInput['stays'] = []): Runs {
+    const [before, after] = [this.tables, updateTables(this.tables, events)];
+    this.tables = after;
+    const { experimentIds } = this;
+    this.runs = updateRuns(this.runs, { events, stays, before, after, experimentIds, nowMs });
+    return this.runs;
+  }
+}
+
+describe('a run', () => {
+  it('begins with the first request after a rest and ends with the last one', () => {
+    const page = new Page();
+    page.at(100, submitted('a'), submitted('b'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 100, requestIds: ['a', 'b'] });
+    expect(page.at(150, cancelled('a')).prompts?.endedAtMs).toBeUndefined();
+    expect(page.at(190, cancelled('b')).prompts?.endedAtMs).toBe(190);
+  });
+
+  it('takes in what is submitted while it lasts, or right after it', () => {
+    const page = new Page();
+    page.at(0, submitted('a'));
+    page.at(100, submitted('b'), cancelled('a'), cancelled('b'));
+    page.at(1100, submitted('c'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 0, requestIds: ['a', 'b', 'c'] });
+    expect(page.runs.prompts?.endedAtMs).toBeUndefined();
+  });
+
+  it('is another one after a longer rest, and after one that is closed', () => {
+    const page = new Page();
+    page.at(0, submitted('a'), cancelled('a'));
+    page.at(1001, submitted('b'), cancelled('b'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 1001, requestIds: ['b'] });
+    page.runs = { prompts: page.runs.prompts && { ...page.runs.prompts, isClosed: true } };
+    page.at(1002, submitted('c'));
+    expect(page.runs.prompts).toMatchObject({ startedAtMs: 1002, requestIds: ['c'] });
+  });
+
+  it('includes requests of other tabs, from the time when they came', () => {
+    const page = new Page();
+    page.hear(1000, [ofOtherTab('x', 'running')]);
+    expect(page.runs.prompts?.startedAtMs).toBe(1000);
+    const stay = createSlotStay({ requestId: id('x'), startedAgoMs: 900, queueWaitMs: 50 });
+    page.hear(1100, [], [{ stay, receivedAtMs: 1100 }]);
+    expect(page.runs.prompts?.startedAtMs).toBe(150);
+    expect(page.hear(1200, [ofOtherTab('x', 'finished')]).prompts?.endedAtMs).toBe(1200);
+  });
+
+  it('of a load test is kept apart, and the charts show the one that began last', () => {
+    const page = new Page();
+    page.at(0, submitted('a'), cancelled('a'));
+    page.experimentIds.add(id('t'));
+    page.at(5000, submitted('t'));
+    expect(page.runs.prompts?.requestIds).toEqual(['a']);
+    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 5000, isExperiment: true });
+    page.at(6000, submitted('b'));
+    expect(latestRun(page.runs)).toMatchObject({ startedAtMs: 6000, isExperiment: false });
+  });
+
+  it('ends although its rows were cleared', () => {
+    const page = new Page();
+    page.at(0, submitted('a'));
+    page.tables = EMPTY;
+    expect(page.at(50).prompts?.endedAtMs).toBe(50);
+  });
+});

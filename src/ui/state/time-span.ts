@@ -1,0 +1,59 @@
+import { watchSettings } from '../watch/watch-settings.ts';
+import { latestRun, type Run } from './run.ts';
+import type { ServeView } from './serve-store.ts';
+
+/** What the time axes show, in ms on this tab's clock. All charts and the slots share it. */
+export interface TimeSpan {
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Nothing after this is drawn: the end, or where a replay is. */
+  readonly untilMs: number;
+  /** The start of the run, where the labels count from 0. */
+  readonly originMs: number;
+  /** Whether the end is now and moves. */
+  readonly isLive: boolean;
+}
+
+/** The shortest axis: a run is longer than that before its first step is reported. */
+const MIN_SPAN_MS = 250;
+/** The axis before the first run. */
+const EMPTY_SPAN: TimeSpan = { startMs: 0, endMs: 10_000, untilMs: 0, originMs: 0, isLive: false };
+
+/** What the axes showed when they were paused. A newer run doesn't replace it. */
+interface PausedAxis {
+  readonly pausedAtSeconds: number;
+  readonly run: Run | undefined;
+  readonly endMs: number;
+}
+
+let paused: PausedAxis | undefined;
+
+/** The axis begins with the run and grows with it up to the chosen length; from there on it moves. */
+export function timeSpanOf(
+  view: Pick<ServeView, 'history' | 'runs'>,
+  nowMs: number = performance.now(),
+): TimeSpan {
+  const { replay, pausedAtSeconds, windowSeconds } = watchSettings.getState();
+  if (pausedAtSeconds === undefined) paused = undefined;
+  else if (paused?.pausedAtSeconds !== pausedAtSeconds) {
+    const run = latestRun(view.runs);
+    paused = { pausedAtSeconds, run, endMs: run ? endOf(run, view, pausedAtSeconds * 1000) : 0 };
+  }
+  const run = replay?.run ?? (paused ? paused.run : latestRun(view.runs));
+  if (!run) return EMPTY_SPAN;
+  const originMs = run.startedAtMs;
+  const isLive = !replay && !paused && lasts(run, view);
+  const lastMs = replay ? (run.endedAtMs ?? originMs) : (paused?.endMs ?? endOf(run, view, nowMs));
+  const endMs = Math.max(lastMs, originMs + MIN_SPAN_MS);
+  const startMs = replay ? originMs : Math.max(originMs, endMs - windowSeconds * 1000);
+  return { startMs, endMs, untilMs: replay?.atMs ?? lastMs, originMs, isLive };
+}
+
+function lasts({ endedAtMs }: Run, { history }: Pick<ServeView, 'history'>): boolean {
+  return endedAtMs === undefined || history.slots.numLive > 0;
+}
+
+function endOf(run: Run, view: Pick<ServeView, 'history'>, nowMs: number): number {
+  if (lasts(run, view)) return nowMs;
+  return Math.max(run.endedAtMs ?? run.startedAtMs, view.history.slots.lastEndedAtMs);
+}

@@ -1,0 +1,56 @@
+import { useEffect, useState } from 'react';
+
+import { Button } from '../button.tsx';
+import './tour.css';
+
+const HINTS = [
+  'Press Run. Nine prompts share each step of the model; watch the batch size rise to 8.',
+  'Choose off and run again: the prompts go one by one. Compare puts the two side by side.',
+  'Open this page in a second tab. Its prompts join the same batches, in another color.',
+] as const;
+
+const KEY = 'tabserve-tour';
+
+/** Three hints on the first visit. They don't come back. */
+export function Tour() {
+  const [index, setIndex] = useState(() => (hasBeenShown() ? HINTS.length : 0));
+  useEffect(rememberShown, []);
+  const hint = HINTS[index];
+  if (hint === undefined) return null;
+  const isLast = index === HINTS.length - 1;
+  return (
+    <aside className="tour" aria-label="Hints">
+      <p>{hint}</p>
+      <div className="tour-actions">
+        <span className="note">
+          {index + 1} of {HINTS.length}
+        </span>
+        <Button variant="quiet" onClick={() => setIndex(index + 1)}>
+          {isLast ? 'Done' : 'Next'}
+        </Button>
+        {!isLast && (
+          <Button variant="quiet" onClick={() => setIndex(HINTS.length)}>
+            Skip
+          </Button>
+        )}
+      </div>
+    </aside>
+  );
+}
+
+function hasBeenShown(): boolean {
+  try {
+    return localStorage.getItem(KEY) !== null;
+  } catch {
+    // Without storage the hints would come back at each visit.
+    return true;
+  }
+}
+
+function rememberShown(): void {
+  try {
+    localStorage.setItem(KEY, 'shown');
+  } catch {
+    // Nothing was shown.
+  }
+}

@@ -1,0 +1,49 @@
+import type uPlot from 'uplot';
+
+import type { SlotBar } from '../state/slot-history.ts';
+import { color, toX, type Scene } from './chart-spec.ts';
+import { watchSettings } from './watch-settings.ts';
+
+/** A tint behind the plot, with a line below it, over the time of the marked requests. */
+export function drawMarkedTime(chart: uPlot, { view, span }: Scene): void {
+  const bars = markedBars(view.history.slots.bars);
+  if (bars.length === 0) return;
+  const { ctx, bbox } = chart;
+  const atLeft = (atMs: number): number => {
+    const left = chart.valToPos(toX(atMs, span), 'x', true);
+    return Math.min(Math.max(left, bbox.left), bbox.left + bbox.width);
+  };
+  ctx.save();
+  ctx.fillStyle = color('--accent')();
+  const lineHeight = 2 * devicePixelRatio;
+  for (const [startMs, endMs] of joinTimes(bars, span.untilMs)) {
+    const [left, right] = [atLeft(startMs), atLeft(endMs)];
+    ctx.globalAlpha = 0.12;
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.globalAlpha = 1;
+    ctx.fillRect(left, bbox.top + bbox.height, right - left, lineHeight);
+  }
+  ctx.restore();
+}
+
+export function markedBars(bars: readonly SlotBar[]): readonly SlotBar[] {
+  const { markedIds } = watchSettings.getState();
+  return markedIds.size === 0 ? [] : bars.filter(({ requestId }) => markedIds.has(requestId));
+}
+
+type Times = Pick<SlotBar, 'startedAtMs' | 'endedAtMs'>;
+
+/** The times of the bars until then. Those that overlap are one, because tints would add up. */
+export function joinTimes(
+  bars: readonly Times[],
+  untilMs: number,
+): readonly (readonly [startMs: number, endMs: number])[] {
+  const joined: [number, number][] = [];
+  for (const { startedAtMs, endedAtMs = untilMs } of bars.toSorted((a, b) => a.startedAtMs - b.startedAtMs)) {
+    const endMs = Math.min(endedAtMs, untilMs);
+    const last = joined.at(-1);
+    if (last && startedAtMs <= last[1]) last[1] = Math.max(last[1], endMs);
+    else if (startedAtMs < endMs) joined.push([startedAtMs, endMs]);
+  }
+  return joined;
+}

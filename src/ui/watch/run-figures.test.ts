@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+
+import { ChartHistory } from '../state/chart-history.ts';
+import type { Run } from '../state/run.ts';
+import { createServeStore } from '../state/serve-store.ts';
+import { createStatus } from '../test-support.ts';
+import { figuresOf, isRunning } from './run-figures.ts';
+
+function createView(run: Run | undefined) {
+  const view = createServeStore(createStatus(), new ChartHistory()).getState();
+  const step = { kind: 'decode', reason: 'idle', outcome: 'ok', isBehind: false } as const;
+  const durations = { stepMs: 10, waitMs: 0, runMs: 9, readbackMs: 0 };
+  const steps = [9, 2, 5, 4].map((batchSize, stepIndex) => ({
+    ...step,
+    ...durations,
+    stepIndex,
+    batchSize,
+    numTokens: batchSize,
+    queueLength: 0,
+    slots: [],
+    agoMs: 100 - stepIndex * 10,
+  }));
+  view.history.slots.record({ steps, slotStays: [] }, 1000);
+  return { ...view, runs: { prompts: run } };
+}
+
+describe('the figures', () => {
+  it('are of the run: the peak so far, no step before it', () => {
+    const view = createView({ startedAtMs: 905, requestIds: [], isExperiment: false });
+    expect(isRunning(view)).toBe(true);
+    expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, ttftMs: undefined });
+  });
+
+  it('are of the last run at rest, computed once', () => {
+    const run = { startedAtMs: 905, endedAtMs: 980, requestIds: [], isExperiment: false };
+    const view = createView(run);
+    expect(isRunning(view)).toBe(false);
+    expect(figuresOf(view)).toMatchObject({ peakBatchSize: 5, itlMs: { p50: 10, p95: 10 } });
+    expect(figuresOf({ ...view })).toBe(figuresOf(view));
+  });
+
+  it('are unknown before the first run', () => {
+    expect(figuresOf(createView(undefined))).toEqual({});
+  });
+});
