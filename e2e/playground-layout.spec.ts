@@ -42,9 +42,13 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
   status: (tab) => tab.openStatus(),
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
+    // It is loaded at the first look.
+    await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   'house-price': async ({ page }) => {
     await page.getByRole('tab', { name: 'House price' }).click();
+    // It is loaded at the first look.
+    await expect(page.getByText('Why each batch was cut')).toBeVisible();
   },
   trace: async (tab) => {
     await tab.configure({ prefixCaching: false });
