@@ -2,11 +2,11 @@ import { createStore } from 'zustand/vanilla';
 
 import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
 import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
 import type { PolicyName } from '../../worker/protocol/status.ts';
 import type { WireError } from '../../worker/protocol/wire.ts';
 import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { percentilesOf } from '../load/summarize.ts';
+import { createTrialRecorder } from '../load/trial-slots.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import { stepsBetween } from '../state/run-summary.ts';
@@ -27,9 +27,6 @@ export interface CompareView {
   readonly trials: readonly ComparedTrial[];
   readonly error?: WireError | undefined;
 }
-
-/** The steps of a trial come at most this long after its texts, ms. */
-const MAX_REPORT_MS = 1000;
 
 /** Sends the same prompts under each policy, one policy after the other. */
 export class CompareSession {
@@ -79,11 +76,11 @@ export class CompareSession {
     let numDone = 0;
     this.store.setState({ progress: { policy, numDone } });
     const generator = this.#serve.getHandle(TEXT_GENERATOR);
-    const { experimentIds } = this.#serveStore.getState();
+    const recorder = createTrialRecorder(this.#serveStore);
     const startedAtMs = performance.now();
     const responses = this.#prompts.map(({ prompt, options, seed }) => {
       const response = generator.remote(prompt, { ...options, seed, signal });
-      experimentIds.add(response.requestId);
+      recorder.add(response.requestId);
       return response;
     });
     const outcomes = await Promise.allSettled(
@@ -96,7 +93,7 @@ export class CompareSession {
     );
     const durationMs = performance.now() - startedAtMs;
     const requestIds = responses.map(({ requestId }) => requestId);
-    await this.#whenReported(requestIds, signal);
+    const bars = await recorder.barsOf(requestIds, signal);
     const { slots } = this.#serveStore.getState().history;
     const steps = stepsBetween(slots.steps, startedAtMs, performance.now());
     const results = outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : undefined));
@@ -108,8 +105,7 @@ export class CompareSession {
       startedAtMs,
       durationMs,
       requestIds,
-      // The history forgets old bars.
-      bars: requestIds.flatMap((id) => slots.barsOf(id)).map((bar) => ({ ...bar })),
+      bars,
       figures: [
         { name: 'Total', value: formatSeconds(durationMs) },
         { name: 'Tokens/s', value: formatNumber((numTokens * 1000) / durationMs) },
@@ -123,24 +119,6 @@ export class CompareSession {
         (result) => result && JSON.stringify(result.choices.map(({ generatedText }) => generatedText)),
       ),
     };
-  }
-
-  /** Resolves when the bars of these requests have come to their ends, or after a while: a failed request has none. */
-  async #whenReported(requestIds: readonly RequestId[], signal: AbortSignal): Promise<void> {
-    const isReported = (): boolean => {
-      const { slots } = this.#serveStore.getState().history;
-      return requestIds.every((id) => slots.isOver(id));
-    };
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, MAX_REPORT_MS);
-    const unsubscribe = this.#serveStore.subscribe(() => isReported() && resolve());
-    const stop = (): void => resolve();
-    signal.addEventListener('abort', stop);
-    if (isReported() || signal.aborted) resolve();
-    await promise;
-    clearTimeout(timer);
-    unsubscribe();
-    signal.removeEventListener('abort', stop);
   }
 }
 

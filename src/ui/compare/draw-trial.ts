@@ -24,6 +24,18 @@ const MIN_WIDTH = 1;
 /** The room that a number needs. */
 const LABEL_SIZE = 10;
 
+/** Fewer lanes look like a chart of something else. */
+const MIN_LANES = 8;
+
+/** What trials that are compared have in common: the time of the longest one, and the most lanes. */
+export function scaleOf(trials: readonly Pick<TrialScene, 'durationMs' | 'bars'>[]) {
+  const lanes = trials.flatMap(({ bars }) => bars).map(({ lane }) => lane + 1);
+  return {
+    spanMs: Math.max(1, ...trials.map(({ durationMs }) => durationMs)),
+    numLanes: lanes.reduce((most, numLanes) => Math.max(most, numLanes), MIN_LANES),
+  };
+}
+
 /** The slots of one trial: a bar for each request, pale while its prompt is read. */
 export function drawTrial(context: TrialContext, scene: TrialScene): void {
   const { bars, requestIds, startedAtMs, durationMs, spanMs, numLanes, width, height } = scene;

@@ -5,7 +5,7 @@ import { observeSize } from '../observe.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import { onThemeChange } from '../theme/theme.ts';
-import { drawTrial } from './draw-trial.ts';
+import { drawTrial, scaleOf } from './draw-trial.ts';
 import './policy-multiples.css';
 
 export interface PolicyTrial {
@@ -35,15 +35,9 @@ interface PolicyMultiplesProps {
   readonly trials: readonly PolicyTrial[];
 }
 
-/** Fewer look like a chart of something else. */
-const MIN_LANES = 8;
-
 /** The slots of each trial on a common time axis, with its figures. */
 export function PolicyMultiples({ trials }: PolicyMultiplesProps) {
-  const spanMs = Math.max(1, ...trials.map(({ durationMs }) => durationMs));
-  const numLanes = trials
-    .flatMap(({ bars }) => bars)
-    .reduce((lanes, { lane }) => Math.max(lanes, lane + 1), MIN_LANES);
+  const { spanMs, numLanes } = scaleOf(trials);
   return (
     <div className="multiples" data-testid="policy-multiples">
       {trials.map((trial) => (

@@ -1,4 +1,4 @@
-import { drawTrial } from '../compare/draw-trial.ts';
+import { drawTrial, scaleOf } from '../compare/draw-trial.ts';
 import type { PolicyTrial } from '../compare/policy-multiples.tsx';
 import { formatSeconds } from '../requests/run-text.ts';
 import { saveFile } from '../share/save-file.ts';
@@ -13,7 +13,6 @@ const LINE = 18;
 const COLUMN_WIDTH = 300;
 const TIMELINE_HEIGHT = 120;
 const BAR_HEIGHT = 3;
-const MIN_LANES = 8;
 const FONT = 'system-ui, sans-serif';
 const CURVE = '[data-testid="latency-curve"] canvas';
 
@@ -41,10 +40,7 @@ function drawTimelines(trials: readonly PolicyTrial[], title: string): Offscreen
   );
   if (!page) return undefined;
   const { canvas, context } = page;
-  const spanMs = Math.max(1, ...trials.map(({ durationMs }) => durationMs));
-  const numLanes = trials
-    .flatMap(({ bars }) => bars)
-    .reduce((lanes, { lane }) => Math.max(lanes, lane + 1), MIN_LANES);
+  const { spanMs, numLanes } = scaleOf(trials);
   for (const trial of trials) {
     context.save();
     write(context, trial.label, 0, LINE / 2, '--ink', 600);
