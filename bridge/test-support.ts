@@ -113,5 +113,13 @@ export function createModel(id: string): ModelInfo {
     n: 1,
     stop: [],
   };
-  return { id, numParameters: 1, numLayers: 1, contextLength: 8, vocabSize: 8, generationDefaults };
+  return {
+    id,
+    numParameters: 1,
+    numLayers: 1,
+    contextLength: 8,
+    hasChatTemplate: false,
+    vocabSize: 8,
+    generationDefaults,
+  };
 }

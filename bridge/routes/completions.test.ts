@@ -123,7 +123,7 @@ function finish(requestId: RequestId, model: string | ServedModel = 'A'): void {
   const result = {
     ...choice,
     choices: [choice],
-    usage: { numPromptTokens: 1, numOutputTokens: 1 },
+    usage: { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 1 },
     timings: { queueWaitMs: 0, ttftMs: 0, tpotMs: 0, e2eMs: 0 },
   };
   say({ type: 'updates', updates: [{ type: 'finished', requestId, result }] });

@@ -214,6 +214,7 @@ export function createScriptedModel(
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
       },
       maxTokenBytes: 2,
+      chatTemplate: undefined,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },
     backend,
@@ -223,6 +224,7 @@ export function createScriptedModel(
       numLayers: 1,
       contextLength: config.contextLength,
       vocabSize: config.vocabSize,
+      hasChatTemplate: false,
       generationDefaults: {
         maxNewTokens: 3,
         temperature: 0,

@@ -11,6 +11,7 @@ const MODEL: ModelInfo = {
   numLayers: 4,
   contextLength: 512,
   vocabSize: 4096,
+  hasChatTemplate: false,
   generationDefaults: {
     maxNewTokens: 64,
     temperature: 1,

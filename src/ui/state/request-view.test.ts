@@ -20,7 +20,7 @@ function withChunk(view: RequestView, text: string, atMs: number, index = 0): Re
 function finish(view: RequestView, tokenIds: readonly number[], numOutputTokens: number): RequestView {
   const choice = { text: '', generatedText: ' upon', tokenIds, finishReason: 'stop', seed: 7 } as const;
   const timings = { queueWaitMs: 1, ttftMs: 2, e2eMs: 3, tpotMs: 1 };
-  const usage = { numPromptTokens: 1, numOutputTokens };
+  const usage = { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens };
   const result = { ...choice, choices: [choice], usage, timings };
   return updateRequestView(view, { type: 'finished', requestId: ID, result }, 0);
 }

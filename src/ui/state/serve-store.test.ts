@@ -62,7 +62,7 @@ function failed(name: string, code: string): ClientUpdate {
 
 function finished(name: string, generatedText: string): ClientUpdate {
   const timings = { queueWaitMs: 5, ttftMs: 50, e2eMs: 150, tpotMs: 20 };
-  const usage = { numPromptTokens: 2, numOutputTokens: 6 };
+  const usage = { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 6 };
   const text = `${name}:${generatedText}`;
   const choice = { text, generatedText, tokenIds: [], finishReason: 'length', seed: 7 } as const;
   const result = { ...choice, choices: [choice], usage, timings };

@@ -143,7 +143,7 @@ function resultOf(generatedText: string): GenerationResult {
   return {
     ...choice,
     choices: [choice],
-    usage: { numPromptTokens: 1, numOutputTokens: 1 },
+    usage: { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 1 },
     timings: { queueWaitMs: 0, ttftMs: 1, e2eMs: 1, tpotMs: 0 },
   };
 }

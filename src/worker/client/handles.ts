@@ -1,3 +1,4 @@
+import type { ChatMessage } from '../protocol/chat.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
 import type { DeploymentResponse } from './deployment-response.ts';
 import type { GenerationResponse } from './generation-response.ts';
@@ -17,14 +18,13 @@ interface Handle<Input, Options, Response> {
 }
 
 /**
- * The deployment that continues prompts. A prompt is text, or the ids of its tokens: non-empty; shorter than the model's context,
- * in tokens, or as long where `maxNewTokens` is 0.
+ * A text, the ids of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
+ * `maxNewTokens` is 0. A chat goes through the model's own chat template.
  */
-export type TextGeneratorHandle = Handle<
-  string | readonly number[],
-  GenerationOptions & RequestOptions,
-  GenerationResponse
->;
+export type Prompt = string | readonly number[] | readonly ChatMessage[];
+
+/** The deployment that continues prompts. */
+export type TextGeneratorHandle = Handle<Prompt, GenerationOptions & RequestOptions, GenerationResponse>;
 
 /** Any other deployment: one input, one answer, batched in between. */
 export type DeploymentHandle<Input, Output> = Handle<Input, RequestOptions, DeploymentResponse<Output>>;

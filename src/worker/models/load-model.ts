@@ -93,6 +93,7 @@ async function load(
     numLayers: config.numLayers,
     contextLength: config.contextLength,
     vocabSize: config.vocabSize,
+    hasChatTemplate: tokenizer.chatTemplate !== undefined,
     generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
   return { config, tokenizer, backend, modelInfo, backendInfo };

@@ -1,7 +1,7 @@
 /** What the runtime needs to know of a model, whatever its family. */
 export interface ModelConfig {
   readonly vocabSize: number;
-  /** Longest sequence, prompt and output together, in tokens. */
+  /** Longest sequence, prompt and output together, in tokens: what the model allows, or less where the device holds less. */
   readonly contextLength: number;
   readonly numLayers: number;
   /** Heads of the queries. */
@@ -18,6 +18,11 @@ export interface ModelTensor {
   /** As in the checkpoint, without the prefix that some checkpoints have. */
   readonly name: string;
   readonly shape: readonly number[];
+  /**
+   * The checkpoint's tensors that make up this one, row after row, each with its number of rows. Left out where the
+   * checkpoint has it whole.
+   */
+  readonly sources?: readonly { readonly name: string; readonly numRows: number }[];
   /**
    * How the forward pass uses it:
    * - `linear`: a matrix [out, in], as PyTorch's `nn.Linear` stores it;

@@ -64,7 +64,12 @@ export const generationResult = v.object({
    * The prompt's tokens once, the output tokens of all continuations. For an upstream that reports no numbers: 0, and the
    * number of its chunks.
    */
-  usage: v.object({ numPromptTokens: count, numOutputTokens: count }),
+  usage: v.object({
+    numPromptTokens: count,
+    /** The prompt's tokens whose keys and values were taken over from another request. */
+    numCachedTokens: count,
+    numOutputTokens: count,
+  }),
   /**
    * The first start, the first token, the end of the last continuation, and the TPOT of the longest. A request at an upstream
    * starts when the upstream takes it, even if it waits there.

@@ -44,6 +44,8 @@ export const modelInfo = v.object({
   numLayers: count,
   contextLength: count,
   vocabSize: count,
+  /** Whether it takes a list of chat messages as a prompt. */
+  hasChatTemplate: v.boolean(),
   /** `generation_config.json` merged over our own defaults; for an upstream, our own only. */
   generationDefaults: v.object({
     maxNewTokens: count,
@@ -115,6 +117,8 @@ export const modelLoad = v.object({
   bytesPerSecond: v.exactOptional(duration),
   /** Left out until the speed is known. */
   secondsLeft: v.exactOptional(duration),
+  /** Bytes that weights and the K/V of one sequence of full length will take on this device; known before the download. */
+  memoryBytes: v.exactOptional(count),
 });
 /** A model that is being loaded while another one serves. */
 export type ModelLoad = Wire<typeof modelLoad>;
@@ -159,3 +163,23 @@ export const detokenization = v.object({
 });
 /** Tokens as text. */
 export type Detokenization = Wire<typeof detokenization>;
+
+export const suggestedModel = v.object({
+  /** The hub's id. */
+  id: v.string(),
+  /** As the model's authors name it. */
+  license: v.string(),
+  isChat: v.boolean(),
+  numParameters: count,
+  downloadBytes: count,
+  /** What `auto` takes on this device; the smallest dtype where none fits. */
+  dtype,
+  /** Tokens of each sequence that `memoryBytes` counts. */
+  contextLength: count,
+  /** Bytes of the weights and of the K/V of eight sequences. */
+  memoryBytes: count,
+  /** Why it does not fit on this device; empty where it does. */
+  obstacle: v.string(),
+});
+/** A model that is known to run, with what it takes on this device. */
+export type SuggestedModel = Wire<typeof suggestedModel>;

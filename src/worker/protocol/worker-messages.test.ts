@@ -36,7 +36,7 @@ const FINISHED = {
   result: {
     ...CHOICE,
     choices: [CHOICE, CHOICE],
-    usage: { numPromptTokens: 1, numOutputTokens: 2 },
+    usage: { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 2 },
     timings: { queueWaitMs: 0, ttftMs: 1.5, e2eMs: 2.5, tpotMs: 1 },
   },
 };
@@ -59,6 +59,7 @@ const STATUS = {
     numLayers: 2,
     contextLength: 512,
     vocabSize: 2048,
+    hasChatTemplate: false,
     generationDefaults: {
       maxNewTokens: 64,
       temperature: 0.8,

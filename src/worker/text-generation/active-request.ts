@@ -26,6 +26,8 @@ export class ActiveRequest {
   readonly #options: ActiveRequestOptions;
   #isStarted = false;
   #hasFirstToken: boolean;
+  /** Of the first choice. The others take the whole prompt over from it. */
+  #numCachedTokens = 0;
   /** Of the sequences that have ended here. */
   readonly #timings: RequestTimings[] = [];
 
@@ -58,6 +60,7 @@ export class ActiveRequest {
     if (!choice) return false;
     switch (event.type) {
       case 'started':
+        if (choice.index === 0) this.#numCachedTokens = Math.min(event.numReusedTokens, this.numPromptTokens);
         updates.push(...this.#start(event.queueWaitMs));
         return false;
       case 'prompt-scored':
@@ -136,7 +139,11 @@ export class ActiveRequest {
     return {
       ...first,
       choices: results,
-      usage: { numPromptTokens, numOutputTokens: lengths.reduce((sum, length) => sum + length, 0) },
+      usage: {
+        numPromptTokens,
+        numCachedTokens: this.#numCachedTokens,
+        numOutputTokens: lengths.reduce((sum, length) => sum + length, 0),
+      },
       timings: this.#wholeTimings(Math.max(...lengths)),
     };
   }

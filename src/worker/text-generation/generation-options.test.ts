@@ -8,6 +8,7 @@ const MODEL: ModelInfo = {
   numLayers: 1,
   contextLength: 512,
   vocabSize: 2048,
+  hasChatTemplate: false,
   generationDefaults: {
     maxNewTokens: 64,
     temperature: 0.8,

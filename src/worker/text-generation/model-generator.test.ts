@@ -67,7 +67,7 @@ describe('ModelGenerator', () => {
         tokenIds: [2, 3, 4, 5],
         finishReason: 'length',
         seed: 5,
-        usage: { numPromptTokens: 2, numOutputTokens: 4 },
+        usage: { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 4 },
       },
     });
   });
@@ -222,7 +222,7 @@ describe('a request for several continuations', () => {
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3);
     const numTokens = choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
     const numEnds = choices.filter(({ finishReason }) => finishReason === 'stop').length;
-    expect(usage).toEqual({ numPromptTokens: 2, numOutputTokens: numTokens + numEnds });
+    expect(usage).toEqual({ numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: numTokens + numEnds });
     for (const choice of choices) {
       const alone = createGenerator();
       alone.submit('ab', { ...SAMPLED, seed: choice.seed });
@@ -349,7 +349,7 @@ describe('a request for several continuations', () => {
     await idle;
     const { choices, usage } = resultIn(updates);
     expect(choices.map(({ text }) => text)).toEqual(['789', '789']);
-    expect(usage).toEqual({ numPromptTokens: 1, numOutputTokens: 8 });
+    expect(usage).toEqual({ numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 8 });
   });
 });
 
@@ -369,7 +369,7 @@ describe('what ends a text', () => {
         generatedText: 'cd',
         tokenIds: [2, 3],
         finishReason: 'stop',
-        usage: { numPromptTokens: 2, numOutputTokens: 3 },
+        usage: { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 3 },
       },
     ],
     [
@@ -380,7 +380,7 @@ describe('what ends a text', () => {
         generatedText: 'cde',
         tokenIds: [2, 3, 4],
         finishReason: 'stop',
-        usage: { numPromptTokens: 2, numOutputTokens: 3 },
+        usage: { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 3 },
       },
     ],
     [
@@ -452,7 +452,7 @@ describe('a prompt whose logprobs are asked for', () => {
       text: 'ab',
       generatedText: '',
       finishReason: 'length',
-      usage: { numPromptTokens: 2, numOutputTokens: 0 },
+      usage: { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 0 },
     });
   });
 
@@ -502,7 +502,7 @@ describe('a request that a lost worker has begun', () => {
       text: 'abcdef',
       generatedText: 'cdef',
       tokenIds: [2, 3, 4, 5],
-      usage: { numPromptTokens: 2, numOutputTokens: 4 },
+      usage: { numPromptTokens: 2, numCachedTokens: 0, numOutputTokens: 4 },
     });
   });
 
@@ -622,7 +622,7 @@ describe('rejects', () => {
       7,
       {},
       'INVALID_OPTION',
-      /`prompt` to be a string or a list of token ids, got `7` \(number\)/,
+      /`prompt` to be a string, a list of token ids or a list of messages, got `7` \(number\)/,
     ],
     ['no tokens', [], {}, 'EMPTY_PROMPT', /empty/],
     ['tokens that fill the context', Array(300).fill('?'), {}, 'PROMPT_TOO_LONG', /300 tokens.*holds 300/],

@@ -42,6 +42,8 @@ export interface GraphTarget {
   readonly layout: PackedLayout;
   /** Bytes that a shader can bind at once. A larger embedding is bound in blocks of rows. */
   readonly maxBindingBytes: number;
+  /** Longest sequence that will be run, in tokens. Tables of positions need no more rows. */
+  readonly contextLength: number;
   /**
    * Which of `GRAPH_IO`'s K/V come out. `present` is for a cache on the GPU. Outputs on the CPU are copied in every run,
    * so there only what is new comes out.

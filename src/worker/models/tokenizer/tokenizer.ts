@@ -1,7 +1,8 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 import { importPart } from '../../platform/import-part.ts';
 import { isRecord } from '../../platform/is-record.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import type { ChatMessage } from '../../protocol/chat.ts';
+import { ChatTemplateError, ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { ByteTextStream, readTokenBytes } from '../../text-generation/text-stream.ts';
 import { Vocabulary } from './vocabulary.ts';
 
@@ -12,8 +13,20 @@ export interface Tokenizer {
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
   /** The longest token in bytes of UTF-8. A text with more than n times as many characters has more than n tokens. */
   readonly maxTokenBytes: number;
+  /** Writes a chat as the text that the model was trained on; undefined for a base model. */
+  readonly chatTemplate: ChatTemplate | undefined;
   /** A decoder for one sequence's output, fed token by token. */
   createTextStream(): ByteTextStream;
+}
+
+/** How a model's chats are written. */
+export interface ChatTemplate {
+  /**
+   * Renders the messages and the beginning of the model's answer. The text has its special tokens already.
+   *
+   * @throws ChatTemplateError
+   */
+  render(messages: readonly ChatMessage[]): string;
 }
 
 /** The longest special token, as it is spelled in a text. */
@@ -36,7 +49,23 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
       tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
     vocabulary: new Vocabulary(bytesOfToken, tokenizerJson),
     maxTokenBytes: Math.max(...Array.from(bytesOfToken.values(), ({ length }) => length), MAX_SPECIAL_BYTES),
+    chatTemplate: chatTemplateOf(tokenizer),
     createTextStream: () => new ByteTextStream(bytesOfToken),
+  };
+}
+
+function chatTemplateOf(tokenizer: PreTrainedTokenizer): ChatTemplate | undefined {
+  if (tokenizer.chat_template == null) return undefined;
+  return {
+    render(messages) {
+      try {
+        return String(
+          tokenizer.apply_chat_template([...messages], { tokenize: false, add_generation_prompt: true }),
+        );
+      } catch (cause) {
+        throw ChatTemplateError.of(cause instanceof Error ? cause.message : String(cause), cause);
+      }
+    },
   };
 }
 

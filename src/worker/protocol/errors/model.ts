@@ -49,3 +49,22 @@ export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', '
     );
   }
 }
+
+/** A chat was sent to a model that was trained on plain text. */
+export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_CHAT_TEMPLATE') {
+  static of(id: string): NoChatTemplateError {
+    return new NoChatTemplateError(
+      `${id} is a base model: it has no chat template. Send a text, or load a chat model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+    );
+  }
+}
+
+/** The model's chat template refuses the messages, or fails. */
+export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
+  static of(detail: string, cause?: unknown): ChatTemplateError {
+    return new ChatTemplateError(
+      `The model's chat template refuses these messages: ${detail}. Check the order of their roles.`,
+      { cause },
+    );
+  }
+}

@@ -52,7 +52,13 @@ export class WasmBackend implements ModelBackend {
   static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
     ort.env.wasm.numThreads = numThreads;
-    const graph = model.buildGraph({ layout: packed, maxBindingBytes: Infinity, kvOutputs: 'added' });
+    const { contextLength } = model.config;
+    const graph = model.buildGraph({
+      layout: packed,
+      maxBindingBytes: Infinity,
+      contextLength,
+      kvOutputs: 'added',
+    });
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(graph, {
         executionProviders: ['wasm'],

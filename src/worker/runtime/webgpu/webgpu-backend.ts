@@ -77,7 +77,8 @@ export class WebGpuBackend implements ModelBackend {
     const ort = await loadOrt('webgpu');
     const { gpu, model, packed, weights } = options;
     const { maxStorageBufferBindingSize: maxBindingBytes } = gpu.device.limits;
-    const graph = model.buildGraph({ layout: packed, maxBindingBytes, kvOutputs: 'present' });
+    const { contextLength } = model.config;
+    const graph = model.buildGraph({ layout: packed, maxBindingBytes, contextLength, kvOutputs: 'present' });
     const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
     const sampler = orHang(
       GpuSampler.create(gpu.device, model.config.vocabSize, workgroupSize),

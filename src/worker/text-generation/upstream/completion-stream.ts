@@ -111,7 +111,7 @@ export class CompletionStream {
     if (!first) throw new Error(`Request ${requestId} has no choice.`);
     const numCounted = this.#choices.reduce((sum, { numTokens }) => sum + numTokens, 0);
     const numOutputTokens = maxNewTokens === 0 ? 0 : (this.#usage?.completion_tokens ?? numCounted);
-    const usage = { numPromptTokens: this.numPromptTokens, numOutputTokens };
+    const usage = { numPromptTokens: this.numPromptTokens, numCachedTokens: 0, numOutputTokens };
     const timings = this.#timings(nowMs);
     return {
       updates: [{ type: 'finished', requestId, result: { ...first, choices, usage, timings } }],

@@ -58,6 +58,8 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
       numLayers: 0,
       contextLength,
       vocabSize: 0,
+      // The upstream knows its template; it refuses a chat where it has none.
+      hasChatTemplate: true,
       generationDefaults: readGenerationDefaults({}, contextLength || Infinity),
     },
     backendInfo: {
