@@ -82,7 +82,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
     dtype: layout.dtype,
     packedBytes: layout.size,
     logitsErrorBound: logitsErrorBound(layout),
-    plannedHeapBytes: peakHeapOf(checkpoint, layout),
+    plannedHeapBytes: peakHeapOf(layout),
     logits,
     greedyTokenIds,
     wasmHeapBytes: heaps.size(),

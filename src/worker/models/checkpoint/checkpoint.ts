@@ -12,8 +12,10 @@ export interface WeightFile {
   readonly skippedTensors: readonly SkippedTensor[];
 }
 
-/** A tensor of the forward pass in one of the weight files. */
+/** A tensor that the forward pass reads, or a part of one, in one of the weight files. */
 export interface CheckpointTensor extends TensorView {
+  /** As in the checkpoint, without the prefix. */
+  readonly name: string;
   readonly dtype: FloatDtype;
   readonly file: RandomAccessFile;
 }
@@ -30,6 +32,6 @@ export interface Checkpoint {
   readonly tokenizerConfig: unknown;
   readonly model: Model;
   readonly weightFiles: readonly WeightFile[];
-  /** By the names in `model.tensors`. */
-  readonly tensors: ReadonlyMap<string, CheckpointTensor>;
+  /** By the names in `model.tensors`: what makes up each of them, row after row. */
+  readonly tensors: ReadonlyMap<string, readonly CheckpointTensor[]>;
 }

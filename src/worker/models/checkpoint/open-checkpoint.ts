@@ -1,16 +1,12 @@
 import { isRecord } from '../../platform/is-record.ts';
-import {
-  ModelFileCorruptError,
-  ModelFileMissingError,
-  UnsupportedModelError,
-} from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
-import type { ModelTensor } from '../model-config.ts';
-import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
+import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';
+import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
-import type { Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
-import { readJson, type CheckpointFiles, type RandomAccessFile } from './checkpoint-files.ts';
+import type { Checkpoint, WeightFile } from './checkpoint.ts';
+import { readJson, type CheckpointFiles } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -32,7 +28,7 @@ export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint
     ...modelFiles,
     ...tokenizerFiles,
     weightFiles: indexed.map((file) => describeWeightFile(file, modelFiles.model)),
-    tensors: findTensors(indexed, modelFiles.model),
+    tensors: findTensors(indexed, modelFiles.model, SHARD_INDEX),
   };
 }
 
@@ -45,11 +41,6 @@ async function readModelFiles(
   ]);
   if (config === undefined) throw ModelFileMissingError.of('config.json', 'there is no such file');
   return { config, generationConfig, model: readModel(config, generationConfig) };
-}
-
-interface IndexedFile {
-  readonly file: RandomAccessFile;
-  readonly tensors: ReadonlyMap<string, TensorView>;
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
@@ -82,41 +73,10 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
   return [...shards];
 }
 
-function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
-  const all = new Map<string, TensorView & Pick<CheckpointTensor, 'file'>>();
-  for (const { file, tensors } of files) {
-    for (const [name, view] of tensors) all.set(withoutPrefix(name, model), { ...view, file });
-  }
-  const listed = files.length === 1 ? (files[0]?.file.name ?? WHOLE) : SHARD_INDEX;
-  return new Map(model.tensors.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
-}
-
-function requireTensor(
-  all: ReadonlyMap<string, TensorView & Pick<CheckpointTensor, 'file'>>,
-  { name, shape }: ModelTensor,
-  listed: string,
-): CheckpointTensor {
-  const tensor = all.get(name);
-  if (!tensor) throw ModelFileCorruptError.of(listed, `tensor ${name} is missing`);
-  if (tensor.shape.join() !== shape.join()) {
-    throw ModelFileCorruptError.of(
-      tensor.file.name,
-      `tensor ${name} has shape [${tensor.shape.join(', ')}], but config.json asks for [${shape.join(', ')}]`,
-    );
-  }
-  const { dtype } = tensor;
-  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, dtype };
-  throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
-}
-
 function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {
   const skippedTensors = Array.from(tensors, ([name, view]) =>
     model.skipTensor(withoutPrefix(name, model), view),
   ).filter((tensor) => tensor !== undefined);
   const neededRanges = missingRanges([{ begin: 0, end: file.size }], skippedTensors);
   return { file, skippedTensors, neededRanges };
-}
-
-function withoutPrefix(name: string, { tensorPrefix }: Model): string {
-  return name.startsWith(tensorPrefix) ? name.slice(tensorPrefix.length) : name;
 }
