@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { readModel } from '../families.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { memoryFile } from './checkpoint-files.ts';
-import { planModel, type DeviceLimits } from './model-plan.ts';
+import type { DeviceLimits } from './device-fit.ts';
+import { planModel } from './model-plan.ts';
 import { peakHeapOf } from './test-support.ts';
 
 const GPT2 = {
@@ -43,6 +44,16 @@ describe('planModel', () => {
     expect(planModel(checkpointOf(GPT2), 'fp32', GPU).layout.precision).toBe('float32');
     expect(planModel(checkpointOf(GPT2), 'q8', GPU).layout.precision).toBe('float16');
     expect(planModel(checkpointOf(GPT2), 'q8', WASM).layout.precision).toBe('float32');
+  });
+
+  it('takes fp32 where the model exceeds the range of fp16, and activations of fp32 with q8', () => {
+    const checkpoint = checkpointOf(GPT2);
+    const wide = { ...checkpoint, model: { ...checkpoint.model, needsFloat32: true } as const };
+    expect(planModel(wide, 'auto', GPU).layout).toMatchObject({ dtype: 'fp32', precision: 'float32' });
+    expect(planModel(wide, 'q8', GPU).layout).toMatchObject({ dtype: 'q8', precision: 'float32' });
+    expect(() => planModel(wide, 'fp16', GPU)).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED_DTYPE', message: expect.stringContaining('this model') }),
+    );
   });
 
   it('says why it is not the best', () => {

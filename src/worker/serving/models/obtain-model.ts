@@ -1,5 +1,5 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { DeviceLimits } from '../../models/checkpoint/model-plan.ts';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import { localFiles } from '../../models/hub/local-files.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
