@@ -2,17 +2,15 @@ import { ModelTooLargeError, UnsupportedDtypeError } from '../../protocol/errors
 import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import type { Model } from '../family.ts';
 import { countParameters } from '../model-config.ts';
-import { bytesIn } from './byte-ranges.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import type { ModelFiles } from './checkpoint.ts';
 import { fitOnDevice, type DeviceFit, type DeviceLimits } from './device-fit.ts';
 import { layOut, type PackedLayout } from './packed-weights.ts';
 
-/** How a checkpoint will run and what that costs. Known once its headers are read. */
+/** How a checkpoint will run and what that costs. Known once its `config.json` is read. */
 export interface ModelPlan {
   readonly layout: PackedLayout;
   /** Why `auto` did not take its first choice; empty where it did, or where the caller chose. */
   readonly reason: string;
-  readonly downloadBytes: number;
   /** As in `DeviceFit`. */
   readonly deviceBytes: number;
 }
@@ -28,15 +26,17 @@ export interface DtypePlan extends DeviceFit {
  * @throws ModelTooLargeError with the numbers, where no dtype that was asked for fits.
  * @throws UnsupportedDtypeError where fp16 is asked for, and the device does not offer it or the model exceeds its range.
  */
-export function planModel(checkpoint: Checkpoint, choice: DtypeChoice, device: DeviceLimits): ModelPlan {
-  const { model, weightFiles } = checkpoint;
+export function planModel(
+  { model }: Pick<ModelFiles, 'model'>,
+  choice: DtypeChoice,
+  device: DeviceLimits,
+): ModelPlan {
   if (choice === 'fp16' && !hasFloat16(device)) throw UnsupportedDtypeError.of('fp16', 'shader-f16');
   if (choice === 'fp16' && model.needsFloat32) throw UnsupportedDtypeError.ofModel('fp16');
   const obstacles: string[] = [];
   for (const { layout, obstacle, deviceBytes } of planDtypes(model, choice, device)) {
     if (obstacle === undefined) {
-      const downloadBytes = bytesIn(weightFiles.flatMap(({ neededRanges }) => neededRanges));
-      return { layout, reason: obstacles.join('; '), downloadBytes, deviceBytes };
+      return { layout, reason: obstacles.join('; '), deviceBytes };
     }
     obstacles.push(`as ${layout.dtype} ${obstacle}`);
   }

@@ -5,7 +5,7 @@ import type { Model } from '../family.ts';
 import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';
 import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
-import type { Checkpoint, WeightFile } from './checkpoint.ts';
+import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
 import { readJson, type CheckpointFiles } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
@@ -16,31 +16,44 @@ const SHARD_INDEX = 'model.safetensors.index.json';
 const SHARD_NAME = /^[^/\\]+\.safetensors$/;
 
 /**
- * Reads the JSON files of a checkpoint and the headers of its weight files. Finds every tensor of the forward pass and
- * checks its shape and dtype.
+ * Reads all that is known of a checkpoint without its weights.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
 export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint> {
-  const [modelFiles, tokenizerFiles] = await Promise.all([readModelFiles(files), readTokenizerFiles(files)]);
-  const indexed = await indexWeightFiles(files);
-  return {
-    ...modelFiles,
-    ...tokenizerFiles,
-    weightFiles: indexed.map((file) => describeWeightFile(file, modelFiles.model)),
-    tensors: findTensors(indexed, modelFiles.model, SHARD_INDEX),
-  };
+  return readCheckpoint(files, await readModelFiles(files));
 }
 
-async function readModelFiles(
-  files: CheckpointFiles,
-): Promise<Pick<Checkpoint, 'config' | 'generationConfig' | 'model'>> {
+/**
+ * Reads the small files that describe the model: what they rule out is refused before anything else is fetched.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
+ */
+export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles> {
   const [config, generationConfig] = await Promise.all([
     readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
   ]);
   if (config === undefined) throw ModelFileMissingError.of('config.json', 'there is no such file');
   return { config, generationConfig, model: readModel(config, generationConfig) };
+}
+
+/**
+ * Reads the tokenizer and the headers of the weight files. Finds every tensor of the forward pass and checks its shape and
+ * dtype.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
+ */
+export async function readCheckpoint(files: CheckpointFiles, modelFiles: ModelFiles): Promise<Checkpoint> {
+  const { model } = modelFiles;
+  // Headers take several round trips, a tokenizer one long one.
+  const [indexed, tokenizerFiles] = await Promise.all([indexWeightFiles(files), readTokenizerFiles(files)]);
+  return {
+    ...modelFiles,
+    ...tokenizerFiles,
+    weightFiles: indexed.map((file) => describeWeightFile(file, model)),
+    tensors: findTensors(indexed, model, SHARD_INDEX),
+  };
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
