@@ -38,6 +38,26 @@ describe('convertWeights', () => {
     expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTISATION_ERROR.q4, 10);
   });
 
+  it('tells the error of each quantised tensor, and of no other', async () => {
+    for (const dtype of ['q8', 'q4'] as const) {
+      const weights = safetensorsFile(tinyTensors(TINY_CONFIG, (i) => (Math.sin(i) * 43_758.5453) % 1));
+      const checkpoint = await openCheckpoint(tinyFiles({}, { 'model.safetensors': weights }));
+      const plan = planModel(checkpoint, dtype, WASM);
+      const errors = await convertWeights(
+        checkpoint,
+        plan,
+        () => {},
+        () => {},
+      );
+      const quantised = plan.layout.tensors.filter(({ encoding }) => encoding === dtype);
+      expect(Object.keys(errors)).toEqual(quantised.map(({ name }) => name));
+      for (const error of Object.values(errors)) {
+        expect(error / QUANTISATION_ERROR[dtype]).toBeGreaterThan(0.9);
+        expect(error / QUANTISATION_ERROR[dtype]).toBeLessThan(1.05);
+      }
+    }
+  });
+
   it('writes each byte once, and reports up to the end', async () => {
     const checkpoint = await openCheckpoint(tinyFiles());
     const plan = planModel(checkpoint, 'q8', WASM);

@@ -10,8 +10,9 @@ import {
   type PackedLayout,
   type PackedTensor,
   type Precision,
+  type QuantisationErrors,
 } from './packed-weights.ts';
-import { quantiseRows, type WeightMatrix } from './quantise.ts';
+import { quantiseRows, type ErrorSum, type WeightMatrix } from './quantise.ts';
 
 /** Size of the slices of whole rows in which weights are read, as the checkpoint stores them. */
 export const SLICE_BYTES = 2 ** 23;
@@ -26,6 +27,7 @@ type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
 /**
  * Converts a checkpoint's weights slice by slice. Between slices the worker serves others.
  *
+ * @returns The errors of the quantised tensors.
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
  */
@@ -34,12 +36,20 @@ export async function convertWeights(
   { layout }: Pick<ModelPlan, 'layout'>,
   write: WritePart,
   report: (done: number, total: number) => void,
-): Promise<void> {
+): Promise<QuantisationErrors> {
+  const errors: Record<string, number> = {};
   for (const packed of layout.tensors) {
-    await convertTensor(checkpoint.tensors.get(packed.name) ?? [], packed, layout.precision, write, (bytes) =>
-      report(packed.offset + bytes, layout.size),
+    const sources = checkpoint.tensors.get(packed.name) ?? [];
+    const { errorSquares, weightSquares } = await convertTensor(
+      sources,
+      packed,
+      layout.precision,
+      write,
+      (bytes) => report(packed.offset + bytes, layout.size),
     );
+    if (packed.scales) errors[packed.name] = Math.sqrt(errorSquares / (weightSquares || 1));
   }
+  return errors;
 }
 
 /** Converts into memory. */
@@ -70,14 +80,17 @@ async function convertTensor(
   precision: Precision,
   write: WritePart,
   report: (bytes: number) => void,
-): Promise<void> {
+): Promise<ErrorSum> {
   const { offset, length, scales, shape } = packed;
   const bits = bitsOf(packed);
+  let [errorSquares, weightSquares] = [0, 0];
   const [allRows = 1] = shape;
   for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
       const rows = quantiseRows(matrixOf(slice, packed), bits);
+      errorSquares += rows.error.errorSquares;
+      weightSquares += rows.error.weightSquares;
       write(rows.values, offset + start);
       write(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
     } else {
@@ -86,6 +99,7 @@ async function convertTensor(
     report((slice.firstRow + slice.numRows) * (length / allRows));
     await yieldToHost();
   }
+  return { errorSquares, weightSquares };
 }
 
 /** A `conv1d` matrix that is quantised comes whole: its blocks run along the columns. */

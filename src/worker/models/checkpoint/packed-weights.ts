@@ -25,8 +25,11 @@ export interface PackedLayout {
   readonly tensors: readonly PackedTensor[];
 }
 
+/** RMS of the error over RMS of the weights, by the names of the quantised tensors. */
+export type QuantisationErrors = Readonly<Record<string, number>>;
+
 /** A stored model with another version is fetched and converted again. */
-export const PACKED_FORMAT_VERSION = 3;
+export const PACKED_FORMAT_VERSION = 4;
 
 /** Quantised weights that share a scale. */
 export const BLOCK_SIZE = 32;

@@ -4,15 +4,15 @@ import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
 import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
-import { planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
+import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
 import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
-import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
+import type { ModelFolder, ModelOrigin, WriteWeights } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
-import { requireRoom, type SyncFile } from '../store/opfs.ts';
+import { requireRoom } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
 import { TransferMeter } from './transfer-meter.ts';
 
@@ -158,20 +158,20 @@ function convert(
   checkpoint: Checkpoint,
   plan: ModelPlan,
   origin: ModelOrigin,
-  { store, dtype, report, signal }: FetchOptions,
+  { store, dtype, device, report, signal }: FetchOptions,
 ): Promise<ModelFolder> {
-  const write = async (file: SyncFile): Promise<void> => {
+  const write: WriteWeights = async (file) => {
     const { size } = plan.layout;
     await requireRoom(size, () => Promise.resolve(file.truncate(size)));
     const writePart = (bytes: Uint8Array, at: number): void => {
       signal.throwIfAborted();
       file.write(bytes, { at });
     };
-    await convertWeights(checkpoint, plan, writePart, (loaded, total) =>
+    return convertWeights(checkpoint, plan, writePart, (loaded, total) =>
       report({ phase: 'convert', loaded, total }),
     );
   };
-  const choice = { dtypeChoice: dtype, dtypeReason: plan.reason };
+  const choice = { dtypeChoice: dtype, dtypeReason: plan.reason, hadFloat16: hasFloat16(device) };
   const { config, generationConfig, tokenizer, tokenizerConfig } = checkpoint;
   const texts = { config, generationConfig, tokenizer, tokenizerConfig };
   return store.write(origin, texts, choice, plan.layout, write);
