@@ -18,8 +18,8 @@ export function readModel(config: unknown, generationConfig: unknown): Model {
   const modelType = config['model_type'];
   const family = FAMILIES.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
   if (family) return family.readModel(config, generationConfig);
-  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).map((type) => JSON.stringify(type));
+  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).join(', ');
   throw UnsupportedModelError.of(
-    `config.json names model_type ${JSON.stringify(modelType)}, not ${known.join(' or ')}`,
+    `config.json names model_type ${JSON.stringify(modelType)}, which is not one of ${known}`,
   );
 }
