@@ -2,8 +2,9 @@ import { isRecord } from '../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../protocol/errors/model.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
+import { llama } from './llama/family.ts';
 
-const FAMILIES: readonly ModelFamily[] = [gpt2];
+const FAMILIES: readonly ModelFamily[] = [gpt2, llama];
 
 /**
  * Reads a model's configuration with the family that its `model_type` names.
