@@ -287,6 +287,11 @@ export function httpNameOf({ openAi, vllm }: GenerationOption): string | undefin
   return openAi ?? vllm;
 }
 
+/** Its name in `POST /v1/chat/completions`. */
+export function chatNameOf(option: GenerationOption): string | undefined {
+  return httpNameOf(option) ?? option.vllmChat;
+}
+
 export function checkOf(option: GenerationOption): Validate<unknown> {
   switch (option.type) {
     case 'integer':
