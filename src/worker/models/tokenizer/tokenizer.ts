@@ -24,9 +24,10 @@ export interface ChatTemplate {
   /**
    * Renders the messages and the beginning of the model's answer. The text has its special tokens already.
    *
+   * @param variables Further variables of the template, such as `enable_thinking`.
    * @throws ChatTemplateError
    */
-  render(messages: readonly ChatMessage[]): string;
+  render(messages: readonly ChatMessage[], variables?: Readonly<Record<string, unknown>>): string;
 }
 
 /** The longest special token, as it is spelled in a text. */
@@ -57,11 +58,13 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
 function chatTemplateOf(tokenizer: PreTrainedTokenizer): ChatTemplate | undefined {
   if (tokenizer.chat_template == null) return undefined;
   return {
-    render(messages) {
+    render(messages, variables = {}) {
       try {
-        return String(
-          tokenizer.apply_chat_template([...messages], { tokenize: false, add_generation_prompt: true }),
-        );
+        return tokenizer.apply_chat_template([...messages], {
+          ...variables,
+          tokenize: false,
+          add_generation_prompt: true,
+        });
       } catch (cause) {
         throw ChatTemplateError.of(cause instanceof Error ? cause.message : String(cause), cause);
       }
