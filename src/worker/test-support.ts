@@ -213,7 +213,7 @@ export function createScriptedModel(
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
       },
-      maxTokenBytes: 2,
+      maxTokenLength: 2,
       chatTemplate: undefined,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },

@@ -27,7 +27,7 @@ export function readPrompt(prompt: unknown, model: LoadedModel, maxLength: numbe
   checkLength(prompt, model, maxLength);
   const isTokenId = integerIn({ from: 0, to: model.modelInfo.vocabSize - 1 });
   const tokenIds = prompt.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
-  const stream = model.tokenizer.createTextStream();
+  const stream = model.tokenizer.createTextStream(true);
   return { text: tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end(), tokenIds };
 }
 
@@ -51,7 +51,7 @@ function tokenize(
   addSpecialTokens = true,
 ): readonly number[] {
   // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it.
-  const minTokens = Math.ceil(prompt.length / model.tokenizer.maxTokenBytes);
+  const minTokens = Math.ceil(prompt.length / model.tokenizer.maxTokenLength);
   if (minTokens > maxLength)
     throw PromptTooLongError.of(`at least ${minTokens}`, model.config.contextLength, maxLength);
   const tokenIds = model.tokenizer.encode(prompt, addSpecialTokens);
