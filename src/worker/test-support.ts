@@ -2,7 +2,7 @@ import { ChatTemplateError } from './protocol/errors/model.ts';
 import type { BatchRecord } from './protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './models/load-model.ts';
-import type { ChatTemplate } from './models/tokenizer/tokenizer.ts';
+import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './text-generation/text-stream.ts';
 import type { HostMessage } from './protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from './protocol/status.ts';
@@ -230,7 +230,7 @@ export function createScriptedModel(
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
       },
-      maxTokenBytes: 2,
+      maxTokenLength: 2,
       chatTemplate,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },

@@ -34,7 +34,7 @@ export function readPrompt(prompt: unknown, model: LoadedModel, limits: PromptLi
   checkLength(prompt, model, maxLength);
   const isTokenId = integerIn({ from: 0, to: model.modelInfo.vocabSize - 1 });
   const tokenIds = prompt.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
-  const stream = model.tokenizer.createTextStream();
+  const stream = model.tokenizer.createTextStream(true);
   return { text: tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end(), tokenIds };
 }
 
@@ -68,7 +68,7 @@ function tokenize(
 }
 
 function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number {
-  return Math.ceil(numCharacters / tokenizer.maxTokenBytes);
+  return Math.ceil(numCharacters / tokenizer.maxTokenLength);
 }
 
 function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: number): void {

@@ -1,6 +1,6 @@
 import { expect, vi } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
-import type { ChatTemplate } from '../models/tokenizer/tokenizer.ts';
+import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type RequestUpdate, type Resumption } from '../protocol/requests.ts';
