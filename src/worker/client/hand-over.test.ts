@@ -24,7 +24,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
   const messages: (readonly RequestUpdate[])[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const generator: ModelGenerator = new ModelGenerator(
-    createScriptedModel(new ScriptedBackend(), BYTES),
+    createScriptedModel(new ScriptedBackend(), { bytes: BYTES }),
     { ...DEFAULT_POLICY, maxBatchSize: 2 },
     {
       onUpdates: (updates) => messages.push(updates),

@@ -13,6 +13,7 @@ import { toServedModel } from '../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
+import { isChat } from '../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
@@ -103,11 +104,14 @@ export class ModelGenerator implements PromptGenerator {
   #prepare(submission: Submission) {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
-    const resolved = resolveOptions(options, modelInfo);
+    const resolved = resolveOptions(options, modelInfo, isChat(input));
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // Stop strings are matched by the choice: the engine knows ids alone.
     const { stop: _stop, ...ending } = resolved.ending;
-    const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
+    const prompt = readPrompt(input, this.#model, {
+      maxLength: config.contextLength - Math.min(1, maxNewTokens),
+      chatTemplateArguments: resolved.chatTemplateArguments,
+    });
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),
