@@ -231,6 +231,7 @@ export function createScriptedModel(
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
       },
       maxTokenLength: 2,
+      endTokenIds: [],
       chatTemplate,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },

@@ -6,6 +6,9 @@ import { EmptyPromptError, PromptTooLongError } from '../protocol/errors/deploym
 import { NoChatTemplateError } from '../protocol/errors/model.ts';
 import { readMessages } from './read-messages.ts';
 
+/** Most texts have about four characters a token. A text of more is encoded in two goes. */
+const MAX_MEAN_TOKEN_LENGTH = 8;
+
 export interface Prompt {
   /** The result's text begins with it. Empty for a chat, whose rendered text has marks for the model alone. */
   readonly text: string;
@@ -60,8 +63,9 @@ function tokenize(
   maxLength: number,
   addSpecialTokens = true,
 ): readonly number[] {
-  // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it.
+  // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it, or after a part of it.
   refuseLong(minTokensOf(prompt.length, model), model, maxLength);
+  refuseLong(minTokensByPart(prompt, model, maxLength), model, maxLength);
   const tokenIds = model.tokenizer.encode(prompt, addSpecialTokens);
   checkLength(tokenIds, model, maxLength);
   return tokenIds;
@@ -69,6 +73,13 @@ function tokenize(
 
 function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number {
   return Math.ceil(numCharacters / tokenizer.maxTokenLength);
+}
+
+/** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is not longer. */
+function minTokensByPart(text: string, { tokenizer }: LoadedModel, maxLength: number): number {
+  const partLength = MAX_MEAN_TOKEN_LENGTH * maxLength;
+  if (text.length <= partLength) return 0;
+  return tokenizer.encode(text.slice(0, partLength), false).length - tokenizer.maxTokenLength;
 }
 
 function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: number): void {

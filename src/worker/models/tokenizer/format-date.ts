@@ -2,7 +2,6 @@
 export function formatDate(date: Date, format: string): string {
   const name = (options: Intl.DateTimeFormatOptions): string =>
     new Intl.DateTimeFormat('en-US', options).format(date);
-  const twoDigits = (value: number): string => String(value).padStart(2, '0');
   return format.replaceAll(/%[aAbBdHmMSYyp%]/g, (directive) => {
     switch (directive) {
       case '%a':
@@ -33,4 +32,8 @@ export function formatDate(date: Date, format: string): string {
         return '%';
     }
   });
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
 }

@@ -43,7 +43,9 @@ export function readTokenDecoder(tokenizerJson: unknown): TokenDecoder {
   // Old files leave the type out. Unigram alone has its vocabulary as a list.
   const type = model['type'] ?? (Array.isArray(model['vocab']) ? 'Unigram' : 'BPE');
   if (type !== 'BPE')
-    throw UnsupportedModelError.of(`tokenizer.json is of type ${String(type)}, and only BPE is supported`);
+    throw UnsupportedModelError.of(
+      `tokenizer.json is of type ${JSON.stringify(type)}, and only BPE is supported`,
+    );
   const steps = readSteps(decoder);
   if (steps.length === 1 && steps[0]?.type === 'ByteLevel')
     return { bytesOf: bytesOfSpelling, numAddedSpaces: 0 };

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import tokenizerReference from '../../../../e2e/fixtures/tokenizers-reference.json' with { type: 'json' };
@@ -15,7 +16,8 @@ const FILES: ReadonlyMap<string, string> = new Map([
 ]);
 
 async function load(name: string, changes: object): Promise<Tokenizer> {
-  const json = JSON.parse(await readFile(new URL(FILES.get(name) ?? name), 'utf8')) as object;
+  const text = await readFile(new URL(FILES.get(name) ?? name), 'utf8');
+  const json = v.parse(v.looseObject({}), JSON.parse(text));
   return createTokenizer({ ...json, ...changes }, {});
 }
 
@@ -57,5 +59,27 @@ describe.each(tokenizers)('the tokenizer $name', (reference) => {
   it('has no text of more characters than tokens can stand for', () => {
     for (const [i, { length }] of reference.ids.entries())
       expect(texts[i]?.length).toBeLessThanOrEqual(length * tokenizer.maxTokenLength);
+  });
+});
+
+describe('a tokenizer', () => {
+  const json = {
+    model: { type: 'BPE', vocab: { a: 0, '</s>': 1 }, merges: [] },
+    added_tokens: [{ id: 1, content: '</s>', special: true }],
+    decoder: { type: 'ByteLevel' },
+  };
+
+  it.each([
+    ['its own end', { eos_token: '</s>' }, [1]],
+    ['its own end, stored as an object', { eos_token: { content: '</s>' } }, [1]],
+    ['no end where it names none', {}, []],
+    ['no end where there is no such token', { eos_token: '<end>' }, []],
+  ])('tells %s', async (_, config, endTokenIds) => {
+    expect((await createTokenizer(json, config)).endTokenIds).toEqual(endTokenIds);
+  });
+
+  it('that the library cannot build is damaged', async () => {
+    const withoutMerges = { ...json, model: { type: 'BPE', vocab: { a: 0 } } };
+    await expect(createTokenizer(withoutMerges, {})).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
   });
 });

@@ -14,6 +14,11 @@ export interface Tokenizer {
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
+  /**
+   * The tokenizer's own end, where it has one. Chat models exist whose `generation_config.json` names only that of their
+   * base model, so their answers would not end. vLLM ends at it, too.
+   */
+  readonly endTokenIds: readonly number[];
   /** Writes a chat as the text that the model was trained on; undefined for a base model. */
   readonly chatTemplate: ChatTemplate | undefined;
   /**
@@ -36,11 +41,14 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
     tokenizerForLibrary(tokenizerJson),
     configForLibrary(tokenizerConfig),
   );
+  // Undefined where there is no such token, which the library's types leave out.
+  const endTokenId: number | undefined = tokenizer.eos_token_id;
   return {
     encode: (text, addSpecialTokens = true) =>
       tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
+    endTokenIds: endTokenId === undefined ? [] : [endTokenId],
     chatTemplate: chatTemplateOf(tokenizer),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };

@@ -128,9 +128,9 @@ describe('does not decode wrongly, but refuses', () => {
   const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 };
 
   it.each([
-    ['WordPiece', { ...GPT2, model: { ...GPT2.model, type: 'WordPiece' } }, /type WordPiece/],
-    ['Unigram', { ...LLAMA, model: { type: 'Unigram', vocab: [['▁', -1]] } }, /type Unigram/],
-    ['an old file of Unigram, without a type', { ...LLAMA, model: { vocab: [['▁', -1]] } }, /type Unigram/],
+    ['WordPiece', { ...GPT2, model: { ...GPT2.model, type: 'WordPiece' } }, /type "WordPiece"/],
+    ['Unigram', { ...LLAMA, model: { type: 'Unigram', vocab: [['▁', -1]] } }, /type "Unigram"/],
+    ['an old file of Unigram, without a type', { ...LLAMA, model: { vocab: [['▁', -1]] } }, /type "Unigram"/],
     ['a file without a decoder', { ...GPT2, decoder: null }, /decodes by null/],
     ['the decoder of WordPiece', { ...GPT2, decoder: { type: 'WordPiece', prefix: '##' } }, /"WordPiece"/],
     ['a strip of each token', { ...LLAMA, decoder: { type: 'Sequence', decoders: [strip] } }, /"Strip"/],
