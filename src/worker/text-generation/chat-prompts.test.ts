@@ -80,7 +80,7 @@ describe('a chat as a prompt', () => {
     // Three answers to the same question: the prompt counts once. Then a short chat, of which nothing is there.
     await whenEnded(submit(second, { maxNewTokens: 3, n: 3 }));
     expect(resultIn(updates.splice(0)).usage.numCachedTokens).toBe(48);
-    await whenEnded(submit([user('aaa')], { maxNewTokens: 1 }));
+    await whenEnded(submit([user('bbb')], { maxNewTokens: 1 }));
     expect(resultIn(updates).usage.numCachedTokens).toBe(0);
   });
 
