@@ -64,6 +64,37 @@ describe('a chat as a prompt', () => {
     expect(resultIn(updates)).toMatchObject({ text: 'BCDE', usage: { numPromptTokens: 7 } });
   });
 
+  it('takes over the K/V of the turn before it, generated tokens included, and says how many', async () => {
+    const { submit, updates, whenEnded } = createChat();
+    const first = [user('a'.repeat(40))];
+    await whenEnded(submit(first, { maxNewTokens: 3 }));
+    const { text } = resultIn(updates.splice(0));
+    const second = [...first, { role: 'assistant', content: text }, user('xy')];
+    await whenEnded(submit(second, { maxNewTokens: 3 }));
+    // 42 of the prompt, and two of three generated ones: the last was never fed in.
+    expect(resultIn(updates.splice(0)).usage).toEqual({
+      numPromptTokens: 49,
+      numCachedTokens: 44,
+      numOutputTokens: 3,
+    });
+    // Three answers to the same question: the prompt counts once. Then a short chat, of which nothing is there.
+    await whenEnded(submit(second, { maxNewTokens: 3, n: 3 }));
+    expect(resultIn(updates.splice(0)).usage.numCachedTokens).toBe(48);
+    await whenEnded(submit([user('aaa')], { maxNewTokens: 1 }));
+    expect(resultIn(updates).usage.numCachedTokens).toBe(0);
+  });
+
+  it('counts no tokens of a lost worker as cached, and the prompt once, whichever choice goes on first', async () => {
+    const { submit, updates, whenEnded } = createChat();
+    const chat = [user('a'.repeat(40))];
+    await whenEnded(submit(chat, { maxNewTokens: 9 }));
+    updates.splice(0);
+    const ended = { tokenIds: [27], finishReason: 'length' } as const;
+    const resumption = { choices: [ended, { tokenIds: [27, 28, 29] }], queueWaitMs: 5, ttftMs: 30 };
+    await whenEnded(submit(chat, { maxNewTokens: 9, n: 2 }, resumption));
+    expect(resultIn(updates).usage).toMatchObject({ numPromptTokens: 42, numCachedTokens: 42 });
+  });
+
   it.each([
     ['no messages', [], {}, 'EMPTY_PROMPT', /empty/],
     [

@@ -1,8 +1,9 @@
+import { expect, vi } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import type { ChatTemplate } from '../models/tokenizer/tokenizer.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
-import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
+import { END_TYPES, type RequestUpdate, type Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';
@@ -41,7 +42,13 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
     ]);
     return requestId;
   };
-  return { generator, backend, model, batches, updates, submit, idle: idle.promise };
+  const whenEnded = (requestId: RequestId): Promise<unknown> =>
+    vi.waitFor(() =>
+      expect(updates.some((update) => update.requestId === requestId && END_TYPES.has(update.type))).toBe(
+        true,
+      ),
+    );
+  return { generator, backend, model, batches, updates, submit, whenEnded, idle: idle.promise };
 }
 
 /** Of each chunk. */
