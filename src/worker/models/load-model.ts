@@ -111,7 +111,7 @@ function limitContext(model: Model, packed: PackedLayout, device: DeviceLimits):
   const { config, tensors } = model;
   const { contextLength, obstacle } = fitOnDevice(config, packed, device);
   if (obstacle !== undefined) {
-    throw ModelTooLargeError.of(`as ${packed.dtype} ${obstacle}`, countParameters(tensors));
+    throw ModelTooLargeError.of(obstacle, countParameters(tensors));
   }
   return { ...model, config: { ...config, contextLength } };
 }

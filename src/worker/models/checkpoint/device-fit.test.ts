@@ -73,12 +73,12 @@ describe('an obstacle', () => {
     [
       'too little memory beside the weights for 4,096 tokens',
       { ...GPU, memoryBytes: GIBIBYTE / 2 },
-      /^with a context of 4096 tokens it needs memory of 537 MB, more than the 403 MB that a page may take/,
+      /^as fp16 with a context of 4096 tokens it needs memory of 537 MB, more than the 403 MB that a page may take/,
     ],
     [
       'a cache of less than 256 tokens',
       { ...GPU, maxBufferSize: 2 ** 23 },
-      /^with a context of 256 tokens the K\/V cache takes 17 MB, more than the 9 MB that this GPU has/,
+      /^as fp16 with a context of 256 tokens the K\/V cache takes 17 MB, more than the 9 MB that this GPU has/,
     ],
   ] as const)('is %s', (_, device, obstacle) => {
     expect(fitOnDevice(CONFIG, layoutOf('fp16'), device).obstacle).toMatch(obstacle);
@@ -88,7 +88,9 @@ describe('an obstacle', () => {
     const matrix: ModelTensor = { name: 'w', shape: [1024, 8192], role: 'conv1d' };
     const device = { ...GPU, maxBufferSize: 2 ** 24 - 1 };
     const { obstacle } = fitOnDevice(SHORT, layOut([matrix], 'fp16', 'float16'), device);
-    expect(obstacle).toBe('its largest buffer takes 17 MB, more than the 17 MB that this GPU can bind');
+    expect(obstacle).toBe(
+      'as fp16 its largest buffer takes 17 MB, more than the 17 MB that this GPU can bind',
+    );
   });
 });
 

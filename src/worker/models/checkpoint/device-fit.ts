@@ -71,7 +71,7 @@ export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: D
     weightBytes,
     kvBytes,
     deviceBytes: weightBytes + ROWS_PER_SEQUENCE * kvBytes,
-    obstacle: obstacle && explain(obstacle, usualContext),
+    obstacle: obstacle && `as ${layout.dtype} ${explain(obstacle, usualContext)}`,
   };
 }
 

@@ -20,6 +20,8 @@ export interface DtypePlan extends DeviceFit {
   readonly layout: PackedLayout;
 }
 
+type PlannedModel = Pick<Model, 'config' | 'tensors' | 'needsFloat32'>;
+
 /**
  * Chooses the dtype. `auto` takes the first that fits of fp16 (fp32 where the GPU or the model has no fp16), q8 and q4.
  *
@@ -33,28 +35,39 @@ export function planModel(
 ): ModelPlan {
   if (choice === 'fp16' && !hasFloat16(device)) throw UnsupportedDtypeError.of('fp16', 'shader-f16');
   if (choice === 'fp16' && model.needsFloat32) throw UnsupportedDtypeError.ofModel('fp16');
-  const obstacles: string[] = [];
-  for (const { layout, obstacle, deviceBytes } of planDtypes(model, choice, device)) {
-    if (obstacle === undefined) {
-      return { layout, reason: obstacles.join('; '), deviceBytes };
-    }
-    obstacles.push(`as ${layout.dtype} ${obstacle}`);
-  }
-  throw ModelTooLargeError.of(obstacles.join('; '), countParameters(model.tensors));
+  const { plan, passedOver } = chooseDtype(model, choice, device);
+  const { layout, deviceBytes, obstacle } = plan;
+  if (obstacle === undefined) return { layout, deviceBytes, reason: passedOver.join('; ') };
+  throw ModelTooLargeError.of([...passedOver, obstacle].join('; '), countParameters(model.tensors));
 }
 
-/** The dtypes that a choice stands for on a device, the best first. */
-export function planDtypes(
-  model: Pick<Model, 'config' | 'tensors' | 'needsFloat32'>,
+/** The best dtype that fits, else the smallest, and why each better one was passed over. */
+export function chooseDtype(
+  model: PlannedModel,
   choice: DtypeChoice,
   device: DeviceLimits,
-): readonly DtypePlan[] {
+): { readonly plan: DtypePlan; readonly passedOver: readonly string[] } {
   const isFloat16 = hasFloat16(device) && !model.needsFloat32;
-  const dtypes: readonly Dtype[] = choice === 'auto' ? [isFloat16 ? 'fp16' : 'fp32', 'q8', 'q4'] : [choice];
-  return dtypes.map((dtype) => {
-    const layout = layOut(model.tensors, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
-    return { layout, ...fitOnDevice(model.config, layout, device) };
-  });
+  const best = isFloat16 ? 'fp16' : 'fp32';
+  const smaller: readonly Dtype[] = choice === 'auto' ? ['q8', 'q4'] : [];
+  const passedOver: string[] = [];
+  let plan = planDtype(model, choice === 'auto' ? best : choice, isFloat16, device);
+  for (const dtype of smaller) {
+    if (plan.obstacle === undefined) break;
+    passedOver.push(plan.obstacle);
+    plan = planDtype(model, dtype, isFloat16, device);
+  }
+  return { plan, passedOver };
+}
+
+function planDtype(
+  { config, tensors }: PlannedModel,
+  dtype: Dtype,
+  isFloat16: boolean,
+  device: DeviceLimits,
+): DtypePlan {
+  const layout = layOut(tensors, dtype, isFloat16 && dtype !== 'fp32' ? 'float16' : 'float32');
+  return { layout, ...fitOnDevice(config, layout, device) };
 }
 
 /** Whether the device computes in fp16. */
