@@ -4,6 +4,7 @@ import { startServer } from '../../bridge/server.ts';
 import type { LoadModelOptions } from '../../src/worker/client/client.ts';
 import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
@@ -60,6 +61,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
       );
       const hub = await startHubServer([
         await createRepository(TWIN, twinFiles()),
+        await createRepository(CHAT_MODEL, chatCheckpoint()),
         ...(await Promise.all(twins)),
       ]);
       const page = await serveBuiltPage(hub.url);

@@ -7,6 +7,8 @@ export interface GeneratedTensor {
   readonly name: string;
   readonly dtype: TensorDtype;
   readonly shape: readonly number[];
+  /** Rows of zeros among the random ones. */
+  readonly isZero?: (row: number) => boolean;
   readonly fill:
     | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
     /** Ones on and below the diagonal of the last two dimensions. */
@@ -28,7 +30,7 @@ export function readTensor(tensor: GeneratedTensor, begin: number, end: number):
 }
 
 function valuesOf(
-  { name, shape, fill }: GeneratedTensor,
+  { name, shape, isZero, fill }: GeneratedTensor,
   first: number,
   end: number,
 ): Float32Array<ArrayBuffer> {
@@ -41,8 +43,11 @@ function valuesOf(
     return values;
   }
   const { center, amplitude } = fill;
+  const width = shape.at(-1) ?? 1;
   const seed = hashOf(name);
-  for (let i = first; i < end; i++) values[i - first] = center + amplitude * uniform(seed, i);
+  for (let i = first; i < end; i++) {
+    if (!isZero?.(Math.floor(i / width))) values[i - first] = center + amplitude * uniform(seed, i);
+  }
   return values;
 }
 
