@@ -1,5 +1,6 @@
-import { memo, useId } from 'react';
+import { memo, useId, useState } from 'react';
 
+import { Button } from '../button.tsx';
 import { formatCount } from '../format.ts';
 import { ScrollBox } from '../scroll-box.tsx';
 import { activeExchange, type Chat } from './chats.ts';
@@ -19,24 +20,12 @@ interface ChatColumnProps {
 export const ChatColumn = memo(function ChatColumn({ chat, isOnly }: ChatColumnProps) {
   const room = useRoom();
   const canChat = useCanChat();
-  const titleId = useId();
   const { id, exchanges } = chat;
   const name = `Chat ${chat.ordinal}`;
   const isActive = activeExchange(chat) !== undefined;
   return (
-    <li className="chat" aria-labelledby={titleId} data-active={isActive}>
-      <div className="chat-head">
-        <h3 id={titleId}>{name}</h3>
-        {!isOnly && (
-          <IconButton
-            label={`Close ${name}`}
-            hint="Close"
-            path="M4 4l8 8M12 4l-8 8"
-            onClick={() => room.closeChat(id)}
-          />
-        )}
-      </div>
-      <OwnSystemPrompt chat={chat} name={name} />
+    <li className="chat" aria-label={name} data-active={isActive}>
+      <ChatHead chat={chat} name={name} isOnly={isOnly} />
       <ScrollBox label={`Messages of ${name}`} className="scroll-list chat-log">
         <ol>
           {exchanges.map((exchange, index) => (
@@ -67,23 +56,45 @@ interface NamedChatProps {
   readonly name: string;
 }
 
-function OwnSystemPrompt({ chat, name }: NamedChatProps) {
+/** The name, and the system prompt, which is edited below once it is pressed. */
+function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps, 'isOnly'>) {
   const room = useRoom();
+  const fieldId = useId();
+  const [isOpen, setIsOpen] = useState(false);
   const defaultText = useRoomView((view) => view.systemPrompt);
   const { id, systemPrompt } = chat;
+  const text = systemPrompt ?? defaultText;
   return (
-    <details className="chat-system note">
-      <summary>
-        System prompt: <span>{(systemPrompt ?? defaultText) || 'none'}</span>
-      </summary>
+    <div className="chat-head">
+      <h3>{name}</h3>
+      <Button
+        className="button-quiet chat-system"
+        aria-label={`System prompt of ${name}: ${text}`}
+        aria-expanded={isOpen}
+        aria-controls={fieldId}
+        title="System prompt"
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {text || 'No system prompt'}
+      </Button>
+      {!isOnly && (
+        <IconButton
+          label={`Close ${name}`}
+          hint="Close"
+          path="M4 4l8 8M12 4l-8 8"
+          onClick={() => room.closeChat(id)}
+        />
+      )}
       <textarea
+        id={fieldId}
+        hidden={!isOpen}
         aria-label={`System prompt of ${name}`}
         rows={3}
         value={systemPrompt ?? ''}
         placeholder={defaultText}
         onChange={({ target: { value } }) => room.setOwnSystemPrompt(id, value === '' ? undefined : value)}
       />
-    </details>
+    </div>
   );
 }
 

@@ -11,17 +11,19 @@ import './chat-models.css';
 export function ChatModels() {
   const served = useServeView(({ status }) => status.model?.id);
   const { start, refusal } = useLoadModel();
-  const { suggested, stored } = useModelLists();
+  const { suggested, stored, refusal: listRefusal } = useModelLists();
+  const models = suggested.filter(({ isChat }) => isChat);
   return (
     <div className="chat-models">
       <p className="chat-models-why">
-        <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model that
-        can:
+        <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
+        that can:
       </p>
-      <LoadState refusal={refusal} />
+      <LoadState refusal={refusal ?? listRefusal} />
       <SuggestedModels
-        models={suggested.filter(({ isChat }) => isChat)}
+        models={models}
         stored={stored}
+        primaryId={models.find(({ obstacle }) => obstacle === '')?.id}
         onLoad={(id) => void start(id)}
       />
       <Button variant="quiet" onClick={openModelBox}>

@@ -38,7 +38,7 @@ export function ChatView() {
         </div>
         <div className="stage">
           <Part name="Figures" content={<FiguresRow />} />
-          <Part name="Charts" content={<MainCharts />} />
+          <Part name="Charts" content={<MainCharts emptyText="Ask all chats to see them run together." />} />
           {!isUpstream && <Part name="K/V slots" content={<SlotPanel />} />}
           <Part name="Chats" content={<ChatsPanel />} />
         </div>

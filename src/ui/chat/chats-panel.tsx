@@ -17,22 +17,26 @@ export function ChatsPanel() {
   const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
   const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
 
+  const isWithoutChats = isBaseModel && isEmpty;
+
   useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
 
   return (
     <section className="chats-panel" aria-labelledby={titleId} ref={sectionRef}>
       <div className="chats-head">
         <h2 id={titleId}>Chats</h2>
-        <Button variant="small" onClick={() => room.newChat()}>
-          New chat
-        </Button>
+        {!isWithoutChats && (
+          <Button variant="small" onClick={() => room.newChat()}>
+            New chat
+          </Button>
+        )}
       </div>
       {isBaseModel && (
         <Suspense>
           <ChatModels />
         </Suspense>
       )}
-      {!(isBaseModel && isEmpty) && (
+      {!isWithoutChats && (
         <ul className="chats" aria-labelledby={titleId}>
           {chats.map((chat) => (
             <ChatColumn key={chat.id} chat={chat} isOnly={chats.length === 1} />

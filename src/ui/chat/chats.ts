@@ -13,7 +13,6 @@ export type AnswerEnd = Pick<
   | 'numOutputTokens'
   | 'numPromptTokens'
   | 'numCachedTokens'
-  | 'queueWaitMs'
   | 'ttftMs'
   | 'tokensPerSecond'
 >;
@@ -53,11 +52,7 @@ export function withNewChat(chats: readonly Chat[], id: string, systemPrompt?: s
   return [...chats, { id, ordinal, systemPrompt, exchanges: [] }];
 }
 
-export function withChat(
-  chats: readonly Chat[],
-  id: string,
-  change: (chat: Chat) => Chat,
-): readonly Chat[] {
+export function withChat(chats: readonly Chat[], id: string, change: (chat: Chat) => Chat): readonly Chat[] {
   return chats.map((chat) => (chat.id === id ? change(chat) : chat));
 }
 
@@ -111,7 +106,7 @@ export function activeExchange({ exchanges }: Chat): Exchange | undefined {
 
 export function endOf(request: RequestView): AnswerEnd {
   const { status, error, finishReason, isStopped, seed, numOutputTokens, numPromptTokens } = request;
-  const { numCachedTokens, queueWaitMs, ttftMs, tokensPerSecond } = request;
+  const { numCachedTokens, ttftMs, tokensPerSecond } = request;
   return {
     status,
     numOutputTokens,
@@ -121,7 +116,6 @@ export function endOf(request: RequestView): AnswerEnd {
     ...(seed !== undefined && { seed }),
     ...(numPromptTokens !== undefined && { numPromptTokens }),
     ...(numCachedTokens !== undefined && { numCachedTokens }),
-    ...(queueWaitMs !== undefined && { queueWaitMs }),
     ...(ttftMs !== undefined && { ttftMs }),
     ...(tokensPerSecond !== undefined && { tokensPerSecond }),
   };

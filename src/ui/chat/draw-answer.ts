@@ -1,9 +1,8 @@
-import { describeFigures, describeSpeed, describeState } from '../requests/describe-request.ts';
 import { DrawnText } from '../requests/drawn-text.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import type { RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
-import type { Exchange } from './chats.ts';
+import { endOf, type Exchange } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { parseAnswer } from './thought.ts';
 
@@ -23,7 +22,7 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
     const request = store.getState().requests.get(requestId);
     if (!request || request === drawn) return;
     drawn = request;
-    drawing.draw(request.generatedTexts[0] ?? '', describeRunning(request), false);
+    drawing.draw(request.generatedTexts[0] ?? '', describeAnswer(endOf(request)), false);
   };
   drawing.draw('', 'Waiting', false);
   draw();
@@ -34,11 +33,6 @@ export function drawAnswer(element: HTMLElement, exchange: Exchange, store: Serv
     unsubscribe();
     turns.cancel(draw);
   };
-}
-
-function describeRunning(request: RequestView): string {
-  const figures = describeFigures(request);
-  return describeState(request) + describeSpeed(request) + (figures && ` · ${figures}`);
 }
 
 /** The parts of an answer's element. */

@@ -1,4 +1,5 @@
 import { memo, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
 
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
@@ -80,25 +81,32 @@ export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLas
           />
         </div>
       )}
-      <Answer exchange={exchange} />
-      {end && (
-        <div className="answer-acts">
-          <IconButton
-            label={`Regenerate the answer to “${shorten(question)}”`}
-            hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
-            path={AGAIN_PATH}
-            disabled={!canChat}
-            onClick={() => askAgain(question)}
-          />
-          <CopyButton exchange={exchange} />
-        </div>
-      )}
+      <Answer exchange={exchange}>
+        {end && (
+          <>
+            <IconButton
+              label={`Regenerate the answer to “${shorten(question)}”`}
+              hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
+              path={AGAIN_PATH}
+              disabled={!canChat}
+              onClick={() => askAgain(question)}
+            />
+            <CopyButton exchange={exchange} />
+          </>
+        )}
+      </Answer>
     </li>
   );
 });
 
+interface AnswerProps {
+  readonly exchange: Exchange;
+  /** Acts beside the figures. */
+  readonly children: ReactNode;
+}
+
 /** The text and its figures are drawn without React, as they grow with each token. */
-function Answer({ exchange }: { readonly exchange: Exchange }) {
+function Answer({ exchange, children }: AnswerProps) {
   const { store } = useServe();
   const answerRef = useRef<HTMLDivElement>(null);
   const error = exchange.end?.error;
@@ -111,12 +119,15 @@ function Answer({ exchange }: { readonly exchange: Exchange }) {
   return (
     <div className="answer" ref={answerRef} aria-busy={!exchange.end}>
       <details className="thought note">
-        <summary />
+        <summary>Thoughts</summary>
         <p className="thought-text" />
       </details>
       <p className="answer-text" data-testid="answer-text" />
       {error && <ErrorLine error={error} />}
-      <p className="answer-figures note" />
+      <div className="answer-foot">
+        <p className="answer-figures note" />
+        {children}
+      </div>
     </div>
   );
 }
@@ -139,7 +150,7 @@ function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exc
         path={COPY_PATH}
         onClick={() => void copy()}
       />
-      <output className="note">{said}</output>
+      <output className="answer-said note">{said}</output>
     </>
   );
 }

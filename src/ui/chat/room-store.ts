@@ -67,9 +67,12 @@ function keepNumber(number: number): void {
 
 let opened: UseStore | undefined;
 
+/** A database of its own, because idb-keyval gives a database one table. */
+function database(): UseStore {
+  return (opened ??= createStore(KEY, 'rooms'));
+}
+
 function placeOf(number: number): RoomPlace {
-  // A database of its own, because idb-keyval gives a database one table.
-  const database = (): UseStore => (opened ??= createStore(KEY, 'rooms'));
   return {
     read: async () => {
       try {

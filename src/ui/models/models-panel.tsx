@@ -16,6 +16,9 @@ import { SuggestedModels } from './suggested-models.tsx';
 import { useLoadModel } from './use-load-model.ts';
 import { useModelLists } from './use-model-lists.ts';
 
+/** The model that comes with the page. */
+const EMBEDDED = 'storyteller';
+
 const DTYPES: Choices<DtypeChoice> = [
   ['auto', 'Best available'],
   ['fp16', 'fp16'],
@@ -31,6 +34,7 @@ const WHEN_BUSY: Choices<WhenBusy> = [
 
 /** Loads another model for all tabs: a suggested one, any other of the hub, one from this device, or a folder. */
 export function ModelsPanel() {
+  const isEmbedded = useServeView(({ status }) => status.model?.id === EMBEDDED);
   const shownCode = useServeView(({ status }) => status.loadFailure?.error.code);
   const folderId = useId();
   const [id, setId] = useState('');
@@ -46,8 +50,8 @@ export function ModelsPanel() {
     target.value = '';
     if (files.length > 0) load(files);
   };
-  const loadStored = ({ id: stored, revision, dtype: stands = dtype }: StoredModel): void =>
-    void start(stored, { revision, dtype: stands, whenBusy });
+  const loadStored = ({ id: stored, revision, dtype: stands }: StoredModel): void =>
+    void start(stored, { revision, dtype: stands ?? dtype, whenBusy });
 
   return (
     <Panel title="Load another model" className="models ruled-off">
@@ -87,6 +91,11 @@ export function ModelsPanel() {
             Or a folder from your disk, picked or dropped:
           </label>
           <input id={folderId} type="file" multiple onChange={pickFolder} {...{ webkitdirectory: '' }} />
+          {!isEmbedded && (
+            <Button variant="quiet" onClick={() => load(EMBEDDED)}>
+              Back to {EMBEDDED}, which comes with the page
+            </Button>
+          )}
         </div>
       </Form>
       <StoredModels models={lists.stored} onLoad={loadStored} onRemove={lists.remove} />

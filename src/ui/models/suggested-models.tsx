@@ -7,11 +7,13 @@ import './suggested-models.css';
 interface SuggestedModelsProps {
   readonly models: readonly SuggestedModel[];
   readonly stored: readonly StoredModel[];
+  /** The one to begin with. */
+  readonly primaryId?: string | undefined;
   readonly onLoad: (id: string) => void;
 }
 
 /** Models that are known to run, each with what it takes on this device. */
-export function SuggestedModels({ models, stored, onLoad }: SuggestedModelsProps) {
+export function SuggestedModels({ models, stored, primaryId, onLoad }: SuggestedModelsProps) {
   const served = useServeView(({ status }) => status.model?.id);
   const loading = useServeView(({ status }) => status.load?.id);
   return (
@@ -32,7 +34,7 @@ export function SuggestedModels({ models, stored, onLoad }: SuggestedModelsProps
             </p>
             {state === undefined ? (
               <Button
-                variant="small"
+                variant={id === primaryId ? 'primary' : 'small'}
                 aria-label={`Load ${id}`}
                 disabled={obstacle !== ''}
                 onClick={() => onLoad(id)}
