@@ -19,6 +19,9 @@ import { expect, test as base } from './test.ts';
 export const TWIN = 'tests/twin';
 export const WEIGHTS = 'model.safetensors';
 
+/** The first model that the page suggests; the mirror has a generated one under its name. */
+export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
+
 const MODEL_FILES = [
   'config.json',
   'generation_config.json',
@@ -62,6 +65,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
       const hub = await startHubServer([
         await createRepository(TWIN, twinFiles()),
         await createRepository(CHAT_MODEL, chatCheckpoint()),
+        await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
         ...(await Promise.all(twins)),
       ]);
       const page = await serveBuiltPage(hub.url);

@@ -8,8 +8,13 @@ import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
+interface LiveChartProps {
+  readonly head: ChartHead;
+  readonly emptyText?: string;
+}
+
 /** React renders the frame. The chart in it takes its data from the store, without React. */
-export function LiveChart({ head }: { readonly head: ChartHead }) {
+export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
   const { store } = useServe();
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
   const readoutRef = useRef<HTMLDivElement>(null);
@@ -70,7 +75,7 @@ export function LiveChart({ head }: { readonly head: ChartHead }) {
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty empty-note">{head.emptyText}</p>}
+        {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}
       </div>
     </figure>
   );

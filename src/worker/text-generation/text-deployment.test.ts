@@ -6,7 +6,7 @@ import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
-import type { ChatTemplate } from '../models/tokenizer/tokenizer.ts';
+import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
 import { createScriptedModel, createServedModel, scriptedChatTemplate } from '../test-support.ts';
 import { TextDeployment } from './text-deployment.ts';
 
