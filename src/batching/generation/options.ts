@@ -161,10 +161,7 @@ const SAMPLING_OPTIONS = {
 
 /** In the order of the page's form and of the docs. */
 export const GENERATION_OPTIONS = {
-  /**
-   * The most tokens to generate. 0 computes the prompt alone, say for its logprobs. Left out, the answer to a chat runs until its
-   * end, or until the context is full.
-   */
+  /** The most tokens to generate. 0 computes the prompt alone. By default, the answer to a chat may fill the context. */
   maxNewTokens: {
     type: 'integer',
     from: 0,
