@@ -137,6 +137,8 @@ async function expectReference(
     const { dtype, logitsErrorBound } = run;
     const error = rmsError(run, prompts);
     console.log(`    ${id} ${dtype}: ${error.toExponential(1)}, bound ${logitsErrorBound.toExponential(1)}`);
+    for (const [name, tensorError] of Object.entries(run.quantisationErrors))
+      console.log(`      ${name}: ${tensorError.toExponential(1)}`);
     if (dtype === 'fp32') {
       expect(run.greedyTokenIds, id).toEqual(prompts.map(({ greedyTokenIds }) => greedyTokenIds));
       expect(largestError(run, prompts), id).toBeLessThan(FP32_TOLERANCE);

@@ -297,6 +297,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
       'Max batched tokens': '64',
       'Max queued requests': 'Infinity',
       'K/V cache memory': '50000000',
+      'Max context length': '2000',
     };
     for (const [name, value] of Object.entries(knobs)) {
       await typeInto(page, page.getByRole('textbox', { name }), value);
@@ -312,6 +313,7 @@ test.describe('by the keyboard alone', { tag: ANY_BACKEND }, () => {
         maxBatchedTokens: 64,
         maxQueuedRequests: Infinity,
         kvCacheMemoryBytes: 50_000_000,
+        maxContextLength: 2000,
         prefixCaching: false,
       });
     const field = page.getByRole('textbox', { name: 'Max batch size' });

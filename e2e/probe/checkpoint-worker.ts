@@ -53,7 +53,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const file = await openScratchFile();
   const startedAtMs = performance.now();
-  await convertWeights(
+  const quantisationErrors = await convertWeights(
     checkpoint,
     plan,
     (bytes, at) => void file.write(bytes, { at }),
@@ -81,8 +81,9 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   return {
     dtype: layout.dtype,
     packedBytes: layout.size,
+    quantisationErrors,
     logitsErrorBound: logitsErrorBound(layout),
-    plannedHeapBytes: peakHeapOf(checkpoint, layout),
+    plannedHeapBytes: peakHeapOf(layout),
     logits,
     greedyTokenIds,
     wasmHeapBytes: heaps.size(),

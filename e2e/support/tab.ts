@@ -50,6 +50,7 @@ export const DEFAULT_KNOBS: Partial<BatchingPolicy> = {
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,
+  maxContextLength: 4096,
 };
 
 /** Between two looks at the page, ms. Playwright's default is to look in each frame, which a software adapter has to draw. */

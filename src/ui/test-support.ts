@@ -12,6 +12,7 @@ export const POLICY: BatchingPolicy = {
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,
+  maxContextLength: 4096,
 };
 
 /** Of a tab that leads, alone, where nothing has been changed. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BackPressureError, KvBudgetError } from '../errors.ts';
+import { BackPressureError, InvalidOptionError, KvBudgetError } from '../errors.ts';
 import type { Engine } from './engine.ts';
 import type { RequestEvent } from './events.ts';
 import type { Step } from './model-runner.ts';
@@ -50,6 +50,7 @@ const knobs = {
   maxQueuedRequests: fc.constantFrom(3, 10, Infinity),
   prefixCaching: fc.boolean(),
   kvCacheMemoryBytes: fc.constantFrom(100, 150, 300, Infinity),
+  maxContextLength: fc.constantFrom(10, 45, 63, 4096, Infinity),
 };
 
 /** Some begin alike, some are the same. */
@@ -96,6 +97,12 @@ const anyScenario: fc.Arbitrary<Scenario> = fc.record({
   rejectedSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
   spoiltSteps: fc.array(fc.nat({ max: 150 }), { maxLength: 3 }),
 });
+
+interface Accepted {
+  readonly request: GenerationRequest;
+  /** Of the model, or what the policy allowed when it came. */
+  readonly contextLength: number;
+}
 
 /** Watches every step as it is scheduled, and every event, against what the engine promises. */
 function createReferee() {
@@ -170,7 +177,7 @@ async function play(scenario: Scenario) {
         }),
     },
   });
-  const accepted: GenerationRequest[] = [];
+  const accepted: Accepted[] = [];
 
   const act = async (next: Action): Promise<void> => {
     switch (next.type) {
@@ -187,12 +194,19 @@ async function play(scenario: Scenario) {
           ...(stops && { stopsAfter }),
           sampling: GREEDY,
         };
-        const request = { ...fresh, resumedTokenIds: resumable(fresh).slice(0, numResumed) };
+        const { contextLength } = engine;
+        const request = {
+          ...fresh,
+          resumedTokenIds: resumable(fresh, contextLength).slice(0, numResumed),
+        };
+        const isTooLong = promptTokenIds.length > contextLength - Math.min(1, maxNewTokens);
         try {
           engine.submitAll([request]);
-          accepted.push(request);
+          accepted.push({ request, contextLength });
+          if (isTooLong) throw new Error('It took a request that exceeds the context.');
         } catch (error) {
-          if (!(error instanceof BackPressureError || error instanceof KvBudgetError)) throw error;
+          const isExpected = error instanceof BackPressureError || error instanceof KvBudgetError;
+          if (!isExpected && !(isTooLong && error instanceof InvalidOptionError)) throw error;
         }
         return;
       }
@@ -232,9 +246,11 @@ describe('whatever arrives, ends, fails or is turned', () => {
         expect([...runner.violations, ...referee.violations]).toEqual([]);
         expect([engine.numRunning, engine.numWaiting]).toEqual([0, 0]);
         expect([clock.pendingTimers, engine.numListenerErrors]).toEqual([0, 0]);
-        expect([...referee.history.keys()].toSorted()).toEqual(accepted.map(({ id }) => id).toSorted());
+        expect([...referee.history.keys()].toSorted()).toEqual(
+          accepted.map(({ request }) => request.id).toSorted(),
+        );
         expect(
-          accepted.flatMap((request) => problemsOf(request, referee.history.get(request.id) ?? [])),
+          accepted.flatMap((entry) => problemsOf(entry, referee.history.get(entry.request.id) ?? [])),
         ).toEqual([]);
       }),
       { numRuns: NUM_RUNS },
@@ -245,16 +261,16 @@ describe('whatever arrives, ends, fails or is turned', () => {
 const stopsAfter = (tokenId: number): boolean => tokenId !== EOS && tokenId % 5 === 0;
 
 /** The tokens that a lost engine may have generated of it: all but the last, as that one ends it. */
-function resumable(request: GenerationRequest): readonly number[] {
-  const room = Math.min(request.maxNewTokens, CONTEXT_LENGTH - request.promptTokenIds.length);
-  const alone = tokensAlone(request, CONTEXT_LENGTH);
+function resumable(request: GenerationRequest, contextLength: number): readonly number[] {
+  const room = Math.min(request.maxNewTokens, contextLength - request.promptTokenIds.length);
+  const alone = tokensAlone(request, contextLength);
   const isStopped = request.stopsAfter?.(alone.at(-1) ?? EOS) ?? false;
-  return alone.slice(0, isStopped ? -1 : room - 1);
+  return alone.slice(0, isStopped ? -1 : Math.max(0, room - 1));
 }
 
 /** started, prompt-scored where it was asked for, token…, then exactly one end; its tokens are those of the request alone, all or the first of them. */
-function problemsOf(request: GenerationRequest, events: readonly RequestEvent[]): string[] {
-  const alone = tokensAlone(request, CONTEXT_LENGTH);
+function problemsOf({ request, contextLength }: Accepted, events: readonly RequestEvent[]): string[] {
+  const alone = tokensAlone(request, contextLength);
   const { resumedTokenIds = [] } = request;
   const streamed = events.flatMap((event) => (event.type === 'token' ? [event.tokenId] : []));
   const types = events.map((event) => event.type);

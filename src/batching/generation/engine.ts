@@ -11,7 +11,7 @@ import type { EngineListener, FailedEvent, StepEvent, StepReason } from './event
 import type { KvUsage } from './kv-planner.ts';
 import type { ModelRunner, StartedStep, Step, StepOutput, StepRow } from './model-runner.ts';
 import { DEFAULT_POLICY, updatePolicy, type BatchingPolicy } from './policy.ts';
-import { checkRequest, type GenerationRequest, type RequestId } from './request.ts';
+import { checkRequest, limitOutput, type GenerationRequest, type RequestId } from './request.ts';
 import { RuntimeLostError } from './runtime-lost-error.ts';
 import { requestEventsOf } from './request-events.ts';
 import { Scheduler, type Progress } from './scheduler.ts';
@@ -66,6 +66,11 @@ export class Engine {
     return this.#scheduler.policy;
   }
 
+  /** Prompt and output tokens together that a request may have now: the policy's limit or the model's. */
+  get contextLength(): number {
+    return Math.min(this.#options.contextLength, this.policy.maxContextLength);
+  }
+
   get numRunning(): number {
     return this.#scheduler.numRunning;
   }
@@ -92,19 +97,21 @@ export class Engine {
    * Accepts all requests, or none. The loop looks at them in a microtask, so that requests submitted in one turn can start as
    * one batch.
    *
-   * @param wasAccepted Whether a lost engine had accepted them: then no limit of the queue keeps them out.
+   * @param wasAccepted Whether a lost engine had accepted them: then no limit of the policy keeps them out.
    * @throws InvalidOptionError, KvBudgetError, BackPressureError, ClosedError.
    */
   submitAll(requests: readonly GenerationRequest[], wasAccepted = false): void {
     if (this.#isClosed) throw new ClosedError('The engine is closed: submit to a new one.');
     const ids = new Set<RequestId>();
+    const contextLength = wasAccepted ? this.#options.contextLength : this.contextLength;
     for (const request of requests) {
-      checkRequest(request, this.#options.contextLength);
+      checkRequest(request, contextLength);
       if (ids.has(request.id) || this.has(request.id))
         throw InvalidOptionError.of('id', 'unique among unfinished requests', request.id);
       ids.add(request.id);
     }
-    this.#scheduler.addAll(requests, this.#options.clock.now(), wasAccepted);
+    const limited = requests.map((request) => limitOutput(request, this.contextLength));
+    this.#scheduler.addAll(limited, this.#options.clock.now(), wasAccepted);
     this.#wake();
   }
 

@@ -35,6 +35,11 @@ export interface BatchingPolicy {
    * refused with `KvBudgetError`; others wait for memory. Integer >= 1 or Infinity.
    */
   readonly kvCacheMemoryBytes: number;
+  /**
+   * The most tokens of a prompt and its output together; the model's context and the device's memory hold as well. It
+   * holds for requests that come after it is set. Integer >= 1 or Infinity.
+   */
+  readonly maxContextLength: number;
 }
 
 export const DEFAULT_POLICY: BatchingPolicy = {
@@ -45,6 +50,7 @@ export const DEFAULT_POLICY: BatchingPolicy = {
   maxQueuedRequests: 1000,
   prefixCaching: true,
   kvCacheMemoryBytes: Infinity,
+  maxContextLength: 4096,
 };
 
 /** Guards against a typo: every slot reserves K/V memory for a whole sequence. */
@@ -58,6 +64,7 @@ const KNOBS: Validators<BatchingPolicy> = {
   maxQueuedRequests: integerOrInfinityIn({ from: 1 }),
   prefixCaching: isBoolean,
   kvCacheMemoryBytes: integerOrInfinityIn({ from: 1 }),
+  maxContextLength: integerOrInfinityIn({ from: 1 }),
 };
 
 /** The policy with some knobs changed. One bad knob refuses the whole update; `current` stays as it is. */

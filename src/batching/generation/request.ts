@@ -55,3 +55,13 @@ export function checkRequest(
   const maxResumed = Math.min(maxNewTokens, contextLength - promptTokenIds.length) - 1;
   integerIn({ from: 0, to: Math.max(0, maxResumed) })('resumedTokenIds.length', resumedTokenIds.length);
 }
+
+/**
+ * Lowers `maxNewTokens` to what the context length leaves. A request that was accepted under a higher limit gets one more
+ * token at least.
+ */
+export function limitOutput(request: GenerationRequest, contextLength: number): GenerationRequest {
+  const { promptTokenIds, resumedTokenIds = [], maxNewTokens } = request;
+  const room = Math.max(contextLength - promptTokenIds.length, resumedTokenIds.length + 1);
+  return room < maxNewTokens ? { ...request, maxNewTokens: room } : request;
+}

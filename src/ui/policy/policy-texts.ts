@@ -42,6 +42,12 @@ export const KNOBS: readonly KnobText<Knob>[] = [
     unit: 'bytes',
     hint: 'Memory for the keys and values of all texts. Requests wait for room. Infinity = all that the device allows.',
   },
+  {
+    name: 'maxContextLength',
+    label: 'Max context length',
+    unit: 'tokens',
+    hint: 'The longest text, prompt and answer together. Infinity = all that the model and the device allow.',
+  },
 ];
 
 /** The effect of a choice, or why it waits. */

@@ -17,6 +17,9 @@ it('rejects where the answer to a call has another shape than the call asks for'
   const texts = serve.tokenTexts([1]);
   link?.onMessage({ ...from, type: 'call-answered', callId: 1, result: { modelId: 'm', tokenIds: ['1'] } });
   link?.onMessage({ ...from, type: 'call-answered', callId: 2, result: ['Hi'] });
+  const suggestions = serve.suggestedModels();
+  link?.onMessage({ ...from, type: 'call-answered', callId: 3, result: [{ id: 'a/b' }] });
+  await expect(suggestions).rejects.toThrow('license');
   await expect(tokenization).rejects.toThrow('contextLength');
   expect(await texts).toEqual(['Hi']);
 });

@@ -4,10 +4,12 @@ import { createClientId, type ClientId, type RequestId } from '../protocol/ids.t
 import {
   detokenization,
   storedModel,
+  suggestedModel,
   tokenization,
   type Detokenization,
   type ModelLoad,
   type StoredModel,
+  type SuggestedModel,
   type Tokenization,
 } from '../protocol/models.ts';
 import type { BackendChoice } from '../protocol/ladder.ts';
@@ -192,6 +194,11 @@ export class Serve {
   /** Models that are stored on this device, and downloads that are not complete yet. */
   storedModels(): Promise<readonly StoredModel[]> {
     return this.#ask({ type: 'list-models' }, v.array(storedModel));
+  }
+
+  /** Small models of the hub that are known to run, with what they take on this device. */
+  suggestedModels(): Promise<readonly SuggestedModel[]> {
+    return this.#ask({ type: 'suggest-models' }, v.array(suggestedModel));
   }
 
   /** Deletes the stored files of a model; if it serves, it does so until the page is reloaded. */

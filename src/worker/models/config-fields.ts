@@ -10,8 +10,8 @@ export function positiveInteger(config: ConfigFields, name: string): number {
   throw wrongField(name, value, 'an integer >= 1');
 }
 
-/** @throws ModelFileCorruptError where `config.json` has another value there. */
-export function positiveNumber(config: ConfigFields, name: string, fallback: number): number {
+/** @throws ModelFileCorruptError where `config.json` has another value there, or none and there is no fallback. */
+export function positiveNumber(config: ConfigFields, name: string, fallback?: number): number {
   const value = config[name] ?? fallback;
   if (typeof value === 'number' && Number.isFinite(value) && value > 0) return value;
   throw wrongField(name, value, 'a number > 0');

@@ -18,7 +18,7 @@ describe('rejects', () => {
     expect(() => readModel({ ...TINY_CONFIG, model_type: 'mamba' }, undefined)).toThrow(
       expect.objectContaining({
         code: 'UNSUPPORTED_MODEL',
-        message: expect.stringContaining('model_type "mamba", not "gpt2"'),
+        message: expect.stringContaining('model_type "mamba", which is not one of gpt2'),
       }),
     );
   });

@@ -2,8 +2,9 @@ import { isRecord } from '../platform/is-record.ts';
 import { ModelFileCorruptError, UnsupportedModelError } from '../protocol/errors/model.ts';
 import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
+import { llama } from './llama/family.ts';
 
-const FAMILIES: readonly ModelFamily[] = [gpt2];
+const FAMILIES: readonly ModelFamily[] = [gpt2, llama];
 
 /**
  * Reads a model's configuration with the family that its `model_type` names.
@@ -18,8 +19,8 @@ export function readModel(config: unknown, generationConfig: unknown): Model {
   const modelType = config['model_type'];
   const family = FAMILIES.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
   if (family) return family.readModel(config, generationConfig);
-  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).map((type) => JSON.stringify(type));
+  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).join(', ');
   throw UnsupportedModelError.of(
-    `config.json names model_type ${JSON.stringify(modelType)}, not ${known.join(' or ')}`,
+    `config.json names model_type ${JSON.stringify(modelType)}, which is not one of ${known}`,
   );
 }

@@ -1,11 +1,14 @@
 import { createBackend, limitsOf, type DeviceChoice } from '../runtime/create-backend.ts';
 import { packInMemory } from './checkpoint/convert-weights.ts';
-import { planModel } from './checkpoint/model-plan.ts';
+import { fitOnDevice, type DeviceLimits } from './checkpoint/device-fit.ts';
+import { hasFloat16, planModel } from './checkpoint/model-plan.ts';
 import { openCheckpoint } from './checkpoint/open-checkpoint.ts';
+import type { PackedLayout } from './checkpoint/packed-weights.ts';
 import { lazyBytes } from './checkpoint/packed-source.ts';
-import { UnsupportedDtypeError } from '../protocol/errors/model.ts';
+import { ModelTooLargeError, UnsupportedDtypeError } from '../protocol/errors/model.ts';
 import { readGenerationDefaults } from './generation-config.ts';
 import { readModel } from './families.ts';
+import type { Model } from './family.ts';
 import { countParameters, type ModelConfig } from './model-config.ts';
 import type { ModelFolder, ModelTexts } from './store/model-folder.ts';
 import { servedFolder } from './model-files.ts';
@@ -52,6 +55,7 @@ export function embeddedId(modelUrl: string): string {
  * Makes a stored model ready to run. Weights are read one tensor at a time.
  *
  * @throws UnsupportedDtypeError where it was stored for fp16, which this device does not offer.
+ * @throws ModelTooLargeError where it was stored for a larger device.
  */
 export async function loadStoredModel(
   folder: ModelFolder,
@@ -60,9 +64,7 @@ export async function loadStoredModel(
 ): Promise<LoadedModel> {
   report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
   const { id, packed } = folder.manifest;
-  const limits = limitsOf(device);
-  const hasFloat16 = limits.kind === 'webgpu' && limits.hasShaderF16;
-  if (packed.precision === 'float16' && !hasFloat16)
+  if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   const file = await folder.openWeights();
@@ -81,7 +83,7 @@ async function load(
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel> {
-  const model = readModel(texts.config, texts.generationConfig);
+  const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
   const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
   report({ phase: 'prepare', loaded: 1, total: NUM_STEPS });
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
@@ -97,4 +99,18 @@ async function load(
     generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
   return { config, tokenizer, backend, modelInfo, backendInfo };
+}
+
+/**
+ * The model with a context that the device holds.
+ *
+ * @throws ModelTooLargeError where the device has too little memory for the model or for a context of the default length.
+ */
+function limitContext(model: Model, packed: PackedLayout, device: DeviceLimits): Model {
+  const { config, tensors } = model;
+  const { contextLength, obstacle } = fitOnDevice(config, packed, device);
+  if (obstacle !== undefined) {
+    throw ModelTooLargeError.of(obstacle, countParameters(tensors));
+  }
+  return { ...model, config: { ...config, contextLength } };
 }

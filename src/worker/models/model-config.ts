@@ -33,6 +33,15 @@ export interface ModelTensor {
   readonly role: 'linear' | 'conv1d' | 'embedding' | 'plain';
 }
 
+/** A tensor as the checkpoint has it. */
+export type TensorSource = Pick<ModelTensor, 'name' | 'shape'>;
+
+/** The checkpoint's tensors that make up one of the forward pass, row after row. */
+export function listSources({ name, shape, sources }: ModelTensor): readonly TensorSource[] {
+  if (!sources) return [{ name, shape }];
+  return sources.map((source) => ({ name: source.name, shape: [source.numRows, ...shape.slice(1)] }));
+}
+
 /** Whether the rows of a tensor are converted, quantised and bound to shaders in blocks. */
 export function isSplitByRows({ role }: Pick<ModelTensor, 'role'>): boolean {
   return role === 'embedding' || role === 'linear';

@@ -56,6 +56,8 @@ const otherMessages = [
   message('steer-load', { action: v.picklist(['pause', 'resume', 'cancel']) }),
   /** Answered with a list of `StoredModel`. */
   call('list-models', {}),
+  /** Answered with a list of `SuggestedModel`. */
+  call('suggest-models', {}),
   call('delete-model', { key: v.string() }),
 ] as const;
 

@@ -16,6 +16,7 @@ export const policy: v.GenericSchema<unknown, BatchingPolicy> = v.object({
   maxQueuedRequests: countOrInfinity,
   prefixCaching: v.boolean(),
   kvCacheMemoryBytes: countOrInfinity,
+  maxContextLength: countOrInfinity,
 });
 
 export const overrideId = id<OverrideId>();

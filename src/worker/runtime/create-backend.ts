@@ -1,4 +1,4 @@
-import type { DeviceLimits } from '../models/checkpoint/model-plan.ts';
+import type { DeviceLimits } from '../models/checkpoint/device-fit.ts';
 import { type BackendChoice, type Rung, LADDERS } from '../protocol/ladder.ts';
 import type { BackendInfo } from '../protocol/models.ts';
 import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';

@@ -188,6 +188,9 @@ export class ServeWorker {
       case 'list-models':
         void this.#askModels(message, (served) => served.list());
         break;
+      case 'suggest-models':
+        void this.#askModels(message, (served) => served.suggest());
+        break;
       case 'delete-model':
         void this.#askModels(message, (served) => served.delete(message.key));
         break;

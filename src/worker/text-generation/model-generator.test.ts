@@ -612,6 +612,38 @@ describe('a request that a lost worker has begun', () => {
   });
 });
 
+describe('maxContextLength', () => {
+  it('holds for requests that come after it is set, and refuses none that was accepted', async () => {
+    const { generator, submit, updates, idle } = createGenerator();
+    submit('ab', { maxNewTokens: 9 });
+    generator.configure({ maxContextLength: 5 });
+    submit('abc', { maxNewTokens: 5 });
+    submit('abcdef', { maxNewTokens: 9 }, { choices: [{ tokenIds: [6, 7] }], isAccepted: true });
+    expect(() => submit('abcde', { maxNewTokens: 1 })).toThrow(
+      expect.objectContaining({
+        code: 'PROMPT_TOO_LONG',
+        message: expect.stringMatching(
+          /5 tokens, .*maxContextLength leaves 4 .*300: .* or raise maxContextLength/,
+        ),
+      }),
+    );
+    expect(() => submit('a', { maxNewTokens: 6 })).toThrow(/`maxNewTokens` .* <= 5/);
+    await idle;
+    const texts = updates.flatMap((update) =>
+      update.type === 'finished' ? [`${update.result.text} ${update.result.finishReason}`] : [],
+    );
+    expect(texts.toSorted()).toEqual(['abcde length', 'abcdefghi length', 'abcdefghijk length']);
+  });
+
+  it('lowers what a request asks for by default', async () => {
+    const { generator, submit, updates, idle } = createGenerator();
+    generator.configure({ maxContextLength: 3 });
+    submit('a');
+    await idle;
+    expect(resultIn(updates)).toMatchObject({ text: 'abc', finishReason: 'length' });
+  });
+});
+
 describe('rejects', () => {
   it.each([
     ['an empty prompt', '', {}, 'EMPTY_PROMPT', /empty/],

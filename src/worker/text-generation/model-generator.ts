@@ -103,11 +103,13 @@ export class ModelGenerator implements PromptGenerator {
   #prepare(submission: Submission) {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
-    const resolved = resolveOptions(options, modelInfo);
+    // A limit lowered since a lost worker accepted the request does not refuse it.
+    const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
+    const resolved = resolveOptions(options, { ...modelInfo, contextLength });
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // Stop strings are matched by the choice: the engine knows ids alone.
     const { stop: _stop, ...ending } = resolved.ending;
-    const prompt = readPrompt(input, this.#model, config.contextLength - Math.min(1, maxNewTokens));
+    const prompt = readPrompt(input, this.#model, contextLength - Math.min(1, maxNewTokens));
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),

@@ -1,5 +1,5 @@
 import type { Model, SkippedTensor } from '../family.ts';
-import type { ByteRange } from './byte-ranges.ts';
+import { bytesIn, type ByteRange } from './byte-ranges.ts';
 import type { RandomAccessFile } from './checkpoint-files.ts';
 import type { FloatDtype } from './float-formats.ts';
 import type { TensorView } from './safetensors.ts';
@@ -12,24 +12,35 @@ export interface WeightFile {
   readonly skippedTensors: readonly SkippedTensor[];
 }
 
-/** A tensor of the forward pass in one of the weight files. */
+/** A tensor that the forward pass reads, or a part of one, in one of the weight files. */
 export interface CheckpointTensor extends TensorView {
+  /** As in the checkpoint, without the prefix. */
+  readonly name: string;
   readonly dtype: FloatDtype;
   readonly file: RandomAccessFile;
 }
 
-/** Everything that a checkpoint's JSON files and the headers of its weight files say. */
-export interface Checkpoint {
-  /** Parsed `config.json`. */
+/** What `config.json` and `generation_config.json` say. */
+export interface ModelFiles {
+  /** Parsed. */
   readonly config: unknown;
   /** Parsed; `undefined` where there is none. */
   readonly generationConfig: unknown;
+  readonly model: Model;
+}
+
+/** Everything that a checkpoint's JSON files and the headers of its weight files say. */
+export interface Checkpoint extends ModelFiles {
   /** Parsed `tokenizer.json`. */
   readonly tokenizer: unknown;
   /** Parsed `tokenizer_config.json`. */
   readonly tokenizerConfig: unknown;
-  readonly model: Model;
   readonly weightFiles: readonly WeightFile[];
-  /** By the names in `model.tensors`. */
-  readonly tensors: ReadonlyMap<string, CheckpointTensor>;
+  /** By the names in `model.tensors`: what makes up each of them, row after row. */
+  readonly tensors: ReadonlyMap<string, readonly CheckpointTensor[]>;
+}
+
+/** Bytes of the weight files that have to be fetched. */
+export function downloadBytesOf(weightFiles: readonly WeightFile[]): number {
+  return bytesIn(weightFiles.flatMap(({ neededRanges }) => neededRanges));
 }

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { yieldToHost } from '../../platform/yield-to-host.ts';
 import { safetensorsFile } from './safetensors-builder.ts';
-import { convertWeights, packInMemory } from './convert-weights.ts';
+import type { ModelTensor } from '../model-config.ts';
+import type { CheckpointTensor } from './checkpoint.ts';
+import type { FloatDtype } from './float-formats.ts';
+import { layOut } from './packed-weights.ts';
+import { convertWeights, packInMemory, SLICE_BYTES } from './convert-weights.ts';
 import { planModel } from './model-plan.ts';
-import type { DtypeChoice } from '../../protocol/models.ts';
+import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
 import { logitsErrorBound, QUANTISATION_ERROR } from './test-support.ts';
 import { TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
@@ -34,6 +38,26 @@ describe('convertWeights', () => {
     expect(logitsErrorBound(packed)).toBeCloseTo(3 * Math.sqrt(5) * QUANTISATION_ERROR.q4, 10);
   });
 
+  it('tells the error of each quantised tensor, and of no other', async () => {
+    for (const dtype of ['q8', 'q4'] as const) {
+      const weights = safetensorsFile(tinyTensors(TINY_CONFIG, (i) => (Math.sin(i) * 43_758.5453) % 1));
+      const checkpoint = await openCheckpoint(tinyFiles({}, { 'model.safetensors': weights }));
+      const plan = planModel(checkpoint, dtype, WASM);
+      const errors = await convertWeights(
+        checkpoint,
+        plan,
+        () => {},
+        () => {},
+      );
+      const quantised = plan.layout.tensors.filter(({ encoding }) => encoding === dtype);
+      expect(Object.keys(errors)).toEqual(quantised.map(({ name }) => name));
+      for (const error of Object.values(errors)) {
+        expect(error / QUANTISATION_ERROR[dtype]).toBeGreaterThan(0.9);
+        expect(error / QUANTISATION_ERROR[dtype]).toBeLessThan(1.05);
+      }
+    }
+  });
+
   it('writes each byte once, and reports up to the end', async () => {
     const checkpoint = await openCheckpoint(tinyFiles());
     const plan = planModel(checkpoint, 'q8', WASM);
@@ -51,6 +75,54 @@ describe('convertWeights', () => {
     expect(sorted.every(([begin], i) => begin >= (sorted[i - 1]?.[1] ?? 0))).toBe(true);
     expect(sorted.at(-1)?.[1]).toBe(plan.layout.size);
     expect([done, total]).toEqual([plan.layout.size, plan.layout.size]);
+  });
+});
+
+describe("a tensor of several of the checkpoint's", () => {
+  const ROWS = 40;
+  const WIDTH = 64;
+  const fused: ModelTensor = {
+    name: 'qkv',
+    shape: [ROWS, WIDTH],
+    role: 'linear',
+    sources: [
+      { name: 'q', numRows: 30 },
+      { name: 'k', numRows: 10 },
+    ],
+  };
+  const whole: ModelTensor = { name: 'qkv', shape: [ROWS, WIDTH], role: 'linear' };
+  // Exact in bf16, as in fp16 and fp32.
+  const values = Float32Array.from({ length: ROWS * WIDTH }, (_, i) => ((i * 37) % 255) - 127);
+
+  it.each(['fp32', 'q8', 'q4'] as const)('is packed as %s as one that is whole', async (dtype) => {
+    const q = sourceOf('q', values.subarray(0, 30 * WIDTH), [30, WIDTH], 'BF16');
+    const k = sourceOf('k', values.subarray(30 * WIDTH), [10, WIDTH], 'F32');
+    const expected = await packTensor(whole, [sourceOf('qkv', values, [ROWS, WIDTH], 'F16')], dtype);
+    expect(await packTensor(fused, [q, k], dtype)).toEqual(expected);
+    expect(await packTensor(fused, [k, q], dtype)).not.toEqual(expected);
+  });
+
+  it('comes slice by slice, also where a part is larger than a slice', async () => {
+    const numRows = 3 + SLICE_BYTES / (4 * WIDTH);
+    const shape = [numRows + 2, WIDTH];
+    const large = Float32Array.from({ length: (numRows + 2) * WIDTH }, (_, i) => i % 1000);
+    const reads: number[] = [];
+    const sources = [
+      sourceOf('q', large.subarray(0, numRows * WIDTH), [numRows, WIDTH], 'F32', reads),
+      sourceOf('k', large.subarray(numRows * WIDTH), [2, WIDTH], 'F32', reads),
+    ];
+    const packed = await packTensor({ name: 'qk', shape, role: 'linear' }, sources, 'fp32');
+    expect(new Float32Array(packed.buffer)).toEqual(large);
+    expect(reads).toEqual([SLICE_BYTES, 3 * 4 * WIDTH, 2 * 4 * WIDTH]);
+  });
+
+  it('of one dimension is packed as well', async () => {
+    const sources = [
+      sourceOf('q', values.subarray(0, 6), [6], 'BF16'),
+      sourceOf('k', values.subarray(6, 8), [2], 'F16'),
+    ];
+    const packed = await packTensor({ name: 'bias', shape: [8], role: 'plain' }, sources, 'q8');
+    expect(new Float32Array(packed.buffer)).toEqual(values.subarray(0, 8));
   });
 });
 
@@ -97,4 +169,37 @@ async function pack(dtype: DtypeChoice, valueAt: (i: number) => number) {
   const weights = safetensorsFile(tinyTensors(TINY_CONFIG, valueAt));
   const checkpoint = await openCheckpoint(tinyFiles({}, { 'model.safetensors': weights }));
   return packInMemory(checkpoint, planModel(checkpoint, dtype, WASM));
+}
+
+async function packTensor(tensor: ModelTensor, sources: readonly CheckpointTensor[], dtype: Dtype) {
+  const layout = layOut([tensor], dtype, 'float32');
+  const { weights } = await packInMemory({ tensors: new Map([[tensor.name, sources]]) }, { layout });
+  return weights;
+}
+
+/** @param reads Takes the length of each read. */
+function sourceOf(
+  name: string,
+  values: Float32Array,
+  shape: readonly number[],
+  dtype: FloatDtype,
+  reads: number[] = [],
+): CheckpointTensor {
+  const encoded = {
+    F32: () => new Uint8Array(new Float32Array(values).buffer),
+    F16: () => new Uint8Array(new Float16Array(values).buffer),
+    BF16: () =>
+      new Uint8Array(
+        new Uint16Array(new Uint32Array(new Float32Array(values).buffer).map((bits) => bits >>> 16)).buffer,
+      ),
+  }[dtype]();
+  const file = {
+    name: `${name}.safetensors`,
+    size: 8 + encoded.byteLength,
+    read(begin: number, end: number) {
+      reads.push(end - begin);
+      return Promise.resolve(encoded.slice(begin - 8, end - 8));
+    },
+  };
+  return { name, dtype, shape, begin: 8, end: 8 + encoded.byteLength, file };
 }

@@ -3,6 +3,7 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
+import { freeBuffer } from './free-buffer.ts';
 import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,
@@ -10,15 +11,17 @@ import {
   type PackedLayout,
   type PackedTensor,
   type Precision,
+  type QuantisationErrors,
 } from './packed-weights.ts';
-import { quantiseRows, type WeightMatrix } from './quantise.ts';
+import { quantiseRows, type ErrorSum, type WeightMatrix } from './quantise.ts';
 
-/** Size of the slices of whole rows in which embeddings are read. */
+/** Size of the slices of whole rows in which weights are read, as the checkpoint stores them. */
 export const SLICE_BYTES = 2 ** 23;
 
 /**
  * Takes a part of the packed file. The parts do not come in order and do not overlap.
  *
+ * @param bytes Freed after the call.
  * @param at Offset in bytes.
  */
 type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
@@ -26,28 +29,35 @@ type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
 /**
  * Converts a checkpoint's weights slice by slice. Between slices the worker serves others.
  *
+ * @returns The errors of the quantised tensors.
  * @param report Called after each slice, with bytes of the packed file.
  * @throws ModelFileCorruptError where a weight is not a number.
  */
 export async function convertWeights(
-  checkpoint: Checkpoint,
-  { layout }: ModelPlan,
+  checkpoint: Pick<Checkpoint, 'tensors'>,
+  { layout }: Pick<ModelPlan, 'layout'>,
   write: WritePart,
   report: (done: number, total: number) => void,
-): Promise<void> {
+): Promise<QuantisationErrors> {
+  const errors: Record<string, number> = {};
   for (const packed of layout.tensors) {
-    const source = checkpoint.tensors.get(packed.name);
-    if (!source) throw ModelFileCorruptError.of('model.safetensors', `tensor ${packed.name} is missing`);
-    await convertTensor(source, packed, layout.precision, write, (bytes) =>
-      report(packed.offset + bytes, layout.size),
+    const sources = checkpoint.tensors.get(packed.name) ?? [];
+    const { errorSquares, weightSquares } = await convertTensor(
+      sources,
+      packed,
+      layout.precision,
+      write,
+      (bytes) => report(packed.offset + bytes, layout.size),
     );
+    if (packed.scales) errors[packed.name] = Math.sqrt(errorSquares / (weightSquares || 1));
   }
+  return errors;
 }
 
 /** Converts into memory. */
 export async function packInMemory(
-  checkpoint: Checkpoint,
-  plan: ModelPlan,
+  checkpoint: Pick<Checkpoint, 'tensors'>,
+  plan: Pick<ModelPlan, 'layout'>,
 ): Promise<{ readonly packed: PackedLayout; readonly weights: Uint8Array<ArrayBuffer> }> {
   const weights = new Uint8Array(plan.layout.size);
   await convertWeights(
@@ -59,7 +69,7 @@ export async function packInMemory(
   return { packed: plan.layout, weights };
 }
 
-/** Rows of a tensor, as the checkpoint stores them. */
+/** Rows of a packed tensor, in the order of the checkpoint. */
 interface Slice {
   readonly values: Float32Array<ArrayBuffer>;
   readonly firstRow: number;
@@ -67,47 +77,86 @@ interface Slice {
 }
 
 async function convertTensor(
-  source: CheckpointTensor,
+  sources: readonly CheckpointTensor[],
   packed: PackedTensor,
   precision: Precision,
   write: WritePart,
   report: (bytes: number) => void,
-): Promise<void> {
+): Promise<ErrorSum> {
   const { offset, length, scales, shape } = packed;
   const bits = bitsOf(packed);
+  let [errorSquares, weightSquares] = [0, 0];
   const [allRows = 1] = shape;
-  for await (const slice of slicesOf(source, packed)) {
-    requireNumbers(slice.values, source, packed.name);
+  const put = (bytes: Uint8Array<ArrayBuffer>, at: number): void => {
+    write(bytes, at);
+    freeBuffer(bytes);
+  };
+  for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
       const rows = quantiseRows(matrixOf(slice, packed), bits);
-      write(rows.values, offset + start);
-      write(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
+      errorSquares += rows.error.errorSquares;
+      weightSquares += rows.error.weightSquares;
+      put(rows.values, offset + start);
+      put(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
     } else {
-      write(encode(slice.values, precision), offset + start);
+      put(encode(slice.values, precision), offset + start);
     }
     report((slice.firstRow + slice.numRows) * (length / allRows));
     await yieldToHost();
   }
+  return { errorSquares, weightSquares };
 }
 
-/** Embeddings are large, so they come in slices. A `conv1d` matrix has to be transposed, so it comes whole. */
-async function* slicesOf(
-  source: CheckpointTensor,
-  { name, role, shape }: PackedTensor,
-): AsyncGenerator<Slice> {
-  const [allRows = 1] = shape;
-  const rowBytes = (source.end - source.begin) / allRows;
-  const rowsAtOnce = isSplitByRows({ role }) ? Math.max(1, Math.floor(SLICE_BYTES / rowBytes)) : allRows;
-  for (let firstRow = 0; firstRow < allRows; firstRow += rowsAtOnce) {
-    const numRows = Math.min(rowsAtOnce, allRows - firstRow);
-    const begin = source.begin + firstRow * rowBytes;
-    const bytes = await source.file.read(begin, begin + numRows * rowBytes);
-    if (bytes.byteLength !== numRows * rowBytes) {
-      throw ModelFileCorruptError.of(source.file.name, `it ends within tensor ${name}`);
+/** A `conv1d` matrix that is quantised comes whole: its blocks run along the columns. */
+async function* slicesOf(sources: readonly CheckpointTensor[], packed: PackedTensor): AsyncGenerator<Slice> {
+  const { role, scales, shape } = packed;
+  if (role !== 'conv1d' || !scales) return yield* rowsOf(sources);
+  const [numRows = 1, numColumns = 1] = shape;
+  const values = new Float32Array(numRows * numColumns);
+  for await (const rows of rowsOf(sources)) values.set(rows.values, rows.firstRow * numColumns);
+  yield { values, firstRow: 0, numRows };
+  freeBuffer(values);
+}
+
+/** Reads one source after another, some rows at a time. */
+async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Slice> {
+  let firstRow = 0;
+  for (const source of sources) {
+    const [allRows = 1] = source.shape;
+    const rowBytes = (source.end - source.begin) / allRows;
+    const rowsAtOnce = Math.max(1, Math.floor(SLICE_BYTES / rowBytes));
+    for (let row = 0; row < allRows; row += rowsAtOnce) {
+      const numRows = Math.min(rowsAtOnce, allRows - row);
+      const values = await readValues(source, row * rowBytes, (row + numRows) * rowBytes);
+      yield { values, firstRow: firstRow + row, numRows };
+      freeBuffer(values);
     }
-    yield { values: readFloats(bytes, source.dtype), firstRow, numRows };
+    firstRow += allRows;
   }
+}
+
+/** @param begin Offset in the tensor, in bytes. */
+async function readValues(
+  { begin: start, file, name, dtype }: CheckpointTensor,
+  begin: number,
+  end: number,
+): Promise<Float32Array<ArrayBuffer>> {
+  const bytes = await file.read(start + begin, start + end);
+  if (bytes.byteLength !== end - begin)
+    throw ModelFileCorruptError.of(file.name, `it ends within tensor ${name}`);
+  const values = readFloats(bytes, dtype);
+  if (values.buffer !== bytes.buffer) freeBuffer(bytes);
+  // The sum is finite only if every value is.
+  if (!Number.isFinite(sum(values)))
+    throw ModelFileCorruptError.of(file.name, `tensor ${name} holds values that are not numbers`);
+  return values;
+}
+
+function sum(values: Float32Array): number {
+  let total = 0;
+  for (let i = 0; i < values.length; i++) total += values[i] ?? 0;
+  return total;
 }
 
 /** Weights of one output are quantised together: a row, or a column of a `conv1d` matrix. */
@@ -122,13 +171,4 @@ function encode(values: Float32Array<ArrayBuffer>, precision: Precision): Uint8A
   return precision === 'float16'
     ? new Uint8Array(toFloat16(values).buffer)
     : new Uint8Array(values.buffer, values.byteOffset, values.length * BYTES_PER_VALUE.float32);
-}
-
-function requireNumbers(values: Float32Array, { file }: CheckpointTensor, name: string): void {
-  // The sum is finite only if every value is.
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
-  if (!Number.isFinite(sum)) {
-    throw ModelFileCorruptError.of(file.name, `tensor ${name} holds values that are not numbers`);
-  }
 }

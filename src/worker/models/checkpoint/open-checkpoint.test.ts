@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { safetensorsFile } from './safetensors-builder.ts';
 import { countParameters } from '../model-config.ts';
+import type { CheckpointFiles } from './checkpoint-files.ts';
 import { openCheckpoint } from './open-checkpoint.ts';
 import { filesOf, TINY_CONFIG, tinyFiles, tinyTensors } from '../gpt2/tiny-checkpoint.ts';
 
@@ -87,6 +88,30 @@ describe('openCheckpoint', () => {
   });
 });
 
+describe('reads', () => {
+  it('nothing but the configuration of a model that it cannot run', async () => {
+    const { files, opened } = recorded(tinyFiles(undefined, { 'config.json': { model_type: 'rwkv' } }));
+    await expect(openCheckpoint(files)).rejects.toMatchObject({ code: 'UNSUPPORTED_MODEL' });
+    expect(opened).toEqual(['config.json', 'generation_config.json']);
+  });
+
+  it('no weights of a checkpoint that lacks a shard, but headers', async () => {
+    const [first, second] = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'];
+    const { files, numBytes } = recorded(
+      tinyFiles(undefined, {
+        'model.safetensors': undefined,
+        [first]: safetensorsFile(tinyTensors()),
+        'model.safetensors.index.json': { weight_map: { 'wte.weight': first, 'ln_f.weight': second } },
+      }),
+    );
+    await expect(openCheckpoint(files)).rejects.toMatchObject({
+      code: 'MODEL_FILE_MISSING',
+      message: expect.stringContaining(second),
+    });
+    expect(numBytes()).toBeLessThan(5000);
+  });
+});
+
 describe('rejects', () => {
   const LN = 'h.0.ln_1.weight';
 
@@ -153,4 +178,25 @@ describe('rejects', () => {
 function without(name: string) {
   const { [name]: _, ...rest } = tinyTensors();
   return rest;
+}
+
+/** Tells which files were opened, and how much of the weight files was read. */
+function recorded(checkpoint: CheckpointFiles) {
+  const opened: string[] = [];
+  let numBytes = 0;
+  const files: CheckpointFiles = {
+    async open(name) {
+      opened.push(name);
+      const file = await checkpoint.open(name);
+      if (!file || !name.endsWith('.safetensors')) return file;
+      return {
+        ...file,
+        read(begin, end) {
+          numBytes += end - begin;
+          return file.read(begin, end);
+        },
+      };
+    },
+  };
+  return { files, opened, numBytes: () => numBytes };
 }

@@ -1,16 +1,12 @@
 import { isRecord } from '../../platform/is-record.ts';
-import {
-  ModelFileCorruptError,
-  ModelFileMissingError,
-  UnsupportedModelError,
-} from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
 import { readModel } from '../families.ts';
 import type { Model } from '../family.ts';
-import type { ModelTensor } from '../model-config.ts';
-import { readSafetensorsIndex, type TensorView } from './safetensors.ts';
+import { findTensors, withoutPrefix, type IndexedFile } from './find-tensors.ts';
+import { readSafetensorsIndex } from './safetensors.ts';
 import { missingRanges } from './byte-ranges.ts';
-import type { Checkpoint, CheckpointTensor, WeightFile } from './checkpoint.ts';
-import { readJson, type CheckpointFiles, type RandomAccessFile } from './checkpoint-files.ts';
+import type { Checkpoint, ModelFiles, WeightFile } from './checkpoint.ts';
+import { readJson, type CheckpointFiles } from './checkpoint-files.ts';
 import { readTokenizerFiles } from '../tokenizer/tokenizer-files.ts';
 
 const WHOLE = 'model.safetensors';
@@ -20,25 +16,20 @@ const SHARD_INDEX = 'model.safetensors.index.json';
 const SHARD_NAME = /^[^/\\]+\.safetensors$/;
 
 /**
- * Reads the JSON files of a checkpoint and the headers of its weight files. Finds every tensor of the forward pass and
- * checks its shape and dtype.
+ * Reads all that is known of a checkpoint without its weights.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
  */
 export async function openCheckpoint(files: CheckpointFiles): Promise<Checkpoint> {
-  const [modelFiles, tokenizerFiles] = await Promise.all([readModelFiles(files), readTokenizerFiles(files)]);
-  const indexed = await indexWeightFiles(files);
-  return {
-    ...modelFiles,
-    ...tokenizerFiles,
-    weightFiles: indexed.map((file) => describeWeightFile(file, modelFiles.model)),
-    tensors: findTensors(indexed, modelFiles.model),
-  };
+  return readCheckpoint(files, await readModelFiles(files));
 }
 
-async function readModelFiles(
-  files: CheckpointFiles,
-): Promise<Pick<Checkpoint, 'config' | 'generationConfig' | 'model'>> {
+/**
+ * Reads the small files that describe the model: what they rule out is refused before anything else is fetched.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
+ */
+export async function readModelFiles(files: CheckpointFiles): Promise<ModelFiles> {
   const [config, generationConfig] = await Promise.all([
     readJson(files, 'config.json'),
     readJson(files, 'generation_config.json'),
@@ -47,9 +38,22 @@ async function readModelFiles(
   return { config, generationConfig, model: readModel(config, generationConfig) };
 }
 
-interface IndexedFile {
-  readonly file: RandomAccessFile;
-  readonly tensors: ReadonlyMap<string, TensorView>;
+/**
+ * Reads the tokenizer and the headers of the weight files. Finds every tensor of the forward pass and checks its shape and
+ * dtype.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError.
+ */
+export async function readCheckpoint(files: CheckpointFiles, modelFiles: ModelFiles): Promise<Checkpoint> {
+  const { model } = modelFiles;
+  // Headers take several round trips, a tokenizer one long one.
+  const [indexed, tokenizerFiles] = await Promise.all([indexWeightFiles(files), readTokenizerFiles(files)]);
+  return {
+    ...modelFiles,
+    ...tokenizerFiles,
+    weightFiles: indexed.map((file) => describeWeightFile(file, model)),
+    tensors: findTensors(indexed, model, SHARD_INDEX),
+  };
 }
 
 async function indexWeightFiles(files: CheckpointFiles): Promise<readonly IndexedFile[]> {
@@ -82,41 +86,10 @@ async function readShardNames(files: CheckpointFiles): Promise<readonly string[]
   return [...shards];
 }
 
-function findTensors(files: readonly IndexedFile[], model: Model): ReadonlyMap<string, CheckpointTensor> {
-  const all = new Map<string, TensorView & Pick<CheckpointTensor, 'file'>>();
-  for (const { file, tensors } of files) {
-    for (const [name, view] of tensors) all.set(withoutPrefix(name, model), { ...view, file });
-  }
-  const listed = files.length === 1 ? (files[0]?.file.name ?? WHOLE) : SHARD_INDEX;
-  return new Map(model.tensors.map((tensor) => [tensor.name, requireTensor(all, tensor, listed)]));
-}
-
-function requireTensor(
-  all: ReadonlyMap<string, TensorView & Pick<CheckpointTensor, 'file'>>,
-  { name, shape }: ModelTensor,
-  listed: string,
-): CheckpointTensor {
-  const tensor = all.get(name);
-  if (!tensor) throw ModelFileCorruptError.of(listed, `tensor ${name} is missing`);
-  if (tensor.shape.join() !== shape.join()) {
-    throw ModelFileCorruptError.of(
-      tensor.file.name,
-      `tensor ${name} has shape [${tensor.shape.join(', ')}], but config.json asks for [${shape.join(', ')}]`,
-    );
-  }
-  const { dtype } = tensor;
-  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, dtype };
-  throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
-}
-
 function describeWeightFile({ file, tensors }: IndexedFile, model: Model): WeightFile {
   const skippedTensors = Array.from(tensors, ([name, view]) =>
     model.skipTensor(withoutPrefix(name, model), view),
   ).filter((tensor) => tensor !== undefined);
   const neededRanges = missingRanges([{ begin: 0, end: file.size }], skippedTensors);
   return { file, skippedTensors, neededRanges };
-}
-
-function withoutPrefix(name: string, { tensorPrefix }: Model): string {
-  return name.startsWith(tensorPrefix) ? name.slice(tensorPrefix.length) : name;
 }

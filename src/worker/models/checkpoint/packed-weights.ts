@@ -5,7 +5,7 @@ import { countElements, type ModelTensor } from '../model-config.ts';
 export type Precision = 'float16' | 'float32';
 
 /** One tensor in the packed file; offsets and lengths in bytes. A quantised `conv1d` is stored transposed, as [out, in]. */
-export interface PackedTensor extends ModelTensor {
+export interface PackedTensor extends Omit<ModelTensor, 'sources'> {
   readonly encoding: Precision | 'q8' | 'q4';
   readonly offset: number;
   readonly length: number;
@@ -25,8 +25,11 @@ export interface PackedLayout {
   readonly tensors: readonly PackedTensor[];
 }
 
+/** RMS of the error over RMS of the weights, by the names of the quantised tensors. */
+export type QuantisationErrors = Readonly<Record<string, number>>;
+
 /** A stored model with another version is fetched and converted again. */
-export const PACKED_FORMAT_VERSION = 3;
+export const PACKED_FORMAT_VERSION = 4;
 
 /** Quantised weights that share a scale. */
 export const BLOCK_SIZE = 32;
@@ -45,7 +48,7 @@ export function layOut(tensors: readonly ModelTensor[], dtype: Dtype, precision:
     return { offset, length };
   };
   const isQuantised = dtype === 'q8' || dtype === 'q4';
-  const packed = tensors.map((tensor): PackedTensor => {
+  const packed = tensors.map(({ sources: _sources, ...tensor }): PackedTensor => {
     const count = countElements(tensor.shape);
     if (!isQuantised || !isQuantisable(tensor)) {
       return { ...tensor, encoding: precision, ...place(count * BYTES_PER_VALUE[precision]) };
@@ -65,7 +68,7 @@ export function bitsOf({ encoding }: Pick<PackedTensor, 'encoding'>): 8 | 4 | un
 }
 
 /** A block runs along the inputs of a matrix, so their number has to be a multiple of its size. */
-function isQuantisable({ role, shape }: ModelTensor): boolean {
+function isQuantisable({ role, shape }: Pick<ModelTensor, 'role' | 'shape'>): boolean {
   const numInputs = role === 'conv1d' ? shape[0] : shape[1];
   return role !== 'plain' && numInputs !== undefined && numInputs % BLOCK_SIZE === 0;
 }

@@ -17,7 +17,10 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
     const steps = errors.map((_, i) => Math.abs(rows.scales[Math.floor(i / 32)] ?? 0));
     // The fitted scale moves the far end of the range by some of a step.
     expect(errors.every((error, i) => error <= 1.01 * (steps[i] ?? 0))).toBe(true);
-    expect(Math.hypot(...errors) / Math.hypot(...WEIGHTS)).toBeLessThan(bits === 8 ? 0.006 : 0.09);
+    const [error, weight] = [Math.hypot(...errors), Math.hypot(...WEIGHTS)];
+    expect(error / weight).toBeLessThan(bits === 8 ? 0.006 : 0.09);
+    expect(Math.sqrt(rows.error.errorSquares) / error).toBeCloseTo(1, 4);
+    expect(Math.sqrt(rows.error.weightSquares) / weight).toBeCloseTo(1, 6);
   });
 
   it('has the error on uniform weights that the bounds of logits assume', () => {
@@ -50,6 +53,7 @@ describe.each([8, 4] as const)('quantiseRows to %d bits', (bits) => {
   it('leaves zeros zero', () => {
     const rows = quantiseRows({ ...BY_ROWS, values: new Float32Array(WEIGHTS.length) }, bits);
     expect(dequantise(rows, bits).every((value) => value === 0)).toBe(true);
+    expect(rows.error).toEqual({ errorSquares: 0, weightSquares: 0 });
   });
 });
 

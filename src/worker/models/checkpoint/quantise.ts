@@ -6,6 +6,15 @@ export interface QuantisedRows {
   readonly values: Uint8Array<ArrayBuffer>;
   /** [rows, blocks] */
   readonly scales: Float32Array<ArrayBuffer>;
+  readonly error: ErrorSum;
+}
+
+/** What quantisation changes, as sums over weights. */
+export interface ErrorSum {
+  /** Of the squares of the differences. Scales count as they are before they are rounded to fp16. */
+  readonly errorSquares: number;
+  /** Of the squares of the weights. */
+  readonly weightSquares: number;
 }
 
 /** A view of a matrix. Weight k of row r is at `r * rowStride + k * stride`. */
@@ -28,35 +37,42 @@ export function quantiseRows(matrix: WeightMatrix, bits: 8 | 4): QuantisedRows {
   const scales = new Float32Array(matrix.numRows * numBlocks);
   const weights = new Float32Array(BLOCK_SIZE);
   const codes = new Uint8Array(BLOCK_SIZE);
+  let [errorSquares, weightSquares] = [0, 0];
   for (let row = 0; row < matrix.numRows; row++) {
     for (let index = 0; index < numBlocks; index++) {
       const start = row * matrix.rowStride + index * BLOCK_SIZE * matrix.stride;
       for (let i = 0; i < BLOCK_SIZE; i++) weights[i] = matrix.values[start + i * matrix.stride] ?? 0;
       const at = row * numBlocks + index;
-      scales[at] = quantiseBlock(weights, codes, 2 ** (bits - 1));
+      const block = quantiseBlock(weights, codes, 2 ** (bits - 1));
+      scales[at] = block.scale;
+      errorSquares += block.errorSquares;
+      weightSquares += block.weightSquares;
       writeCodes(codes, bits, values, at * blockBytes);
     }
   }
-  return { values, scales };
+  return { values, scales, error: { errorSquares, weightSquares } };
 }
 
-/**
- * Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero.
- *
- * @returns The scale.
- */
-function quantiseBlock(weights: Float32Array, codes: Uint8Array, numLevels: number): number {
+/** Fills `codes` with integers from 0 to 2 * numLevels - 1, where numLevels stands for zero. */
+function quantiseBlock(
+  weights: Float32Array,
+  codes: Uint8Array,
+  numLevels: number,
+): ErrorSum & { readonly scale: number } {
   const first = extremeOf(weights) / -numLevels;
   const inverse = first === 0 ? 0 : 1 / first;
-  let [productSum, integerSum] = [0, 0];
+  let [productSum, integerSum, weightSquares] = [0, 0, 0];
   for (let i = 0; i < BLOCK_SIZE; i++) {
     const weight = weights[i] ?? 0;
     const integer = Math.min(numLevels - 1, Math.round(weight * inverse));
     codes[i] = integer + numLevels;
     productSum += weight * integer;
     integerSum += integer * integer;
+    weightSquares += weight * weight;
   }
-  return integerSum === 0 ? 0 : productSum / integerSum;
+  const scale = integerSum === 0 ? 0 : productSum / integerSum;
+  // With the scale that fits best, what remains of the weights is at right angles to the integers.
+  return { scale, weightSquares, errorSquares: Math.max(0, weightSquares - scale * productSum) };
 }
 
 function extremeOf(weights: Float32Array): number {

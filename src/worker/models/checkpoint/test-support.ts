@@ -1,5 +1,4 @@
-import { isSplitByRows } from '../model-config.ts';
-import type { Checkpoint } from './checkpoint.ts';
+import { countElements } from '../model-config.ts';
 import { SLICE_BYTES } from './convert-weights.ts';
 import type { PackedLayout } from './packed-weights.ts';
 
@@ -21,13 +20,12 @@ export function logitsErrorBound({ tensors }: PackedLayout): number {
 }
 
 /** The most that conversion and loading have in JavaScript's memory at once, in bytes. */
-export function peakHeapOf(checkpoint: Checkpoint, layout: PackedLayout): number {
-  const whileConverting = layout.tensors.map(({ name, role, length, scales }) => {
-    if (isSplitByRows({ role })) return 4 * SLICE_BYTES;
-    const { begin = 0, end = 0 } = checkpoint.tensors.get(name) ?? {};
+export function peakHeapOf({ tensors }: PackedLayout): number {
+  const whileConverting = tensors.map(({ role, shape, length, scales }) => {
     // Read, widened and packed.
-    return 3 * (end - begin) + length + (scales?.length ?? 0);
+    const slice = 4 * SLICE_BYTES;
+    return role === 'conv1d' && scales ? slice + 4 * countElements(shape) + length + scales.length : slice;
   });
-  const whileLoading = layout.tensors.map(({ length }) => length);
+  const whileLoading = tensors.map(({ length }) => length);
   return Math.max(...whileConverting, ...whileLoading);
 }

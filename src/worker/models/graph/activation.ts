@@ -29,32 +29,41 @@ export function readActivation(field: string, name: unknown): Activation {
   throw UnsupportedModelError.of(`${field} ${JSON.stringify(name)} is not one of ${known}`);
 }
 
-/** The operators of ONNX and ONNX Runtime; some add the bias themselves. */
+type Operator = Pick<OnnxNode, 'opType' | 'domain' | 'attributes'>;
+
+/** The operators of ONNX and ONNX Runtime. `withBias` adds the bias itself; not every activation has such an operator. */
 const OPERATORS: Readonly<
-  Record<Activation, Pick<OnnxNode, 'opType' | 'domain' | 'attributes'> & { readonly addsBias: boolean }>
+  Record<Activation, { readonly withBias?: Operator; readonly withoutBias: Operator }>
 > = {
-  gelu_tanh: { opType: 'FastGelu', domain: 'com.microsoft', addsBias: true },
-  gelu_erf: { opType: 'BiasGelu', domain: 'com.microsoft', addsBias: true },
-  quick_gelu: quickGelu(1.702),
-  silu: quickGelu(1),
-  relu: { opType: 'Relu', domain: '', addsBias: false },
-  tanh: { opType: 'Tanh', domain: '', addsBias: false },
-  sigmoid: { opType: 'Sigmoid', domain: '', addsBias: false },
+  gelu_tanh: { withBias: fused('FastGelu'), withoutBias: fused('FastGelu') },
+  gelu_erf: { withBias: fused('BiasGelu'), withoutBias: fused('Gelu') },
+  quick_gelu: { withoutBias: quickGelu(1.702) },
+  silu: { withoutBias: quickGelu(1) },
+  relu: { withoutBias: { opType: 'Relu', domain: '' } },
+  tanh: { withoutBias: { opType: 'Tanh', domain: '' } },
+  sigmoid: { withoutBias: { opType: 'Sigmoid', domain: '' } },
 };
 
-function quickGelu(alpha: number) {
-  const attributes = { alpha: { float: alpha } };
-  return { opType: 'QuickGelu', domain: 'com.microsoft', attributes, addsBias: false } as const;
+function fused(opType: string): Operator {
+  return { opType, domain: 'com.microsoft' };
 }
 
-/** output = activation(input + bias) */
+function quickGelu(alpha: number): Operator {
+  return { ...fused('QuickGelu'), attributes: { alpha: { float: alpha } } };
+}
+
+/** output = activation(input + bias); a bias of '' adds nothing. */
 export function addActivation(
   nodes: OnnxNodes,
   activation: Activation,
   { input, bias, output }: { readonly input: string; readonly bias: string; readonly output: string },
 ): void {
-  const { addsBias, ...operator } = OPERATORS[activation];
-  const sum = `${input}.sum`;
-  if (!addsBias) nodes.add('Add', [input, bias], [sum]);
-  nodes.push({ ...operator, inputs: addsBias ? [input, bias] : [sum], outputs: [output] });
+  const { withBias, withoutBias } = OPERATORS[activation];
+  if (bias !== '' && withBias) {
+    nodes.push({ ...withBias, inputs: [input, bias], outputs: [output] });
+    return;
+  }
+  const sum = bias === '' ? input : `${input}.sum`;
+  if (bias !== '') nodes.add('Add', [input, bias], [sum]);
+  nodes.push({ ...withoutBias, inputs: [sum], outputs: [output] });
 }

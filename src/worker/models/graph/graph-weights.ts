@@ -6,6 +6,7 @@ import {
   type PackedTensor,
   type Precision,
 } from '../checkpoint/packed-weights.ts';
+import { toFloat16 } from '../checkpoint/float-formats.ts';
 import { countElements, isSplitByRows } from '../model-config.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxInitializer } from './onnx-proto.ts';
@@ -73,17 +74,16 @@ export class GraphWeights {
     else this.#gatherFromBlocks(ids, blocks, output);
   }
 
-  /** [B, in] x the transpose of an embedding or a `linear` matrix [out, in] */
-  project(input: string, weight: string, output: string): void {
+  /** [tokens, in] x the transpose of an embedding or a `linear` matrix [out, in], plus the bias ('' for none) */
+  project(input: string, weight: string, output: string, bias = ''): void {
     const blocks = this.#blocksOf(weight);
-    const parts = blocks.length === 1 ? [output] : blocks.map(({ firstRow }) => `${output}.${firstRow}`);
-    for (const [i, block] of blocks.entries()) {
-      const part = parts[i] ?? '';
-      if (block.bits) this.#multiplyBits(input, block, part);
-      // Gemm reads the matrix as it lies, without a transposed copy.
-      else this.#nodes.add('Gemm', [input, block.name], [part], { transB: { int: 1 } });
-    }
-    if (parts.length > 1) this.#nodes.add('Concat', parts, [output], { axis: { int: 1 } });
+    const [whole] = blocks;
+    if (whole && blocks.length === 1) return this.#projectBlock(input, whole, output, bias);
+    const sum = bias === '' ? output : `${output}.product`;
+    const parts = blocks.map(({ firstRow }) => `${sum}.${firstRow}`);
+    for (const [i, block] of blocks.entries()) this.#projectBlock(input, block, parts[i] ?? '', '');
+    this.#nodes.add('Concat', parts, [sum], { axis: { int: 1 } });
+    if (bias !== '') this.#nodes.add('Add', [sum, bias], [output]);
   }
 
   /** A list of int64: a shape, axes or sizes. */
@@ -92,11 +92,26 @@ export class GraphWeights {
     return this.#add({ name: `list_${values.join('_')}`, type: 'int64', dims: [values.length], data });
   }
 
-  #multiplyBits(input: string, block: RowBlock, output: string): void {
+  /** Values that come with the graph, in the precision of activations. */
+  constant(name: string, values: Float32Array<ArrayBuffer>, ...dims: number[]): string {
+    const data = new Uint8Array((this.#precision === 'float16' ? toFloat16(values) : values).buffer);
+    return this.#add({ name, type: this.#precision, dims, data });
+  }
+
+  #projectBlock(input: string, block: RowBlock, output: string, bias: string): void {
+    if (block.bits) return this.#multiplyBits(input, block, output, bias);
+    const inputs = bias === '' ? [input, block.name] : [input, block.name, bias];
+    // Gemm reads the matrix as it lies, without a transposed copy.
+    this.#nodes.add('Gemm', inputs, [output], { transB: { int: 1 } });
+  }
+
+  #multiplyBits(input: string, block: RowBlock, output: string, bias = ''): void {
     const { name, numRows, length, bits = 0, scalesOffset } = block;
     const dims = [numRows * (length / BLOCK_SIZE)];
     const scales = this.#bind(`${name}.scales`, this.#precision, dims, scalesOffset);
-    this.#nodes.addFused('MatMulNBits', [input, name, scales], [output], {
+    // There are neither zero points nor a reordering of groups.
+    const inputs = bias === '' ? [input, name, scales] : [input, name, scales, '', '', bias];
+    this.#nodes.addFused('MatMulNBits', inputs, [output], {
       K: { int: length },
       N: { int: numRows },
       bits: { int: bits },

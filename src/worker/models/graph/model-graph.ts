@@ -2,7 +2,7 @@ import type { PackedLayout } from '../checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
-import { encodeOnnxModel, type OnnxType, type OnnxValue } from './onnx-proto.ts';
+import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 
 /** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
 export const GRAPH_IO = {
@@ -51,6 +51,26 @@ export interface GraphTarget {
   readonly kvOutputs: 'present' | 'added';
 }
 
+/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
+export interface SeparateQkv {
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
+export interface RotaryTables {
+  readonly cos: string;
+  readonly sin: string;
+}
+
+interface AttentionVariant {
+  /** Turns queries and keys by their positions, a head's first half with its second. */
+  readonly rotary?: RotaryTables;
+  /** Latest tokens that a token attends to, itself included. Left out, it attends to all before it. */
+  readonly window?: number;
+}
+
 /**
  * A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. A family adds
  * its layers from `GRAPH_IO.ids` on, with `addAttention` in each, and ends with `addHead`.
@@ -61,6 +81,8 @@ export class ModelGraph {
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
   readonly #kvOutputs: GraphTarget['kvOutputs'];
+  /** Outputs that layers share. */
+  readonly #shared = new Set<string>();
 
   constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
     this.#config = config;
@@ -70,53 +92,62 @@ export class ModelGraph {
   }
 
   /**
-   * `GroupQueryAttention` without rotary embedding. It updates the K/V cache in place where past and present are the same
-   * buffer, each row at its own length.
+   * `GroupQueryAttention`. It updates the K/V cache in place where past and present are the same buffer, each row at its
+   * own length.
    *
-   * @param qkv Queries, keys and values of each token side by side: [B, S, (heads + 2 * K/V heads) * head size].
+   * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size], or each
+   * by itself.
+   * @param output [B, S, heads * head size]
    * @param scale Factor of the attention scores.
    */
-  addAttention(layer: number, qkv: string, output: string, scale: number): void {
-    const { numHeads, numKvHeads, headSize } = this.#config;
-    if (this.#kvOutputs === 'added') {
-      // Without rotary embedding, keys are cached as they are.
-      const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
-      const bounds = [start, end, -1].map((value) => this.weights.list(value));
-      this.nodes.add('Slice', [qkv, ...bounds], [GRAPH_IO.added(layer)]);
-    }
+  addAttention(
+    layer: number,
+    qkv: string | SeparateQkv,
+    output: string,
+    scale: number,
+    { rotary, window }: AttentionVariant = {},
+  ): void {
+    const { numHeads, numKvHeads } = this.#config;
+    const isCached = this.#kvOutputs === 'present';
+    const { query, key, value } = isCached ? unrotated(qkv) : this.#addNewKv(layer, qkv, output, rotary);
+    const tables = isCached && rotary ? [rotary.cos, rotary.sin] : [];
+    const [pastKey, pastValue] = [GRAPH_IO.past.key(layer), GRAPH_IO.past.value(layer)];
     this.nodes.addFused(
       'GroupQueryAttention',
-      [
-        qkv, // Packed, so there are no separate key and value inputs.
-        '',
-        '',
-        GRAPH_IO.past.key(layer),
-        GRAPH_IO.past.value(layer),
-        GRAPH_IO.lastIndices,
-        GRAPH_IO.totalLength,
-      ],
+      [query, key, value, pastKey, pastValue, GRAPH_IO.lastIndices, GRAPH_IO.totalLength, ...tables],
       [output, GRAPH_IO.present.key(layer), GRAPH_IO.present.value(layer)],
       {
         num_heads: { int: numHeads },
         kv_num_heads: { int: numKvHeads },
         scale: { float: scale },
-        do_rotary: { int: 0 },
+        do_rotary: { int: tables.length > 0 ? 1 : 0 },
+        ...(window !== undefined && { local_window_size: { int: window } }),
       },
     );
+  }
+
+  /** [B, S, width] -> [B * S, width] */
+  flatten(input: string, width: number, output: string): void {
+    this.nodes.add('Reshape', [input, this.weights.list(-1, width)], [output]);
+  }
+
+  /** Any shape with the same tokens -> [B, S, width] */
+  unflatten(input: string, output: string): void {
+    this.nodes.add('Reshape', [input, this.#tokensShape()], [output]);
   }
 
   /**
    * The logits of the tokens for which they are wanted.
    *
-   * @param hidden [B, S, width]
+   * @param hidden [B, S, width] or [B * S, width]
    * @param weight The head's own matrix, or the embedding to which it is tied.
    */
   addHead(hidden: string, weight: string): void {
     const isCast = this.#precision === 'float16';
-    this.nodes.add('Reshape', [hidden, this.weights.list(-1, this.weights.widthOf(weight))], ['token_rows']);
+    this.flatten(hidden, this.weights.widthOf(weight), 'token_rows');
     this.nodes.add('Gather', ['token_rows', GRAPH_IO.logitTokens], ['logit_hidden']);
     this.weights.project('logit_hidden', weight, isCast ? 'logits_f16' : GRAPH_IO.logits);
-    if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: 1 } });
+    if (isCast) this.nodes.add('Cast', ['logits_f16'], [GRAPH_IO.logits], { to: { int: ONNX_TYPE.float32 } });
   }
 
   encode(): Uint8Array<ArrayBuffer> {
@@ -144,7 +175,73 @@ export class ModelGraph {
     });
   }
 
+  /**
+   * Puts out the keys and values of the run as they are cached, which is after rotation.
+   *
+   * @returns What attention has to read.
+   */
+  #addNewKv(
+    layer: number,
+    qkv: string | SeparateQkv,
+    name: string,
+    rotary: RotaryTables | undefined,
+  ): SeparateQkv {
+    const { numHeads, numKvHeads, headSize } = this.#config;
+    const added = GRAPH_IO.added(layer);
+    if (typeof qkv === 'string' && !rotary) {
+      const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
+      const bounds = [start, end, -1].map((value) => this.weights.list(value));
+      this.nodes.add('Slice', [qkv, ...bounds], [added]);
+      return unrotated(qkv);
+    }
+    const split = typeof qkv === 'string' ? this.#split(qkv, name) : qkv;
+    const rotated = rotary
+      ? { ...split, query: this.#rotate(split.query, rotary), key: this.#rotate(split.key, rotary) }
+      : split;
+    this.nodes.add('Concat', [rotated.key, rotated.value], [added], { axis: { int: -1 } });
+    return rotated;
+  }
+
+  #split(qkv: string, name: string): SeparateQkv {
+    const { numHeads, numKvHeads, headSize } = this.#config;
+    const parts = { query: `${name}.query`, key: `${name}.key`, value: `${name}.value` };
+    const sizes = [numHeads, numKvHeads, numKvHeads].map((count) => count * headSize);
+    this.nodes.add('Split', [qkv, this.weights.list(...sizes)], Object.values(parts), { axis: { int: -1 } });
+    return parts;
+  }
+
+  #rotate(heads: string, { cos, sin }: RotaryTables): string {
+    const [positions, rotated] = ['rotary_positions', `${heads}.rotated`];
+    this.#addOnce(positions, () =>
+      this.nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
+    );
+    this.nodes.addFused('RotaryEmbedding', [heads, positions, cos, sin], [rotated]);
+    return rotated;
+  }
+
+  /** [B, S, -1], which has to be computed at run time. */
+  #tokensShape(): string {
+    const shape = 'tokens_shape';
+    this.#addOnce(shape, () => {
+      this.nodes.add('Shape', [GRAPH_IO.ids], ['ids_shape']);
+      this.nodes.add('Concat', ['ids_shape', this.weights.list(-1)], [shape], { axis: { int: 0 } });
+    });
+    return shape;
+  }
+
+  /** Adds nodes whose output all layers share. */
+  #addOnce(output: string, add: () => void): void {
+    if (this.#shared.has(output)) return;
+    this.#shared.add(output);
+    add();
+  }
+
   #values(names: readonly string[], dims: OnnxValue['dims']): OnnxValue[] {
     return names.map((name) => ({ name, type: this.#precision, dims }));
   }
+}
+
+/** As they are: attention splits and rotates them itself, or nothing rotates them. */
+function unrotated(qkv: string | SeparateQkv): SeparateQkv {
+  return typeof qkv === 'string' ? { query: qkv, key: '', value: '' } : qkv;
 }

@@ -36,4 +36,26 @@ export class OnnxNodes {
       { epsilon: { float: epsilon } },
     );
   }
+
+  /** Divides each row by its root mean square and multiplies it by the gain. */
+  addRmsNorm(name: string, input: string, gain: string, epsilon: number): void {
+    this.add('SimplifiedLayerNormalization', [input, gain], [name], {
+      axis: { int: -1 },
+      epsilon: { float: epsilon },
+    });
+  }
+
+  /** Adds a branch to the residual stream, which becomes `${name}.sum`, and normalises it as `addRmsNorm` does. */
+  addSkipRmsNorm(
+    name: string,
+    { branch, residual, gain }: { readonly branch: string; readonly residual: string; readonly gain: string },
+    epsilon: number,
+  ): void {
+    this.addFused(
+      'SkipSimplifiedLayerNormalization',
+      [branch, residual, gain],
+      [name, '', '', `${name}.sum`],
+      { epsilon: { float: epsilon } },
+    );
+  }
 }

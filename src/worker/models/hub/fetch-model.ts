@@ -1,17 +1,18 @@
 import type { Clock } from '../../../batching/clock.ts';
 import type { LoadStage, DtypeChoice } from '../../protocol/models.ts';
 import type { CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
-import type { Checkpoint } from '../checkpoint/checkpoint.ts';
+import { downloadBytesOf, type Checkpoint } from '../checkpoint/checkpoint.ts';
 import { convertWeights } from '../checkpoint/convert-weights.ts';
-import { planModel, type DeviceLimits, type ModelPlan } from '../checkpoint/model-plan.ts';
-import { openCheckpoint } from '../checkpoint/open-checkpoint.ts';
+import type { DeviceLimits } from '../checkpoint/device-fit.ts';
+import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
+import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
 import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
-import type { ModelFolder, ModelOrigin } from '../store/model-folder.ts';
+import type { ModelFolder, ModelOrigin, WriteWeights } from '../store/model-folder.ts';
 import type { ModelStore } from '../store/model-store.ts';
 import type { Parts } from '../store/parts.ts';
-import { requireRoom, type SyncFile } from '../store/opfs.ts';
+import { requireRoom } from '../store/opfs.ts';
 import { RemoteCheckpoint } from './remote-checkpoint.ts';
 import { TransferMeter } from './transfer-meter.ts';
 
@@ -25,8 +26,8 @@ export interface FetchOptions {
 }
 
 /**
- * Downloads a model from the hub into the store. It reads the headers first and refuses a model that is too large, then fetches,
- * verifies and converts the weights. After an interruption, the next call fetches only what is missing.
+ * Downloads a model from the hub into the store. It reads `config.json` first and refuses a model that cannot run here, then
+ * fetches, verifies and converts the weights. After an interruption, the next call fetches only what is missing.
  *
  * @throws The errors of the hub's client, of the checkpoint, of its plan and of the store. Partial files are kept if a later
  * call can use them; damaged ones, and those of models that cannot run here, are deleted.
@@ -74,8 +75,7 @@ export async function importModel(
   files: CheckpointFiles,
   options: FetchOptions,
 ): Promise<ModelFolder> {
-  const checkpoint = await openCheckpoint(files);
-  const plan = planModel(checkpoint, options.dtype, options.device);
+  const { checkpoint, plan } = await planCheckpoint(files, options);
   const origin: ModelOrigin = { id: name, hub: '', revision: '', commit: '' };
   return convert(checkpoint, plan, origin, options);
 }
@@ -86,27 +86,37 @@ async function fetchAndConvert(
   origin: ModelOrigin,
   options: FetchOptions,
 ): Promise<ModelFolder> {
-  const checkpoint = await openCheckpoint(remote);
-  const plan = planModel(checkpoint, options.dtype, options.device);
+  const { checkpoint, plan } = await planCheckpoint(remote, options);
   const { weightFiles } = checkpoint;
-  await parts.note(plan.downloadBytes);
+  const report = (stage: LoadStage): void => options.report({ ...stage, memoryBytes: plan.deviceBytes });
+  await parts.note(downloadBytesOf(weightFiles));
   const { size } = plan.layout;
   await requireRoom(remote.missingBytes(weightFiles) + size, async () => {
     remote.reserve(weightFiles);
     await parts.reserve(size);
   });
-  await fetchWeights(remote, checkpoint, plan.downloadBytes, options);
-  await verifyWeights(remote, checkpoint, options);
+  await fetchWeights(remote, checkpoint, { ...options, report });
+  await verifyWeights(remote, checkpoint, { ...options, report });
   await parts.release();
-  return convert(checkpoint, plan, origin, options);
+  return convert(checkpoint, plan, origin, { ...options, report });
+}
+
+/** Refuses a model that cannot run here by its `config.json`, before anything else is fetched. */
+async function planCheckpoint(
+  files: CheckpointFiles,
+  { dtype, device }: FetchOptions,
+): Promise<{ readonly checkpoint: Checkpoint; readonly plan: ModelPlan }> {
+  const modelFiles = await readModelFiles(files);
+  const plan = planModel(modelFiles, dtype, device);
+  return { checkpoint: await readCheckpoint(files, modelFiles), plan };
 }
 
 async function fetchWeights(
   remote: RemoteCheckpoint,
   { weightFiles }: Checkpoint,
-  total: number,
   { clock, report }: FetchOptions,
 ): Promise<void> {
+  const total = downloadBytesOf(weightFiles);
   const meter = new TransferMeter(clock);
   let loaded = total - remote.missingBytes(weightFiles);
   const stage = (): LoadStage => {
@@ -148,20 +158,20 @@ function convert(
   checkpoint: Checkpoint,
   plan: ModelPlan,
   origin: ModelOrigin,
-  { store, dtype, report, signal }: FetchOptions,
+  { store, dtype, device, report, signal }: FetchOptions,
 ): Promise<ModelFolder> {
-  const write = async (file: SyncFile): Promise<void> => {
+  const write: WriteWeights = async (file) => {
     const { size } = plan.layout;
     await requireRoom(size, () => Promise.resolve(file.truncate(size)));
     const writePart = (bytes: Uint8Array, at: number): void => {
       signal.throwIfAborted();
       file.write(bytes, { at });
     };
-    await convertWeights(checkpoint, plan, writePart, (loaded, total) =>
+    return convertWeights(checkpoint, plan, writePart, (loaded, total) =>
       report({ phase: 'convert', loaded, total }),
     );
   };
-  const choice = { dtypeChoice: dtype, dtypeReason: plan.reason };
+  const choice = { dtypeChoice: dtype, dtypeReason: plan.reason, hadFloat16: hasFloat16(device) };
   const { config, generationConfig, tokenizer, tokenizerConfig } = checkpoint;
   const texts = { config, generationConfig, tokenizer, tokenizerConfig };
   return store.write(origin, texts, choice, plan.layout, write);

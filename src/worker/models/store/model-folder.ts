@@ -2,7 +2,11 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import type { DtypeChoice } from '../../protocol/models.ts';
-import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
+import {
+  PACKED_FORMAT_VERSION,
+  type PackedLayout,
+  type QuantisationErrors,
+} from '../checkpoint/packed-weights.ts';
 import { ifFound, openSyncFile, readJsonFile, writeJsonFile, type SyncFile } from './opfs.ts';
 import { digestOf } from './stored-digest.ts';
 
@@ -23,13 +27,20 @@ export interface ModelManifest extends ModelOrigin {
   readonly dtypeChoice: DtypeChoice;
   /** Why `auto` did not choose the best dtype; empty if it did. */
   readonly dtypeReason: string;
+  /** Whether it was stored on a device that computes in fp16, so that `auto` could choose that. */
+  readonly hadFloat16: boolean;
   readonly packed: PackedLayout & { readonly formatVersion: number };
+  /** What quantisation has cost. */
+  readonly quantisationErrors: QuantisationErrors;
   /** The packed file's `digestOf`. */
   readonly weightsDigest: string;
 }
 
 /** `texts.json`: everything but the weights that a model needs to run. */
 export type ModelTexts = Pick<Checkpoint, 'config' | 'generationConfig' | 'tokenizer' | 'tokenizerConfig'>;
+
+/** Fills the file of weights, and returns what quantisation has cost. */
+export type WriteWeights = (file: SyncFile) => Promise<QuantisationErrors>;
 
 const MANIFEST = 'model.json';
 const TEXTS = 'texts.json';
@@ -69,15 +80,14 @@ export class ModelFolder {
     return size >= manifest.packed.size ? new ModelFolder(folder, manifest, remove) : undefined;
   }
 
-  /** @param write Fills the file of weights. */
   static async write(
     folder: FileSystemDirectoryHandle,
-    facts: Omit<ModelManifest, 'weightsDigest'>,
+    facts: Omit<ModelManifest, 'weightsDigest' | 'quantisationErrors'>,
     texts: ModelTexts,
-    write: (file: SyncFile) => Promise<void>,
+    write: WriteWeights,
     remove: () => Promise<void>,
   ): Promise<ModelFolder> {
-    const manifest = { ...facts, weightsDigest: await writeWeights(folder, facts.packed.size, write) };
+    const manifest = { ...facts, ...(await writeWeights(folder, facts.packed.size, write)) };
     await writeJsonFile(folder, TEXTS, texts);
     await writeJsonFile(folder, MANIFEST, manifest);
     return new ModelFolder(folder, manifest, remove);
@@ -114,17 +124,16 @@ export class ModelFolder {
   }
 }
 
-/** @returns The digest of what is written. */
 async function writeWeights(
   folder: FileSystemDirectoryHandle,
   size: number,
-  write: (file: SyncFile) => Promise<void>,
-): Promise<string> {
+  write: WriteWeights,
+): Promise<Pick<ModelManifest, 'quantisationErrors' | 'weightsDigest'>> {
   const file = await openSyncFile(folder, WEIGHTS);
   try {
-    await write(file);
+    const quantisationErrors = await write(file);
     file.flush();
-    return await digestOf(file, size);
+    return { quantisationErrors, weightsDigest: await digestOf(file, size) };
   } finally {
     file.close();
   }

@@ -10,12 +10,12 @@ const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit
 /** A model in the store, which this browser was told to serve. */
 async function chooseStored() {
   const store = await ModelStore.open();
-  const choice = { dtypeChoice: 'auto', dtypeReason: '' } as const;
+  const choice = { dtypeChoice: 'auto', dtypeReason: '', hadFloat16: false } as const;
   const layout = { dtype: 'fp32', precision: 'float32', size: 1, tensors: [] } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store reads nothing of the texts
   const folder = await store.write(ORIGIN, {} as ModelTexts, choice, layout, (file) => {
     file.write(Uint8Array.of(1), { at: 0 });
-    return Promise.resolve();
+    return Promise.resolve({});
   });
   await store.serve(MODEL_URL, folder.key);
   /** What a worker that starts is to serve; `fault`: the worker before it has failed. */

@@ -3,16 +3,14 @@ import { ModelStartError, StorageQuotaError } from '../../protocol/errors/hub.ts
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { StoredModel } from '../../protocol/models.ts';
 import { PACKED_FORMAT_VERSION, type PackedLayout } from '../checkpoint/packed-weights.ts';
-import { ModelFolder, type ModelManifest, type ModelOrigin, type ModelTexts } from './model-folder.ts';
 import {
-  createFolder,
-  foldersIn,
-  openFolder,
-  readJsonFile,
-  removeEntry,
-  writeJsonFile,
-  type SyncFile,
-} from './opfs.ts';
+  ModelFolder,
+  type ModelManifest,
+  type ModelOrigin,
+  type ModelTexts,
+  type WriteWeights,
+} from './model-folder.ts';
+import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
 
 // tabserve/models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
@@ -92,9 +90,9 @@ export class ModelStore {
   async write(
     origin: ModelOrigin,
     texts: ModelTexts,
-    choice: Pick<ModelManifest, 'dtypeChoice' | 'dtypeReason'>,
+    choice: Pick<ModelManifest, 'dtypeChoice' | 'dtypeReason' | 'hadFloat16'>,
     layout: PackedLayout,
-    write: (file: SyncFile) => Promise<void>,
+    write: WriteWeights,
   ): Promise<ModelFolder> {
     const key = keyOf(origin, `${layout.dtype}.${layout.precision}`);
     const facts = { ...origin, ...choice, packed: { ...layout, formatVersion: PACKED_FORMAT_VERSION } };

@@ -13,9 +13,16 @@ export class EmptyPromptError extends codedError('EmptyPromptError', 'EMPTY_PROM
 export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT_TOO_LONG') {
   /**
    * @param amount The prompt's tokens: `at least 600` where they were not all counted.
-   * @param maxLength The longest prompt: the context, less one token if new ones are asked for.
+   * @param contextLength What the model and the device allow.
+   * @param maxLength The longest prompt: the context, or what the policy leaves of it, less one token if new ones are asked for.
    */
   static of(amount: number | string, contextLength: number, maxLength: number): PromptTooLongError {
+    if (maxLength < contextLength - 1) {
+      return new PromptTooLongError(
+        `The prompt has ${amount} tokens, but maxContextLength leaves ${maxLength} of the model's ${contextLength}: ` +
+          `shorten the prompt to ${maxLength} tokens, or raise maxContextLength.`,
+      );
+    }
     const room = maxLength < contextLength ? ', of which one is for the continuation' : '';
     return new PromptTooLongError(
       `The prompt has ${amount} tokens, but the model's context holds ${contextLength}${room}: ` +

@@ -41,11 +41,18 @@ export class ModelTooLargeError extends codedError('ModelTooLargeError', 'MODEL_
   }
 }
 
-/** The device cannot compute in the requested precision. */
+/** The device or the model cannot compute in the requested precision. */
 export class UnsupportedDtypeError extends codedError('UnsupportedDtypeError', 'UNSUPPORTED_DTYPE') {
   static of(dtype: string, feature: string): UnsupportedDtypeError {
     return new UnsupportedDtypeError(
       `dtype ${dtype} needs a WebGPU adapter with ${feature}. Choose auto, fp32, q8 or q4.`,
+    );
+  }
+
+  /** For a model whose activations exceed the range of fp16. */
+  static ofModel(dtype: string): UnsupportedDtypeError {
+    return new UnsupportedDtypeError(
+      `dtype ${dtype} is too narrow for this model: its activations exceed fp16's range. Choose auto, fp32, q8 or q4.`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
+import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
@@ -29,8 +30,6 @@ type KvArrays = Float32Array[];
 
 /** Tokens by which the capacity grows. */
 const CAPACITY_STEP = 32;
-/** The WASM heap ends at 4 GiB. The weights, a copy of the rows that run and the kernels' own memory need the rest. */
-const LARGEST_CACHE_BYTES = 2 ** 30;
 
 /** Passes run for this long without letting the worker see messages from tabs. */
 const MAX_BUSY_MS = 4;
@@ -63,6 +62,8 @@ export class WasmBackend implements ModelBackend {
       ort.InferenceSession.create(graph, {
         executionProviders: ['wasm'],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+        // The arena of the CPU takes memory by powers of two.
+        extra: { session: { use_device_allocator_for_initializers: '1' } },
       }),
     );
     return new WasmBackend(ort, session, model.config);
@@ -88,8 +89,8 @@ export class WasmBackend implements ModelBackend {
     const { contextLength } = this.#config;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
-      maxBytes: LARGEST_CACHE_BYTES,
-      maxSlotBytes: LARGEST_CACHE_BYTES,
+      maxBytes: LARGEST_WASM_CACHE,
+      maxSlotBytes: LARGEST_WASM_CACHE,
       // Each run copies the whole capacity, so unused capacity costs time in every step.
       capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
     };

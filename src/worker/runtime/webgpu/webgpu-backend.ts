@@ -47,6 +47,9 @@ const LOSS_GRACE_MS = 100;
 /** Threads that sample one row. A software adapter runs them one after the other and pays for each at every barrier. */
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
+/** Of onnxruntime's severities. It warns of each graph whose shapes are computed on the CPU, which is where they belong. */
+const ERRORS_ONLY = 3;
+
 /** K/V tensors by the names of the graph's inputs and outputs. */
 type KvTensors = Readonly<Record<'feeds' | 'fetches', Readonly<Record<string, Tensor>>>>;
 
@@ -91,6 +94,7 @@ export class WebGpuBackend implements ModelBackend {
         // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
         executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+        logSeverityLevel: ERRORS_ONLY,
       }),
     );
     const session = await orHang(creation, SESSION_PATIENCE_MS);

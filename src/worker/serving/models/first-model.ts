@@ -1,4 +1,5 @@
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
 import {
   loadEmbeddedModel,
   loadStoredModel,
@@ -14,7 +15,7 @@ import { LADDERS, type BackendChoice, type Rung } from '../../protocol/ladder.ts
 import type { WorkerPast } from '../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { chooseDevice, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { chooseDevice, limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
@@ -143,4 +144,12 @@ export async function withDevice<Result>(
     if ('gpu' in device) device.gpu.device.destroy();
     throw error;
   }
+}
+
+/** The limits of the device that a model would run on. */
+export async function limitsHere(choice: BackendChoice, past: WorkerPast): Promise<DeviceLimits> {
+  const device = await chooseDevice(choice, past);
+  const limits = limitsOf(device);
+  if ('gpu' in device) device.gpu.device.destroy();
+  return limits;
 }

@@ -203,6 +203,15 @@ describe('a load that is cancelled', () => {
   });
 });
 
+it('suggests models for the device that they would run on, also where no model serves', async () => {
+  platform.load = () => Promise.reject(new Error('no model'));
+  const { models } = createSwitch();
+  const suggested = await models.suggest();
+  expect(suggested.map(({ id }) => id)).toContain('openai-community/gpt2');
+  // WASM computes in no other precision.
+  expect(suggested.find(({ id }) => id === 'openai-community/gpt2')?.dtype).toBe('fp32');
+});
+
 describe('a model that hangs while it is made ready', () => {
   it('is a fault of the worker where it is the first one', async () => {
     platform.warmUp = hang;

@@ -4,6 +4,7 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import { ModelStore } from '../../models/store/model-store.ts';
+import { suggestModels } from '../../models/suggestions.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
@@ -11,12 +12,13 @@ import {
   modelNameOf,
   type Detokenization,
   type StoredModel,
+  type SuggestedModel,
   type Tokenization,
 } from '../../protocol/models.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
-import { FirstModel, withDevice, type ModelOptions } from './first-model.ts';
+import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';
 import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
@@ -104,6 +106,11 @@ export class ModelSwitch {
 
   async list(): Promise<readonly StoredModel[]> {
     return (await this.#store).list();
+  }
+
+  async suggest(): Promise<readonly SuggestedModel[]> {
+    const { backend, past } = this.#options;
+    return suggestModels(await limitsHere(backend, past));
   }
 
   async delete(key: string): Promise<void> {

@@ -1,5 +1,6 @@
 import { systemClock } from '../../../batching/clock.ts';
-import type { DeviceLimits } from '../../models/checkpoint/model-plan.ts';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import { hasFloat16 } from '../../models/checkpoint/model-plan.ts';
 import { localFiles } from '../../models/hub/local-files.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
@@ -36,11 +37,11 @@ function isWanted(
   dtype: DtypeChoice,
   device: DeviceLimits,
 ): boolean {
-  const { packed, dtypeChoice } = manifest;
-  const hasFloat16 = device.kind === 'webgpu' && device.hasShaderF16;
-  const runsHere = packed.precision === 'float32' || hasFloat16;
+  const { packed, dtypeChoice, hadFloat16 } = manifest;
+  const isFloat16 = hasFloat16(device);
+  const runsHere = packed.precision === 'float32' || isFloat16;
   // On a device with fp16, `auto` would choose better than it did on one without.
-  const isBest = dtypeChoice === 'auto' && (packed.dtype === 'fp16' || !hasFloat16);
+  const isBest = dtypeChoice === 'auto' && (hadFloat16 || !isFloat16);
   const hasDtype = dtype === 'auto' ? isBest : packed.dtype === dtype;
   return runsHere && hasDtype && manifest.hub === hub && manifest.id === id && manifest.revision === revision;
 }

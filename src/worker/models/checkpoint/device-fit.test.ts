@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest';
+import type { ModelConfig, ModelTensor } from '../model-config.ts';
+import { fitOnDevice, type DeviceLimits } from './device-fit.ts';
+import { layOut } from './packed-weights.ts';
+
+const GIBIBYTE = 2 ** 30;
+const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
+const GPU = {
+  kind: 'webgpu',
+  hasShaderF16: true,
+  maxBufferSize: 2 * GIBIBYTE,
+  maxStorageBufferBindingSize: 2 * GIBIBYTE,
+  memoryBytes: undefined,
+} as const;
+
+/** K/V of 32 KiB per token in fp16, and a context that no device here holds. */
+const CONFIG: ModelConfig = {
+  vocabSize: 1000,
+  contextLength: 131_072,
+  numLayers: 16,
+  numHeads: 32,
+  numKvHeads: 8,
+  headSize: 64,
+  eosTokenIds: [],
+};
+const SHORT = { ...CONFIG, contextLength: 1024 };
+/** 224 KiB per token in fp32. */
+const WIDE = { ...CONFIG, contextLength: 40_960, numLayers: 28, headSize: 128 };
+/** 256 MiB in fp16, 512 MiB in fp32. */
+const TENSOR: ModelTensor = { name: 'w', shape: [2 ** 17, 2 ** 10], role: 'linear' };
+
+describe('the context that serves', () => {
+  it.each([
+    ["the model's where all of it fits", SHORT, GPU, 'fp16', 1024],
+    ["the model's on WASM as well", SHORT, WASM, 'fp32', 1024],
+    ['what the memory of a GPU holds twice: a slot and its staging row', CONFIG, GPU, 'fp16', 32_768],
+    ['half as much in fp32', CONFIG, GPU, 'fp32', 16_384],
+    [
+      'what one buffer of a layer holds',
+      CONFIG,
+      { ...GPU, maxStorageBufferBindingSize: 2 ** 23 },
+      'fp16',
+      8192,
+    ],
+    ['no more than a message carries', CONFIG, { ...GPU, maxBufferSize: 64 * GIBIBYTE }, 'fp16', 65_536],
+    ["what is left of the machine's memory", CONFIG, { ...GPU, memoryBytes: GIBIBYTE }, 'fp16', 8192],
+    ['what a WASM heap has for the cache', CONFIG, WASM, 'fp32', 8192],
+    ['fewer than 4,096 where the cache is small', WIDE, WASM, 'fp32', 2340],
+  ] as const)('is %s', (_, config, device, dtype, contextLength) => {
+    const fit = fitOnDevice(config, layoutOf(dtype), device);
+    expect(fit).toMatchObject({ contextLength, obstacle: undefined });
+  });
+});
+
+describe('what it costs', () => {
+  it('is the weights, and the K/V of 4,096 tokens at most', () => {
+    const kvBytes = 4096 * 32 * 1024;
+    expect(fitOnDevice(CONFIG, layoutOf('fp16'), GPU)).toMatchObject({
+      usualContext: 4096,
+      weightBytes: GIBIBYTE / 4,
+      kvBytes,
+      deviceBytes: GIBIBYTE / 4 + 2 * kvBytes,
+    });
+    expect(fitOnDevice(WIDE, layoutOf('fp32'), WASM)).toMatchObject({
+      usualContext: 2340,
+      kvBytes: 2340 * 224 * 1024,
+    });
+  });
+});
+
+describe('an obstacle', () => {
+  it.each([
+    [
+      'too little memory beside the weights for 4,096 tokens',
+      { ...GPU, memoryBytes: GIBIBYTE / 2 },
+      /^as fp16 with a context of 4096 tokens it needs memory of 537 MB, more than the 403 MB that a page may take/,
+    ],
+    [
+      'a cache of less than 256 tokens',
+      { ...GPU, maxBufferSize: 2 ** 23 },
+      /^as fp16 with a context of 256 tokens the K\/V cache takes 17 MB, more than the 9 MB that this GPU has/,
+    ],
+  ] as const)('is %s', (_, device, obstacle) => {
+    expect(fitOnDevice(CONFIG, layoutOf('fp16'), device).obstacle).toMatch(obstacle);
+  });
+
+  it('is a matrix that no shader binds, however short the context', () => {
+    const matrix: ModelTensor = { name: 'w', shape: [1024, 8192], role: 'conv1d' };
+    const device = { ...GPU, maxBufferSize: 2 ** 24 - 1 };
+    const { obstacle } = fitOnDevice(SHORT, layOut([matrix], 'fp16', 'float16'), device);
+    expect(obstacle).toBe(
+      'as fp16 its largest buffer takes 17 MB, more than the 17 MB that this GPU can bind',
+    );
+  });
+});
+
+function layoutOf(dtype: 'fp16' | 'fp32') {
+  return layOut([TENSOR], dtype, dtype === 'fp16' ? 'float16' : 'float32');
+}

@@ -1,0 +1,148 @@
+import { DEFAULT_POLICY } from '../../../batching/generation/policy.ts';
+import { MAX_TOKEN_IDS } from '../../protocol/wire.ts';
+import { isSplitByRows, kvBytesPerToken, type ModelConfig } from '../model-config.ts';
+import { BYTES_PER_VALUE, type PackedLayout } from './packed-weights.ts';
+
+/** Limits of the device, in bytes. */
+export type DeviceLimits =
+  | {
+      readonly kind: 'webgpu';
+      readonly hasShaderF16: boolean;
+      readonly maxBufferSize: number;
+      readonly maxStorageBufferBindingSize: number;
+      /** Memory of the machine, where the browser tells (`navigator.deviceMemory`). */
+      readonly memoryBytes: number | undefined;
+    }
+  | { readonly kind: 'wasm'; readonly memoryBytes: number | undefined };
+
+/** What a packed model takes on a device. */
+export interface DeviceFit {
+  /** Tokens of the longest sequence that the device holds: at most the model's context. */
+  readonly contextLength: number;
+  /** Tokens that a sequence may have by default, or the most of them that the device's K/V cache holds. */
+  readonly usualContext: number;
+  /** Weights as the runtime keeps them. */
+  readonly weightBytes: number;
+  /** K/V of one sequence of `usualContext`. */
+  readonly kvBytes: number;
+  /** Weights, and the K/V of one such sequence and of its staging row. */
+  readonly deviceBytes: number;
+  /** Why the model does not fit, with room for such a sequence; `undefined` where it does. */
+  readonly obstacle: string | undefined;
+}
+
+/** onnxruntime-web addresses external data with 32 bits, and its WASM heap ends at the same size. */
+const LARGEST_FILE = 2 ** 32;
+
+/** The CPU kernels keep a reordered copy of matrices: weights of 498 MB make a heap of 853 MB (measured). */
+const WASM_GROWTH = 1.75;
+
+/** The heap beside weights and K/V: the runtime itself, activations and outputs. */
+const WASM_OVERHEAD = 2 ** 28;
+
+/** The WASM heap also holds the weights, a copy of the rows that run and the kernels' own memory. */
+export const LARGEST_WASM_CACHE = 2 ** 30;
+
+/** Share of the machine's memory that one page may take. */
+const LARGEST_SHARE = 0.75;
+
+/** A prompt is prefilled in a row of its own, then copied to its slot. */
+const ROWS_PER_SEQUENCE = 2;
+
+/** A model is of no use with fewer tokens. */
+const SMALLEST_CONTEXT = 256;
+
+/** Says whether a packed model fits, and with how long a context. */
+export function fitOnDevice(config: ModelConfig, layout: PackedLayout, device: DeviceLimits): DeviceFit {
+  const weightBytes = device.kind === 'wasm' ? WASM_GROWTH * layout.size + WASM_OVERHEAD : layout.size;
+  const bytesPerToken = kvBytesPerToken(config, BYTES_PER_VALUE[layout.precision]);
+  const onCache = cacheBounds(config, device, bytesPerToken);
+  const bounds = [...memoryBounds(layout, device, weightBytes, bytesPerToken), ...onCache];
+  // The doors drop longer lists of tokens.
+  const longest = Math.min(config.contextLength, MAX_TOKEN_IDS);
+  // No dtype helps against a small cache, so the context gives way to it.
+  const roomInCache = Math.max(SMALLEST_CONTEXT, longestWithin(onCache));
+  const usualContext = Math.min(longest, roomInCache, DEFAULT_POLICY.maxContextLength);
+  const obstacle = bounds.find((bound) => bytesAt(bound, usualContext) > bound.limit);
+  const kvBytes = usualContext * bytesPerToken;
+  return {
+    contextLength: Math.min(longest, longestWithin(bounds)),
+    usualContext,
+    weightBytes,
+    kvBytes,
+    deviceBytes: weightBytes + ROWS_PER_SEQUENCE * kvBytes,
+    obstacle: obstacle && `as ${layout.dtype} ${explain(obstacle, usualContext)}`,
+  };
+}
+
+/** Something that takes `fixed` bytes, and `perToken` more for each token of a sequence. */
+interface Bound {
+  readonly claim: string;
+  readonly fixed: number;
+  readonly perToken: number;
+  readonly limit: number;
+  readonly limitOf: string;
+}
+
+type BufferBound = Pick<Bound, 'claim' | 'limit' | 'limitOf'>;
+type GpuLimits = Extract<DeviceLimits, { kind: 'webgpu' }>;
+
+/** Limits on weights, and on weights and K/V together. */
+function memoryBounds(
+  layout: PackedLayout,
+  device: DeviceLimits,
+  weightBytes: number,
+  bytesPerToken: number,
+): readonly Bound[] {
+  const perToken = ROWS_PER_SEQUENCE * bytesPerToken;
+  const all = { claim: 'it needs memory of', fixed: weightBytes, perToken };
+  const weights = { claim: 'its weights take', fixed: layout.size, perToken: 0 };
+  const share = LARGEST_SHARE * (device.memoryBytes ?? Infinity);
+  const everywhere: readonly Bound[] = [
+    { ...weights, limit: LARGEST_FILE, limitOf: 'that onnxruntime-web can read' },
+    { ...all, limit: share, limitOf: 'that a page may take on this machine' },
+  ];
+  if (device.kind === 'wasm')
+    return [...everywhere, { ...all, limit: LARGEST_FILE, limitOf: 'of a WASM heap' }];
+  const lengths = layout.tensors.filter((tensor) => !isSplitByRows(tensor)).map(({ length }) => length);
+  return [...everywhere, { ...ofBuffer(device), fixed: Math.max(0, ...lengths), perToken: 0 }];
+}
+
+/** Limits on the K/V of one sequence alone, which are the same for every dtype of a precision. */
+function cacheBounds(config: ModelConfig, device: DeviceLimits, bytesPerToken: number): readonly Bound[] {
+  const cache = { claim: 'the K/V cache takes', fixed: 0, perToken: ROWS_PER_SEQUENCE * bytesPerToken };
+  if (device.kind === 'wasm')
+    return [{ ...cache, limit: LARGEST_WASM_CACHE, limitOf: 'that a WASM heap has for it' }];
+  return [
+    // K or V of one layer.
+    { ...ofBuffer(device), fixed: 0, perToken: bytesPerToken / (2 * config.numLayers) },
+    // A GPU does not tell how much memory it has: its largest buffer is the best hint.
+    { ...cache, limit: device.maxBufferSize, limitOf: 'that this GPU has for it' },
+  ];
+}
+
+function ofBuffer({ maxBufferSize, maxStorageBufferBindingSize }: GpuLimits): BufferBound {
+  const limit = Math.min(maxBufferSize, maxStorageBufferBindingSize);
+  return { claim: 'its largest buffer takes', limit, limitOf: 'that this GPU can bind' };
+}
+
+function longestWithin(bounds: readonly Bound[]): number {
+  const lengths = bounds
+    .filter(({ perToken }) => perToken > 0)
+    .map(({ fixed, perToken, limit }) => Math.max(0, Math.floor((limit - fixed) / perToken)));
+  return Math.min(...lengths);
+}
+
+function bytesAt({ fixed, perToken }: Bound, numTokens: number): number {
+  return fixed + perToken * numTokens;
+}
+
+function explain(bound: Bound, numTokens: number): string {
+  const { claim, perToken, limit, limitOf } = bound;
+  const context = perToken === 0 ? '' : `with a context of ${numTokens} tokens `;
+  return `${context}${claim} ${megabytes(bytesAt(bound, numTokens))}, more than the ${megabytes(limit)} ${limitOf}`;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1e6)} MB`;
+}

@@ -1,0 +1,59 @@
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import type { Model } from '../family.ts';
+import { listSources, type ModelTensor, type TensorSource } from '../model-config.ts';
+import type { RandomAccessFile } from './checkpoint-files.ts';
+import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
+import type { TensorView } from './safetensors.ts';
+
+/** A weight file and what its header lists. */
+export interface IndexedFile {
+  readonly file: RandomAccessFile;
+  readonly tensors: ReadonlyMap<string, TensorView>;
+}
+
+type FoundTensor = TensorView & Pick<CheckpointTensor, 'file'>;
+
+/**
+ * Finds every tensor of the forward pass, or the parts that make it up, and checks their shapes and dtypes.
+ *
+ * @param listing The file that an error names where a tensor is in none of several files.
+ * @throws ModelFileCorruptError where a tensor is missing or has another shape.
+ * @throws UnsupportedModelError where it is stored in another dtype than weights are.
+ */
+export function findTensors(
+  files: readonly IndexedFile[],
+  model: Pick<Model, 'tensors' | 'tensorPrefix'>,
+  listing: string,
+): Checkpoint['tensors'] {
+  const all = new Map<string, FoundTensor>();
+  for (const { file, tensors } of files) {
+    for (const [name, view] of tensors) all.set(withoutPrefix(name, model), { ...view, file });
+  }
+  const [first, ...others] = files;
+  const listed = first && others.length === 0 ? first.file.name : listing;
+  const sourcesOf = (tensor: ModelTensor): readonly CheckpointTensor[] =>
+    listSources(tensor).map((source) => requireTensor(all, source, listed));
+  return new Map(model.tensors.map((tensor) => [tensor.name, sourcesOf(tensor)]));
+}
+
+function requireTensor(
+  all: ReadonlyMap<string, FoundTensor>,
+  { name, shape }: TensorSource,
+  listed: string,
+): CheckpointTensor {
+  const tensor = all.get(name);
+  if (!tensor) throw ModelFileCorruptError.of(listed, `tensor ${name} is missing`);
+  if (tensor.shape.join() !== shape.join()) {
+    throw ModelFileCorruptError.of(
+      tensor.file.name,
+      `tensor ${name} has shape [${tensor.shape.join(', ')}], but config.json asks for [${shape.join(', ')}]`,
+    );
+  }
+  const { dtype } = tensor;
+  if (dtype === 'F32' || dtype === 'F16' || dtype === 'BF16') return { ...tensor, name, dtype };
+  throw UnsupportedModelError.of(`tensor ${name} is stored as ${dtype}, not as F32, F16 or BF16`);
+}
+
+export function withoutPrefix(name: string, { tensorPrefix }: Pick<Model, 'tensorPrefix'>): string {
+  return name.startsWith(tensorPrefix) ? name.slice(tensorPrefix.length) : name;
+}

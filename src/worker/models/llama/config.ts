@@ -1,0 +1,98 @@
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
+import { readActivation, type Activation } from '../graph/activation.ts';
+import type { ModelConfig } from '../model-config.ts';
+import { readLayers, type LayerConfig } from './layers.ts';
+import { refuseUncomputed } from './refusals.ts';
+import { VARIANTS } from './variants.ts';
+
+export interface LlamaConfig extends ModelConfig {
+  /** Values of a token's hidden state. */
+  readonly width: number;
+  /** Width of the MLP between its matrices. */
+  readonly innerSize: number;
+  readonly layers: readonly LayerConfig[];
+  readonly normEpsilon: number;
+  /** Whether norms multiply by one more than their weights. */
+  readonly isGainOffset: boolean;
+  readonly hasHeadNorms: boolean;
+  /** Whether what attention and MLP give is normalised before it is added to the residual stream. */
+  readonly hasBranchNorms: boolean;
+  readonly activation: Activation;
+  /** Factor of the attention scores. */
+  readonly attentionScale: number;
+  readonly embeddingScale: number;
+  readonly hasQkvBias: boolean;
+  readonly hasOutputBias: boolean;
+  readonly hasMlpBias: boolean;
+  /** Whether the logits have a matrix of their own. */
+  readonly isHeadSeparate: boolean;
+  /** Whether hidden states exceed the range of fp16. */
+  readonly needsFloat32: boolean;
+}
+
+/** GroupQueryAttention of onnxruntime-web rotates no other head sizes. */
+const HEAD_SIZE_STEP = 16;
+const LARGEST_HEAD_SIZE = 256;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * @throws ModelFileCorruptError where a field is missing or out of range.
+ * @throws UnsupportedModelError where the graph cannot compute this variant.
+ */
+export function readLlamaConfig(given: Fields, generationConfig: unknown): LlamaConfig {
+  const modelType = String(given['model_type']);
+  const variant = VARIANTS.get(modelType);
+  if (!variant)
+    throw UnsupportedModelError.of(`config.json names model_type ${modelType}, which is not known`);
+  refuseUncomputed(given, variant);
+  const config = { ...variant.defaults, ...given };
+  const { biases, isGemma } = variant;
+  const width = positiveInteger(config, 'hidden_size');
+  const numLayers = positiveInteger(config, 'num_hidden_layers');
+  const heads = readHeads(config, width);
+  const isSet = (rule: boolean | string): boolean =>
+    rule === true || (rule !== false && config[rule] === true);
+  return {
+    vocabSize: positiveInteger(config, 'vocab_size'),
+    contextLength: positiveInteger(config, 'max_position_embeddings'),
+    numLayers,
+    ...heads,
+    eosTokenIds: readEosTokenIds(config, generationConfig),
+    width,
+    innerSize: positiveInteger(config, 'intermediate_size'),
+    layers: readLayers(config, variant, { numLayers, ...heads }),
+    normEpsilon: positiveNumber(config, 'rms_norm_eps', 1e-6),
+    isGainOffset: isGemma,
+    hasHeadNorms: variant.hasHeadNorms,
+    hasBranchNorms: isGemma,
+    activation: readActivation(variant.activationField, config[variant.activationField] ?? 'silu'),
+    attentionScale: 1 / Math.sqrt(isGemma ? positiveNumber(config, 'query_pre_attn_scalar') : heads.headSize),
+    embeddingScale: isGemma ? Math.sqrt(width) : 1,
+    hasQkvBias: isSet(biases.qkv),
+    hasOutputBias: isSet(biases.output),
+    hasMlpBias: isSet(biases.mlp),
+    isHeadSeparate: config['tie_word_embeddings'] !== true,
+    needsFloat32: isGemma,
+  };
+}
+
+function readHeads(config: Fields, width: number): Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'> {
+  const numHeads = positiveInteger(config, 'num_attention_heads');
+  const numKvHeads =
+    config['num_key_value_heads'] == null ? numHeads : positiveInteger(config, 'num_key_value_heads');
+  if (numHeads % numKvHeads !== 0) {
+    throw ModelFileCorruptError.of(
+      'config.json',
+      `its ${numHeads} query heads cannot share num_key_value_heads ${numKvHeads} evenly`,
+    );
+  }
+  const headSize = config['head_dim'] == null ? width / numHeads : positiveInteger(config, 'head_dim');
+  if (headSize % HEAD_SIZE_STEP !== 0 || headSize > LARGEST_HEAD_SIZE) {
+    throw UnsupportedModelError.of(
+      `heads have a size of ${headSize}, but attention takes multiples of ${HEAD_SIZE_STEP} up to ${LARGEST_HEAD_SIZE}`,
+    );
+  }
+  return { numHeads, numKvHeads, headSize };
+}

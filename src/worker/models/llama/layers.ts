@@ -1,0 +1,99 @@
+import { isRecord } from '../../platform/is-record.ts';
+import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { positiveInteger, positiveNumber } from '../config-fields.ts';
+import { readRope, type Rope } from './rope.ts';
+import type { Variant } from './variants.ts';
+
+/** What differs from layer to layer. */
+export interface LayerConfig {
+  /** Layers that rotate alike share it. */
+  readonly rope: Rope;
+  /** Latest tokens that a token attends to, itself included; `undefined` for all. */
+  readonly window: number | undefined;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+type LayerType = 'full_attention' | 'sliding_attention';
+
+/**
+ * @param config With the defaults of the variant.
+ * @throws ModelFileCorruptError where a field is missing or out of range.
+ * @throws UnsupportedModelError where the graph cannot compute a layer.
+ */
+export function readLayers(
+  config: Fields,
+  variant: Variant,
+  { numLayers, headSize }: { readonly numLayers: number; readonly headSize: number },
+): readonly LayerConfig[] {
+  const made = new Map<LayerType, LayerConfig>();
+  return readLayerTypes(config, variant, numLayers).map((type) => {
+    const layer = made.get(type) ?? {
+      rope: readLayerRope(config, variant, type, headSize),
+      window: type === 'sliding_attention' ? readWindow(config) : undefined,
+    };
+    made.set(type, layer);
+    return layer;
+  });
+}
+
+function readLayerTypes(config: Fields, { windows }: Variant, numLayers: number): readonly LayerType[] {
+  const given = config['layer_types'];
+  if (Array.isArray(given)) return given.map((type: unknown) => requireLayerType(type)).slice(0, numLayers);
+  const isWindowed = {
+    none: () => false,
+    all: () => config['sliding_window'] !== null,
+    upper: (layer: number) =>
+      config['use_sliding_window'] === true &&
+      config['sliding_window'] !== null &&
+      layer >= Number(config['max_window_layers']),
+    pattern: (layer: number) => (layer + 1) % positiveInteger(config, 'sliding_window_pattern') !== 0,
+  }[windows];
+  return Array.from({ length: numLayers }, (_, layer) =>
+    isWindowed(layer) ? 'sliding_attention' : 'full_attention',
+  );
+}
+
+function requireLayerType(type: unknown): LayerType {
+  if (type === 'full_attention' || type === 'sliding_attention') return type;
+  throw UnsupportedModelError.of(
+    `layer_types in config.json names ${JSON.stringify(type)}, not full_attention or sliding_attention`,
+  );
+}
+
+function readWindow(config: Fields): number {
+  if (config['use_sliding_window'] !== false) return positiveInteger(config, 'sliding_window');
+  throw UnsupportedModelError.of(
+    'layer_types in config.json names sliding_attention, but use_sliding_window is false',
+  );
+}
+
+/** Parameters are in `rope_scaling`, or since transformers 5 in `rope_parameters`, there perhaps for each type of layer. */
+function readLayerRope(config: Fields, variant: Variant, type: LayerType, headSize: number): Rope {
+  const isLocal = type === 'sliding_attention' && variant.localThetaField !== 'rope_theta';
+  const parameters = readRopeParameters(config, type, isLocal);
+  const originalLength = config['original_max_position_embeddings'];
+  return readRope(
+    {
+      partial_rotary_factor: config['partial_rotary_factor'],
+      ...parameters,
+      ...(originalLength != null && { original_max_position_embeddings: originalLength }),
+    },
+    {
+      headSize,
+      theta: positiveNumber(config, isLocal ? variant.localThetaField : 'rope_theta', DEFAULT_THETA),
+      contextLength: positiveInteger(config, 'max_position_embeddings'),
+    },
+  );
+}
+
+const DEFAULT_THETA = 1e4;
+
+/** @param isLocal Such layers are not scaled by `rope_scaling`. */
+function readRopeParameters(config: Fields, type: LayerType, isLocal: boolean): Fields {
+  const parameters = config['rope_parameters'];
+  const nested = isRecord(parameters) ? parameters[type] : undefined;
+  if (isRecord(nested)) return nested;
+  const scaling = config['rope_scaling'];
+  if (isRecord(scaling)) return isLocal ? {} : scaling;
+  return isRecord(parameters) && !isLocal ? parameters : {};
+}

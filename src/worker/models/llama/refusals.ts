@@ -1,0 +1,51 @@
+import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import type { Variant } from './variants.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields that change what a model computes, in a way that the graph does not. */
+const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
+  ['quantization_config', 'its weights are quantised already'],
+  ['attn_logit_softcapping', 'attention scores are capped'],
+  ['final_logit_softcapping', 'logits are capped'],
+  ['use_bidirectional_attention', 'tokens attend to later ones'],
+  ['add_cross_attention', 'the model attends to an encoder'],
+  ['is_encoder_decoder', 'the model has an encoder'],
+  ['num_local_experts', 'the MLP is a mixture of experts'],
+  ['num_experts', 'the MLP is a mixture of experts'],
+  ['n_routed_experts', 'the MLP is a mixture of experts'],
+  ['no_rope_layers', 'some layers are not rotated'],
+];
+
+/**
+ * Asking for something means a value other than `null` or `false`.
+ *
+ * @throws UnsupportedModelError where the configuration asks for something that the graph does not compute.
+ */
+export function refuseUncomputed(config: Fields, { architecture, foreignFields }: Variant): void {
+  refuseArchitecture(config['architectures'], architecture);
+  for (const [field, meaning] of UNCOMPUTED) {
+    if (isAskedFor(config[field])) {
+      throw UnsupportedModelError.of(`${meaning} (${field} in config.json), which Tabserve does not compute`);
+    }
+  }
+  for (const field of foreignFields) {
+    if (isAskedFor(config[field])) {
+      throw UnsupportedModelError.of(`${architecture} has no ${field}, but config.json asks for it`);
+    }
+  }
+}
+
+function isAskedFor(value: unknown): boolean {
+  return value != null && value !== false;
+}
+
+/** Such as a classifier, which has another head. The first Llama checkpoints spell it `LLaMAForCausalLM`. */
+function refuseArchitecture(given: unknown, architecture: string): void {
+  const names: readonly unknown[] = Array.isArray(given) ? given : [];
+  const isKnown = (name: unknown): boolean => String(name).toLowerCase() === architecture.toLowerCase();
+  if (names.length === 0 || names.some(isKnown)) return;
+  throw UnsupportedModelError.of(
+    `config.json names the architecture ${names.join(', ')}, not ${architecture}`,
+  );
+}

@@ -1,0 +1,146 @@
+import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { positiveNumber } from '../config-fields.ts';
+
+/** How far each pair of a head's values turns from one position to the next, in radians. */
+export interface Rope {
+  /** [head size / 2] */
+  readonly frequencies: readonly number[];
+  /** Factor of the cosines and sines. */
+  readonly attentionFactor: number;
+}
+
+interface RopeDefaults {
+  readonly headSize: number;
+  /** The base of the frequencies, where the parameters have none. */
+  readonly theta: number;
+  /** The longest sequence that the model allows, in tokens. */
+  readonly contextLength: number;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const { fround } = Math;
+
+const SCALINGS: ReadonlyMap<unknown, (parameters: Fields, defaults: RopeDefaults) => Rope> = new Map<
+  unknown,
+  (parameters: Fields, defaults: RopeDefaults) => Rope
+>([
+  ['default', unscaled],
+  // Frequencies change only beyond the model's own context, which is where the runtime ends.
+  ['dynamic', unscaled],
+  ['linear', linear],
+  ['llama3', llama3],
+  ['yarn', yarn],
+]);
+
+/**
+ * Reads `rope_scaling` or `rope_parameters`, as `modeling_rope_utils.py` of huggingface/transformers 5 does. Computes in
+ * fp32 where that does, because a rounded frequency counts as often as there are positions.
+ *
+ * @throws ModelFileCorruptError where a parameter is missing or out of range.
+ * @throws UnsupportedModelError where the tables cannot be computed.
+ */
+export function readRope(parameters: Fields, defaults: RopeDefaults): Rope {
+  const type = parameters['rope_type'] ?? parameters['type'] ?? 'default';
+  const scale = SCALINGS.get(type);
+  if (!scale) {
+    const known = [...SCALINGS.keys()].join(', ');
+    throw UnsupportedModelError.of(`the rope type ${JSON.stringify(type)} is not one of ${known}`);
+  }
+  const share = parameters['partial_rotary_factor'] ?? 1;
+  if (share !== 1) {
+    throw UnsupportedModelError.of(
+      `partial_rotary_factor is ${JSON.stringify(share)}, but heads are rotated whole`,
+    );
+  }
+  return scale(parameters, { ...defaults, theta: positiveNumber(parameters, 'rope_theta', defaults.theta) });
+}
+
+/** @returns [numPositions, head size / 2] each. */
+export function rotaryTables(
+  { frequencies, attentionFactor }: Rope,
+  numPositions: number,
+): { readonly cos: Float32Array<ArrayBuffer>; readonly sin: Float32Array<ArrayBuffer> } {
+  const cos = new Float32Array(numPositions * frequencies.length);
+  const sin = new Float32Array(numPositions * frequencies.length);
+  let at = 0;
+  for (let position = 0; position < numPositions; position++) {
+    for (const frequency of frequencies) {
+      const angle = fround(position * frequency);
+      cos[at] = attentionFactor * Math.cos(angle);
+      sin[at] = attentionFactor * Math.sin(angle);
+      at += 1;
+    }
+  }
+  return { cos, sin };
+}
+
+function unscaled(_: Fields, { headSize, theta }: RopeDefaults): Rope {
+  return { frequencies: periodsOf(headSize, theta).map((period) => fround(1 / period)), attentionFactor: 1 };
+}
+
+function linear(parameters: Fields, defaults: RopeDefaults): Rope {
+  const factor = positiveNumber(parameters, 'factor');
+  const { frequencies, attentionFactor } = unscaled(parameters, defaults);
+  return { frequencies: frequencies.map((frequency) => fround(frequency / factor)), attentionFactor };
+}
+
+/** Slow frequencies are divided by a factor, fast ones stay, and those between get a share of both. */
+function llama3(parameters: Fields, defaults: RopeDefaults): Rope {
+  const factor = positiveNumber(parameters, 'factor');
+  const low = positiveNumber(parameters, 'low_freq_factor');
+  const high = positiveNumber(parameters, 'high_freq_factor');
+  const length = originalLength(parameters, defaults);
+  const { frequencies, attentionFactor } = unscaled(parameters, defaults);
+  const scaled = frequencies.map((frequency) => {
+    const numTurns = (length * frequency) / (2 * Math.PI);
+    const kept = clamp((numTurns - low) / (high - low));
+    return fround(((1 - kept) * frequency) / factor + kept * frequency);
+  });
+  return { frequencies: scaled, attentionFactor };
+}
+
+/** YaRN (arXiv 2309.00071): like llama3, with a ramp over the pairs in place of one over the frequencies. */
+function yarn(parameters: Fields, defaults: RopeDefaults): Rope {
+  const { headSize, theta, contextLength } = defaults;
+  const length = originalLength(parameters, defaults);
+  const factor = positiveNumber(parameters, 'factor', contextLength / length);
+  const pairOf = (numTurns: number): number =>
+    (headSize * Math.log(length / (numTurns * 2 * Math.PI))) / (2 * Math.log(theta));
+  const fastest = pairOf(positiveNumber(parameters, 'beta_fast', 32));
+  const slowest = pairOf(positiveNumber(parameters, 'beta_slow', 1));
+  const isWhole = parameters['truncate'] !== false;
+  const first = Math.max(isWhole ? Math.floor(fastest) : fastest, 0);
+  const last = Math.min(isWhole ? Math.ceil(slowest) : slowest, headSize - 1);
+  const width = last === first ? 0.001 : last - first;
+  const frequencies = periodsOf(headSize, theta).map((period, pair) => {
+    const kept = 1 - clamp((pair - first) / width);
+    return fround(fround(1 / (factor * period)) * (1 - kept) + fround(1 / period) * kept);
+  });
+  return { frequencies, attentionFactor: yarnAttentionFactor(parameters, factor) };
+}
+
+function yarnAttentionFactor(parameters: Fields, factor: number): number {
+  const scaleOf = (weight: number): number => (factor <= 1 ? 1 : 0.1 * weight * Math.log(factor) + 1);
+  const [weight, weightOfAll] = [parameters['mscale'], parameters['mscale_all_dim']];
+  const isWeighted =
+    typeof weight === 'number' && typeof weightOfAll === 'number' && weight * weightOfAll !== 0;
+  return positiveNumber(
+    parameters,
+    'attention_factor',
+    isWeighted ? scaleOf(weight) / scaleOf(weightOfAll) : scaleOf(1),
+  );
+}
+
+/** The longest sequence that the model saw before its context was extended. */
+function originalLength(parameters: Fields, { contextLength }: RopeDefaults): number {
+  return positiveNumber(parameters, 'original_max_position_embeddings', contextLength);
+}
+
+function periodsOf(headSize: number, theta: number): readonly number[] {
+  return Array.from({ length: headSize / 2 }, (_, pair) => fround(theta ** fround((2 * pair) / headSize)));
+}
+
+function clamp(value: number): number {
+  return Math.min(Math.max(value, 0), 1);
+}

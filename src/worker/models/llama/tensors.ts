@@ -1,0 +1,104 @@
+import type { ModelTensor } from '../model-config.ts';
+import type { LlamaConfig } from './config.ts';
+
+export const TENSOR_PREFIX = 'model.';
+export const EMBEDDING = 'embed_tokens.weight';
+export const FINAL_NORM = 'norm';
+/** Checkpoints have it without the prefix. */
+export const HEAD = 'lm_head.weight';
+
+/** Names of a layer's modules. Attention's q, k and v are one matrix unless a norm stands between. */
+export function layerNames(layer: number) {
+  const name = `layers.${layer}`;
+  const [attention, mlp] = [`${name}.self_attn`, `${name}.mlp`];
+  return {
+    inputNorm: `${name}.input_layernorm`,
+    postAttentionNorm: `${name}.post_attention_layernorm`,
+    preMlpNorm: `${name}.pre_feedforward_layernorm`,
+    postMlpNorm: `${name}.post_feedforward_layernorm`,
+    attention,
+    qkv: `${attention}.qkv_proj`,
+    q: `${attention}.q_proj`,
+    k: `${attention}.k_proj`,
+    v: `${attention}.v_proj`,
+    output: `${attention}.o_proj`,
+    queryNorm: `${attention}.q_norm`,
+    keyNorm: `${attention}.k_norm`,
+    gate: `${mlp}.gate_proj`,
+    up: `${mlp}.up_proj`,
+    down: `${mlp}.down_proj`,
+  };
+}
+
+export function llamaTensors(config: LlamaConfig): readonly ModelTensor[] {
+  const { vocabSize, width, numLayers } = config;
+  const layers = Array.from({ length: numLayers }, (_, layer) => [
+    ...attentionTensors(config, layer),
+    ...mlpTensors(config, layer),
+  ]);
+  const head: ModelTensor = { name: HEAD, shape: [vocabSize, width], role: 'linear' };
+  return [
+    { name: EMBEDDING, shape: [vocabSize, width], role: 'embedding' },
+    ...layers.flat(),
+    plain(`${FINAL_NORM}.weight`, width),
+    ...(config.isHeadSeparate ? [head] : []),
+  ];
+}
+
+function attentionTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] {
+  const { width, numHeads, numKvHeads, headSize, hasHeadNorms, hasQkvBias, hasOutputBias } = config;
+  const names = layerNames(layer);
+  const parts = [
+    { name: names.q, numRows: numHeads * headSize },
+    { name: names.k, numRows: numKvHeads * headSize },
+    { name: names.v, numRows: numKvHeads * headSize },
+  ];
+  const separate = parts.flatMap(({ name, numRows }) => linear(name, numRows, width, hasQkvBias));
+  return [
+    plain(`${names.inputNorm}.weight`, width),
+    ...(hasHeadNorms
+      ? [
+          ...separate,
+          plain(`${names.queryNorm}.weight`, headSize),
+          plain(`${names.keyNorm}.weight`, headSize),
+        ]
+      : joined(names.qkv, parts, width, hasQkvBias)),
+    ...linear(names.output, width, numHeads * headSize, hasOutputBias),
+    plain(`${names.postAttentionNorm}.weight`, width),
+  ];
+}
+
+function mlpTensors(config: LlamaConfig, layer: number): readonly ModelTensor[] {
+  const { width, innerSize, hasMlpBias, hasBranchNorms } = config;
+  const names = layerNames(layer);
+  const norms = [names.preMlpNorm, names.postMlpNorm].map((name) => plain(`${name}.weight`, width));
+  return [
+    ...linear(names.gate, innerSize, width, hasMlpBias),
+    ...linear(names.up, innerSize, width, hasMlpBias),
+    ...linear(names.down, width, innerSize, hasMlpBias),
+    ...(hasBranchNorms ? norms : []),
+  ];
+}
+
+/** Linear layers over the same input as one. */
+function joined(
+  name: string,
+  parts: readonly { readonly name: string; readonly numRows: number }[],
+  inputSize: number,
+  hasBias: boolean,
+): ModelTensor[] {
+  const outputSize = parts.reduce((sum, { numRows }) => sum + numRows, 0);
+  return linear(name, outputSize, inputSize, hasBias).map((tensor) => ({
+    ...tensor,
+    sources: parts.map((part) => ({ ...part, name: tensor.name.replace(name, part.name) })),
+  }));
+}
+
+function linear(name: string, outputSize: number, inputSize: number, hasBias: boolean): ModelTensor[] {
+  const matrix: ModelTensor = { name: `${name}.weight`, shape: [outputSize, inputSize], role: 'linear' };
+  return hasBias ? [matrix, plain(`${name}.bias`, outputSize)] : [matrix];
+}
+
+function plain(name: string, size: number): ModelTensor {
+  return { name, shape: [size], role: 'plain' };
+}

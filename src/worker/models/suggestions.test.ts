@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { DeviceLimits } from './checkpoint/device-fit.ts';
+import { suggestModels } from './suggestions.ts';
+
+const GIBIBYTE = 2 ** 30;
+const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
+const GPU: DeviceLimits = {
+  kind: 'webgpu',
+  hasShaderF16: true,
+  maxBufferSize: 4 * GIBIBYTE,
+  maxStorageBufferBindingSize: 2 * GIBIBYTE,
+  memoryBytes: undefined,
+};
+
+/** Bytes of `model.safetensors` on the hub, without the causal masks, which are not fetched. */
+const FILE_SIZES: Readonly<Record<string, number>> = {
+  'HuggingFaceTB/SmolLM2-135M-Instruct': 269_060_552,
+  'HuggingFaceTB/SmolLM2-360M-Instruct': 723_674_912,
+  'Qwen/Qwen2.5-0.5B-Instruct': 988_097_824,
+  'Qwen/Qwen3-0.6B': 1_503_300_328,
+  'unsloth/Llama-3.2-1B-Instruct': 2_471_645_608,
+  'openai-community/gpt2': 548_105_171 - 12 * 1024 * 1024 * 4,
+  'distilbert/distilgpt2': 352_824_413 - 6 * 1024 * 1024 * 4,
+};
+
+describe('the suggested models', () => {
+  it('are downloads of the sizes that the hub has', () => {
+    const sizes = suggestModels(GPU).map(({ id, downloadBytes }) => [id, downloadBytes] as const);
+    expect(sizes.map(([id]) => id)).toEqual(Object.keys(FILE_SIZES));
+    const headers = sizes.map(([id, downloadBytes]) => (FILE_SIZES[id] ?? NaN) - downloadBytes);
+    // The header of the file comes on top.
+    expect(Math.min(...headers)).toBeGreaterThan(5_000);
+    expect(Math.max(...headers)).toBeLessThan(50_000);
+  });
+
+  it('have the parameters that their authors count', () => {
+    const counts = suggestModels(GPU).map(({ numParameters }) => Math.round(numParameters / 1e6));
+    expect(counts).toEqual([135, 362, 494, 596, 1236, 124, 82]);
+  });
+
+  it('take their weights and eight sequences of 4,096 tokens, or of their own context', () => {
+    const [small] = suggestModels(GPU);
+    const kvBytesPerToken = 2 * 30 * 3 * 64 * 2;
+    expect(small).toMatchObject({ dtype: 'fp16', contextLength: 4096, obstacle: '' });
+    const weightBytes = (small?.memoryBytes ?? 0) - 8 * 4096 * kvBytesPerToken;
+    expect(weightBytes / (2 * (small?.numParameters ?? 0))).toBeCloseTo(1, 3);
+    expect(suggestModels(GPU).at(-1)?.contextLength).toBe(1024);
+  });
+
+  it('are smaller where the device is, down to those that do not fit', () => {
+    expect(new Set(dtypesOn(GPU))).toEqual(new Set(['fp16']));
+    expect(dtypesOn(WASM)).toEqual(['fp32', 'fp32', 'fp32', 'q8', 'q8', 'fp32', 'fp32']);
+    const phone = suggestModels({ ...WASM, memoryBytes: 2 * GIBIBYTE });
+    const large = phone.find(({ id }) => id.includes('Llama'));
+    expect(large).toMatchObject({ dtype: 'q4', obstacle: expect.stringMatching(/^as q4 with a context/) });
+    expect(phone[0]).toMatchObject({ obstacle: '' });
+  });
+});
+
+function dtypesOn(device: DeviceLimits) {
+  return suggestModels(device).map(({ dtype }) => dtype);
+}

@@ -1,0 +1,144 @@
+import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
+import type { SuggestedModel } from '../protocol/models.ts';
+import type { DeviceLimits } from './checkpoint/device-fit.ts';
+import { chooseDtype } from './checkpoint/model-plan.ts';
+import { readModel } from './families.ts';
+import { countParameters } from './model-config.ts';
+
+/** A model on the hub that is known to run. */
+interface Suggestion extends Pick<SuggestedModel, 'id' | 'license' | 'isChat'> {
+  /** Bytes of a weight in its file. */
+  readonly bytesPerWeight: 2 | 4;
+  /** Weights in the file that the forward pass does not read, and that come along. */
+  readonly numUnread?: number;
+  /** Fields of its `config.json`, as far as sizes depend on them. */
+  readonly config: Readonly<Record<string, unknown>>;
+}
+
+const LLAMA = { model_type: 'llama', tie_word_embeddings: true, rms_norm_eps: 1e-5, vocab_size: 49_152 };
+const GPT2 = { model_type: 'gpt2', n_embd: 768, n_head: 12, n_positions: 1024, vocab_size: 50_257 };
+const QWEN_VOCABULARY = 151_936;
+
+const SUGGESTIONS: readonly Suggestion[] = [
+  {
+    id: 'HuggingFaceTB/SmolLM2-135M-Instruct',
+    license: 'Apache-2.0',
+    isChat: true,
+    bytesPerWeight: 2,
+    config: {
+      ...LLAMA,
+      hidden_size: 576,
+      intermediate_size: 1536,
+      num_hidden_layers: 30,
+      num_attention_heads: 9,
+      num_key_value_heads: 3,
+      max_position_embeddings: 8192,
+    },
+  },
+  {
+    id: 'HuggingFaceTB/SmolLM2-360M-Instruct',
+    license: 'Apache-2.0',
+    isChat: true,
+    bytesPerWeight: 2,
+    config: {
+      ...LLAMA,
+      hidden_size: 960,
+      intermediate_size: 2560,
+      num_hidden_layers: 32,
+      num_attention_heads: 15,
+      num_key_value_heads: 5,
+      max_position_embeddings: 8192,
+    },
+  },
+  {
+    id: 'Qwen/Qwen2.5-0.5B-Instruct',
+    license: 'Apache-2.0',
+    isChat: true,
+    bytesPerWeight: 2,
+    config: {
+      model_type: 'qwen2',
+      tie_word_embeddings: true,
+      vocab_size: QWEN_VOCABULARY,
+      hidden_size: 896,
+      intermediate_size: 4864,
+      num_hidden_layers: 24,
+      num_attention_heads: 14,
+      num_key_value_heads: 2,
+      max_position_embeddings: 32_768,
+    },
+  },
+  {
+    id: 'Qwen/Qwen3-0.6B',
+    license: 'Apache-2.0',
+    isChat: true,
+    bytesPerWeight: 2,
+    // The file has the head, although it is tied to the embedding.
+    numUnread: QWEN_VOCABULARY * 1024,
+    config: {
+      model_type: 'qwen3',
+      tie_word_embeddings: true,
+      vocab_size: QWEN_VOCABULARY,
+      hidden_size: 1024,
+      intermediate_size: 3072,
+      num_hidden_layers: 28,
+      num_attention_heads: 16,
+      num_key_value_heads: 8,
+      head_dim: 128,
+      max_position_embeddings: 40_960,
+    },
+  },
+  {
+    // A copy of meta-llama/Llama-3.2-1B-Instruct. Meta's own asks for a token of the hub, which Tabserve has not.
+    id: 'unsloth/Llama-3.2-1B-Instruct',
+    license: 'Llama 3.2 Community License',
+    isChat: true,
+    bytesPerWeight: 2,
+    config: {
+      ...LLAMA,
+      vocab_size: 128_256,
+      hidden_size: 2048,
+      intermediate_size: 8192,
+      num_hidden_layers: 16,
+      num_attention_heads: 32,
+      num_key_value_heads: 8,
+      max_position_embeddings: 131_072,
+    },
+  },
+  {
+    id: 'openai-community/gpt2',
+    license: 'MIT',
+    isChat: false,
+    bytesPerWeight: 4,
+    config: { ...GPT2, n_layer: 12 },
+  },
+  {
+    id: 'distilbert/distilgpt2',
+    license: 'Apache-2.0',
+    isChat: false,
+    bytesPerWeight: 4,
+    config: { ...GPT2, n_layer: 6 },
+  },
+];
+
+/** Small models that are known to run, with what each takes on this device. */
+export function suggestModels(device: DeviceLimits): readonly SuggestedModel[] {
+  return SUGGESTIONS.map((suggestion) => describe(suggestion, device));
+}
+
+function describe(suggestion: Suggestion, device: DeviceLimits): SuggestedModel {
+  const { id, license, isChat, bytesPerWeight, numUnread = 0, config } = suggestion;
+  const model = readModel(config, undefined);
+  const { layout, usualContext, weightBytes, kvBytes, obstacle } = chooseDtype(model, 'auto', device).plan;
+  const numParameters = countParameters(model.tensors);
+  return {
+    id,
+    license,
+    isChat,
+    numParameters,
+    downloadBytes: bytesPerWeight * (numParameters + numUnread),
+    dtype: layout.dtype,
+    contextLength: usualContext,
+    memoryBytes: weightBytes + DEFAULT_POLICY.maxBatchSize * kvBytes,
+    obstacle: obstacle ?? '',
+  };
+}

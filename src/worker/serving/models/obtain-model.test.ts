@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import type { DeviceLimits } from '../../models/checkpoint/device-fit.ts';
+import type { ModelFolder, ModelManifest } from '../../models/store/model-folder.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import type { Dtype, DtypeChoice } from '../../protocol/models.ts';
+import type { LoadJob } from './load-job.ts';
+import { obtainModel } from './obtain-model.ts';
+
+const SOURCE = { type: 'hub', hub: 'https://hub.example', id: 'a/b', revision: 'main' } as const;
+const WASM: DeviceLimits = { kind: 'wasm', memoryBytes: undefined };
+const GPU: DeviceLimits = {
+  kind: 'webgpu',
+  hasShaderF16: true,
+  maxBufferSize: 2 ** 31,
+  maxStorageBufferBindingSize: 2 ** 31,
+  memoryBytes: undefined,
+};
+
+it.each([
+  ['is taken where `auto` chose it on such a device', 'fp16', 'float16', true, 'auto', GPU, true],
+  ['is taken where `auto` had to quantise it there', 'q8', 'float16', true, 'auto', GPU, true],
+  ['is taken where the model itself needs fp32', 'fp32', 'float32', true, 'auto', GPU, true],
+  ['is fetched where `auto` chose without fp16', 'fp32', 'float32', false, 'auto', GPU, false],
+  ['is taken without fp16 where that was so before', 'fp32', 'float32', false, 'auto', WASM, true],
+  ['is fetched where it needs fp16 and there is none', 'q8', 'float16', true, 'q8', WASM, false],
+  ['is fetched where another dtype is asked for', 'q8', 'float32', false, 'q4', WASM, false],
+] as const)('a stored model %s', async (_, stored, precision, hadFloat16, choice, device, isTaken) => {
+  const folder = folderOf(stored, precision, hadFloat16);
+  expect(await obtain(folder, choice, device)).toBe(isTaken ? folder : 'fetched');
+});
+
+function folderOf(dtype: Dtype, precision: 'float16' | 'float32', hadFloat16: boolean): ModelFolder {
+  const packed: ModelManifest['packed'] = { dtype, precision, size: 0, tensors: [], formatVersion: 0 };
+  const manifest = { ...SOURCE, dtypeChoice: 'auto', hadFloat16, packed };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it
+  return { manifest } as unknown as ModelFolder;
+}
+
+async function obtain(folder: ModelFolder, choice: DtypeChoice, device: DeviceLimits): Promise<unknown> {
+  const fakes = {
+    store: { folders: () => Promise.resolve([folder]) },
+    job: { report: () => {}, attempt: () => Promise.resolve('fetched') },
+  };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is called of them
+  const { store, job } = fakes as unknown as { store: ModelStore; job: LoadJob };
+  return obtainModel(SOURCE, choice, device, store, job);
+}
