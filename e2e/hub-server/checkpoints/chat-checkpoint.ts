@@ -1,5 +1,6 @@
 import { jsonFile } from './generated-file.ts';
-import { generateCheckpoint, type GeneratedCheckpoint } from './generated-checkpoint.ts';
+import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
+import { gpt2Checkpoint } from './gpt2-checkpoint.ts';
 import { byteTokenizer } from './tokenizer.ts';
 
 /** The id of a generated model that takes chats. */
@@ -38,7 +39,7 @@ export function chatCheckpoint(): GeneratedCheckpoint {
     tie_word_embeddings: false,
   };
   return new Map([
-    ...generateCheckpoint({ config, prefix: 'transformer.', hasHead: true, isMute }),
+    ...gpt2Checkpoint({ config, prefix: 'transformer.', hasHead: true, isMute }),
     ['tokenizer.json', jsonFile(byteTokenizer(VOCAB_SIZE, SPECIAL_TOKENS))],
     [
       'tokenizer_config.json',

@@ -3,6 +3,7 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import { isSplitByRows } from '../model-config.ts';
 import type { Checkpoint, CheckpointTensor } from './checkpoint.ts';
 import { readFloats, toFloat16 } from './float-formats.ts';
+import { freeBuffer } from './free-buffer.ts';
 import type { ModelPlan } from './model-plan.ts';
 import {
   bitsOf,
@@ -20,6 +21,7 @@ export const SLICE_BYTES = 2 ** 23;
 /**
  * Takes a part of the packed file. The parts do not come in order and do not overlap.
  *
+ * @param bytes Freed after the call.
  * @param at Offset in bytes.
  */
 type WritePart = (bytes: Uint8Array<ArrayBuffer>, at: number) => void;
@@ -85,16 +87,20 @@ async function convertTensor(
   const bits = bitsOf(packed);
   let [errorSquares, weightSquares] = [0, 0];
   const [allRows = 1] = shape;
+  const put = (bytes: Uint8Array<ArrayBuffer>, at: number): void => {
+    write(bytes, at);
+    freeBuffer(bytes);
+  };
   for await (const slice of slicesOf(sources, packed)) {
     const start = slice.firstRow * (length / allRows);
     if (scales && bits !== undefined) {
       const rows = quantiseRows(matrixOf(slice, packed), bits);
       errorSquares += rows.error.errorSquares;
       weightSquares += rows.error.weightSquares;
-      write(rows.values, offset + start);
-      write(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
+      put(rows.values, offset + start);
+      put(encode(rows.scales, precision), scales.offset + slice.firstRow * (scales.length / allRows));
     } else {
-      write(encode(slice.values, precision), offset + start);
+      put(encode(slice.values, precision), offset + start);
     }
     report((slice.firstRow + slice.numRows) * (length / allRows));
     await yieldToHost();
@@ -110,6 +116,7 @@ async function* slicesOf(sources: readonly CheckpointTensor[], packed: PackedTen
   const values = new Float32Array(numRows * numColumns);
   for await (const rows of rowsOf(sources)) values.set(rows.values, rows.firstRow * numColumns);
   yield { values, firstRow: 0, numRows };
+  freeBuffer(values);
 }
 
 /** Reads one source after another, some rows at a time. */
@@ -123,6 +130,7 @@ async function* rowsOf(sources: readonly CheckpointTensor[]): AsyncGenerator<Sli
       const numRows = Math.min(rowsAtOnce, allRows - row);
       const values = await readValues(source, row * rowBytes, (row + numRows) * rowBytes);
       yield { values, firstRow: firstRow + row, numRows };
+      freeBuffer(values);
     }
     firstRow += allRows;
   }
@@ -138,6 +146,7 @@ async function readValues(
   if (bytes.byteLength !== end - begin)
     throw ModelFileCorruptError.of(file.name, `it ends within tensor ${name}`);
   const values = readFloats(bytes, dtype);
+  if (values.buffer !== bytes.buffer) freeBuffer(bytes);
   // The sum is finite only if every value is.
   if (!Number.isFinite(sum(values)))
     throw ModelFileCorruptError.of(file.name, `tensor ${name} holds values that are not numbers`);
