@@ -1,14 +1,11 @@
-import {
-  generateCheckpoint,
-  type CheckpointConfig,
-  type GeneratedCheckpoint,
-} from './generated-checkpoint.ts';
+import type { GeneratedCheckpoint } from './generated-checkpoint.ts';
+import { gpt2Checkpoint, type Gpt2Config, type Gpt2Spec } from './gpt2-checkpoint.ts';
 
 /** Odd, as GPT-2's is. */
-const TINY: CheckpointConfig = { n_embd: 64, n_head: 2, n_layer: 2, n_positions: 64, vocab_size: 257 };
+const TINY: Gpt2Config = { n_embd: 64, n_head: 2, n_layer: 2, n_positions: 64, vocab_size: 257 };
 
 /** The layout of `openai-community/gpt2`: 160 tensors of F32, data from byte 14,291 on, 548,105,171 bytes. */
-const GPT2: CheckpointConfig = {
+const GPT2: Gpt2Config = {
   n_embd: 768,
   n_head: 12,
   n_layer: 12,
@@ -23,7 +20,7 @@ export const FULL_SIZE = 'generated/gpt2';
 export const CHECKPOINTS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map([
   [
     FULL_SIZE,
-    () => generateCheckpoint({ config: GPT2, maskDtype: 'F32', headerLength: 14_283, amplitude: 2 ** -4 }),
+    () => gpt2Checkpoint({ config: GPT2, maskDtype: 'F32', headerLength: 14_283, amplitude: 2 ** -4 }),
   ],
   tiny('plain', {}),
   tiny('with-masks', {}, { prefix: 'transformer.', maskDtype: 'F32' }),
@@ -51,8 +48,8 @@ export const CHECKPOINTS: ReadonlyMap<string, () => GeneratedCheckpoint> = new M
 
 function tiny(
   name: string,
-  change: Partial<CheckpointConfig>,
-  spec: Omit<Parameters<typeof generateCheckpoint>[0], 'config'> = {},
+  change: Partial<Gpt2Config>,
+  spec: Omit<Gpt2Spec, 'config'> = {},
 ): [string, () => GeneratedCheckpoint] {
-  return [`generated/${name}`, () => generateCheckpoint({ config: { ...TINY, ...change }, ...spec })];
+  return [`generated/${name}`, () => gpt2Checkpoint({ config: { ...TINY, ...change }, ...spec })];
 }

@@ -1,71 +1,33 @@
 import { fileOf, jsonFile, type GeneratedFile } from './generated-file.ts';
-import type { GeneratedTensor, TensorDtype } from './generated-tensor.ts';
+import type { GeneratedTensor } from './generated-tensor.ts';
 import { safetensorsFile } from './safetensors-file.ts';
 import { byteTokenizer, byteVocabulary } from './tokenizer.ts';
 
 /** A checkpoint in the hub's layout, by the names of its files. */
 export type GeneratedCheckpoint = ReadonlyMap<string, GeneratedFile>;
 
-/** The fields of `config.json`; the rest are those of `openai-community/gpt2`. */
-export interface CheckpointConfig {
-  readonly n_embd: number;
-  readonly n_head: number;
-  readonly n_layer: number;
-  readonly n_positions: number;
-  readonly vocab_size: number;
-  readonly n_inner?: number;
-  readonly layer_norm_epsilon?: number;
-  readonly activation_function?: string;
-  readonly scale_attn_weights?: boolean;
-  readonly scale_attn_by_inverse_layer_idx?: boolean;
-  readonly reorder_and_upcast_attn?: boolean;
-  readonly tie_word_embeddings?: boolean;
-}
-
 export interface CheckpointSpec {
-  readonly config: CheckpointConfig;
-  readonly dtype?: TensorDtype;
-  /** `transformer.` where it was saved with its head. */
-  readonly prefix?: string;
-  /** The dtype of the masks that are saved with each layer; none where left out. */
-  readonly maskDtype?: TensorDtype;
-  /** Whether `lm_head.weight` is in the file, tied or not. */
-  readonly hasHead?: boolean;
-  readonly numShards?: number;
-  readonly headerLength?: number;
-  /** Largest distance of a matrix's values from 0, a power of two. */
-  readonly amplitude?: number;
-  /** `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
-  readonly isOldTokenizer?: boolean;
+  readonly config: { readonly vocab_size: number };
+  readonly generationConfig: object;
+  /** `tokenizer_config.json`. `undefined` writes `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
+  readonly tokenizerConfig: object | undefined;
+  readonly tensors: readonly GeneratedTensor[];
+  readonly numShards?: number | undefined;
+  readonly headerLength?: number | undefined;
 }
 
 export function generateCheckpoint(spec: CheckpointSpec): GeneratedCheckpoint {
-  const end = spec.config.vocab_size - 1;
   return new Map([
-    ['config.json', jsonFile(configOf(spec.config))],
-    ['generation_config.json', jsonFile({ bos_token_id: end, eos_token_id: end })],
+    ['config.json', jsonFile(spec.config)],
+    ['generation_config.json', jsonFile(spec.generationConfig)],
     ...tokenizerFiles(spec),
     ...weightFiles(spec),
   ]);
 }
 
-function configOf(config: CheckpointConfig): object {
-  const end = config.vocab_size - 1;
-  return {
-    model_type: 'gpt2',
-    architectures: ['GPT2LMHeadModel'],
-    activation_function: 'gelu_new',
-    layer_norm_epsilon: 1e-5,
-    n_ctx: config.n_positions,
-    bos_token_id: end,
-    eos_token_id: end,
-    ...config,
-  };
-}
-
-function tokenizerFiles({ config, isOldTokenizer }: CheckpointSpec): readonly [string, GeneratedFile][] {
+function tokenizerFiles({ config, tokenizerConfig }: CheckpointSpec): readonly [string, GeneratedFile][] {
   const { vocab_size: vocabSize } = config;
-  if (isOldTokenizer) {
+  if (!tokenizerConfig) {
     return [
       ['vocab.json', jsonFile(byteVocabulary(vocabSize))],
       ['merges.txt', fileOf('#version: 0.2\n')],
@@ -73,16 +35,12 @@ function tokenizerFiles({ config, isOldTokenizer }: CheckpointSpec): readonly [s
   }
   return [
     ['tokenizer.json', jsonFile(byteTokenizer(vocabSize))],
-    [
-      'tokenizer_config.json',
-      jsonFile({ tokenizer_class: 'GPT2Tokenizer', model_max_length: config.n_positions }),
-    ],
+    ['tokenizer_config.json', jsonFile(tokenizerConfig)],
   ];
 }
 
 function weightFiles(spec: CheckpointSpec): readonly [string, GeneratedFile][] {
-  const tensors = tensorsOf(spec);
-  const { numShards = 1, headerLength } = spec;
+  const { tensors, numShards = 1, headerLength } = spec;
   if (numShards === 1) return [['model.safetensors', safetensorsFile(tensors, headerLength)]];
   const shardLength = Math.ceil(tensors.length / numShards);
   const shards = Array.from({ length: numShards }, (_, i) => {
@@ -100,51 +58,4 @@ function weightFiles(spec: CheckpointSpec): readonly [string, GeneratedFile][] {
 
 function fiveDigits(value: number): string {
   return String(value).padStart(5, '0');
-}
-
-function tensorsOf(spec: CheckpointSpec): readonly GeneratedTensor[] {
-  const { prefix = '', hasHead = false, dtype = 'F32', amplitude = 2 ** -2, config } = spec;
-  const { n_embd: e, vocab_size: vocabSize, n_positions: numPositions } = config;
-  const matrix = (name: string, shape: readonly number[], factor = 1): GeneratedTensor => ({
-    name: `${prefix}${name}`,
-    dtype,
-    shape,
-    fill: { kind: 'random', center: 0, amplitude: amplitude * factor },
-  });
-  const norm = (name: string): readonly GeneratedTensor[] => [
-    matrix(`${name}.bias`, [e], 1 / 4),
-    { ...matrix(`${name}.weight`, [e]), fill: { kind: 'random', center: 1, amplitude: 2 ** -3 } },
-  ];
-  const linear = (name: string, from: number, to: number): readonly GeneratedTensor[] => [
-    matrix(`${name}.bias`, [to], 1 / 4),
-    matrix(`${name}.weight`, [from, to]),
-  ];
-  const inner = config.n_inner ?? 4 * e;
-  const layers = Array.from({ length: config.n_layer }, (_, layer) => {
-    const h = `h.${layer}`;
-    return [
-      ...norm(`${h}.ln_1`),
-      ...masksOf(`${prefix}${h}.attn`, spec),
-      ...linear(`${h}.attn.c_attn`, e, 3 * e),
-      ...linear(`${h}.attn.c_proj`, e, e),
-      ...norm(`${h}.ln_2`),
-      ...linear(`${h}.mlp.c_fc`, e, inner),
-      ...linear(`${h}.mlp.c_proj`, inner, e),
-    ];
-  });
-  return [
-    ...norm('ln_f'),
-    matrix('wpe.weight', [numPositions, e], 1 / 4),
-    ...layers.flat(),
-    ...(hasHead ? [{ ...matrix('', [vocabSize, e]), name: 'lm_head.weight' }] : []),
-    matrix('wte.weight', [vocabSize, e]),
-  ];
-}
-
-function masksOf(attention: string, { maskDtype, config }: CheckpointSpec): readonly GeneratedTensor[] {
-  if (!maskDtype) return [];
-  const size = config.n_positions;
-  return [
-    { name: `${attention}.bias`, dtype: maskDtype, shape: [1, 1, size, size], fill: { kind: 'causal' } },
-  ];
 }

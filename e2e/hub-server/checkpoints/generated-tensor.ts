@@ -5,10 +5,15 @@ export type TensorDtype = 'F32' | 'F16' | 'BF16' | 'U8';
 /** A tensor of pseudo-random values, or a causal mask. */
 export interface GeneratedTensor {
   readonly name: string;
+  /** Values follow from this and the name. */
+  readonly seed?: number;
   readonly dtype: TensorDtype;
   readonly shape: readonly number[];
   readonly fill:
+    /** Uniform. */
     | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
+    /** A bell curve, as weights of trained models have. */
+    | { readonly kind: 'normal'; readonly center: number; readonly deviation: number }
     /** Ones on and below the diagonal of the last two dimensions. */
     | { readonly kind: 'causal' };
 }
@@ -28,7 +33,7 @@ export function readTensor(tensor: GeneratedTensor, begin: number, end: number):
 }
 
 function valuesOf(
-  { name, shape, fill }: GeneratedTensor,
+  { name, seed: ownSeed = 0, shape, fill }: GeneratedTensor,
   first: number,
   end: number,
 ): Float32Array<ArrayBuffer> {
@@ -40,11 +45,24 @@ function valuesOf(
     }
     return values;
   }
-  const { center, amplitude } = fill;
-  const seed = hashOf(name);
-  for (let i = first; i < end; i++) values[i - first] = center + amplitude * uniform(seed, i);
+  const seed = hashOf(name) ^ mix(ownSeed);
+  for (let i = first; i < end; i++) {
+    values[i - first] =
+      fill.kind === 'normal'
+        ? fill.center + fill.deviation * normal(seed, i)
+        : fill.center + fill.amplitude * uniform(seed, i);
+  }
   return values;
 }
+
+/** About normal, with deviation 1: the scaled sum of `NUM_SUMMED` uniform values. */
+function normal(seed: number, index: number): number {
+  let sum = 0;
+  for (let i = 0; i < NUM_SUMMED; i++) sum += uniform(seed, NUM_SUMMED * index + i);
+  return sum * Math.sqrt(3 / NUM_SUMMED);
+}
+
+const NUM_SUMMED = 4;
 
 /** In [-1, 1), in steps of 2^-15; a product with a power of two is exact in float32. */
 function uniform(seed: number, index: number): number {

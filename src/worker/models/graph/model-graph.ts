@@ -52,7 +52,7 @@ export interface GraphTarget {
 }
 
 /** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
-export interface SeparateQkv {
+interface SeparateQkv {
   readonly query: string;
   readonly key: string;
   readonly value: string;

@@ -1,5 +1,5 @@
 import { isRecord } from '../../platform/is-record.ts';
-import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
 import { positiveInteger, positiveNumber } from '../config-fields.ts';
 import { readRope, type Rope } from './rope.ts';
 import type { Variant } from './variants.ts';
@@ -38,7 +38,7 @@ export function readLayers(
 
 function readLayerTypes(config: Fields, { windows }: Variant, numLayers: number): readonly LayerType[] {
   const given = config['layer_types'];
-  if (Array.isArray(given)) return given.map((type: unknown) => requireLayerType(type)).slice(0, numLayers);
+  if (given != null) return requireLayerTypes(given, numLayers);
   const isWindowed = {
     none: () => false,
     all: () => config['sliding_window'] !== null,
@@ -51,6 +51,12 @@ function readLayerTypes(config: Fields, { windows }: Variant, numLayers: number)
   return Array.from({ length: numLayers }, (_, layer) =>
     isWindowed(layer) ? 'sliding_attention' : 'full_attention',
   );
+}
+
+function requireLayerTypes(given: unknown, numLayers: number): readonly LayerType[] {
+  const types = Array.isArray(given) ? given.map((type: unknown) => requireLayerType(type)) : [];
+  if (types.length >= numLayers) return types.slice(0, numLayers);
+  throw ModelFileCorruptError.of('config.json', `its layer_types do not name ${numLayers} layers`);
 }
 
 function requireLayerType(type: unknown): LayerType {

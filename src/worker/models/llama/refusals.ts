@@ -18,7 +18,7 @@ const UNCOMPUTED: readonly (readonly [field: string, meaning: string])[] = [
 ];
 
 /**
- * Asking for something means a value other than `null` or `false`.
+ * Asking for something means a value other than `null`, `false` or 0.
  *
  * @throws UnsupportedModelError where the configuration asks for something that the graph does not compute.
  */
@@ -37,7 +37,7 @@ export function refuseUncomputed(config: Fields, { architecture, foreignFields }
 }
 
 function isAskedFor(value: unknown): boolean {
-  return value != null && value !== false;
+  return value != null && value !== false && value !== 0;
 }
 
 /** Such as a classifier, which has another head. The first Llama checkpoints spell it `LLaMAForCausalLM`. */

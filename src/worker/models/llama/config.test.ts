@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { readLlamaConfig } from './config.ts';
+import { HUB_CONFIGS } from './hub-configs.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const SMOLLM2 = HUB_CONFIGS['HuggingFaceTB/SmolLM2-135M-Instruct'];
+const LLAMA = HUB_CONFIGS['meta-llama/Llama-3.2-1B-Instruct'];
+const MISTRAL = HUB_CONFIGS['mistralai/Mistral-7B-v0.1'];
+const QWEN2 = HUB_CONFIGS['Qwen/Qwen2.5-0.5B-Instruct'];
+const QWEN3 = HUB_CONFIGS['Qwen/Qwen3-0.6B'];
+const GEMMA = HUB_CONFIGS['google/gemma-3-270m'];
+
+const read = (config: Fields) => readLlamaConfig(config, undefined);
+const windowsOf = (config: Fields) => read(config).layers.map(({ window }) => window);
+/** The second frequency tells the base, to as many digits as fp32 leaves. */
+const basesOf = (config: Fields) => {
+  const { layers, headSize } = read(config);
+  return layers.map(({ rope }) => Number(((rope.frequencies[1] ?? 0) ** (-headSize / 2)).toPrecision(4)));
+};
+
+describe('readLlamaConfig', () => {
+  it("reads SmolLM2-135M's config", () => {
+    const { layers, ...config } = read(SMOLLM2);
+    expect(config).toEqual({
+      vocabSize: 49_152,
+      contextLength: 8192,
+      numLayers: 30,
+      numHeads: 9,
+      numKvHeads: 3,
+      headSize: 64,
+      eosTokenIds: [2],
+      width: 576,
+      innerSize: 1536,
+      normEpsilon: 1e-5,
+      isGainOffset: false,
+      hasHeadNorms: false,
+      hasBranchNorms: false,
+      activation: 'silu',
+      attentionScale: 0.125,
+      embeddingScale: 1,
+      hasQkvBias: false,
+      hasOutputBias: false,
+      hasMlpBias: false,
+      isHeadSeparate: false,
+      needsFloat32: false,
+    });
+    expect(layers).toHaveLength(30);
+    expect(new Set(layers).size).toBe(1);
+  });
+
+  it("reads Llama-3.2-1B's config, with three end tokens", () => {
+    const config = read(LLAMA);
+    expect(config).toMatchObject({ numKvHeads: 8, contextLength: 131_072, isHeadSeparate: false });
+    expect(config.eosTokenIds).toEqual([128_001, 128_008, 128_009]);
+    // The slowest frequency is divided by the factor of `rope_scaling`.
+    expect(config.layers[0]?.rope.frequencies.at(-1)).toBeCloseTo(500_000 ** (-31 / 32) / 32, 12);
+  });
+
+  it("reads Mistral-7B's config, a window in each layer", () => {
+    expect(read(MISTRAL)).toMatchObject({ headSize: 128, isHeadSeparate: true, hasQkvBias: false });
+    expect(windowsOf(MISTRAL)).toEqual(Array(32).fill(4096));
+  });
+
+  it("reads Qwen2.5-0.5B's config, biases on q, k and v alone", () => {
+    expect(read(QWEN2)).toMatchObject({ hasQkvBias: true, hasOutputBias: false, hasMlpBias: false });
+    expect(windowsOf(QWEN2)).toEqual(Array(24).fill(undefined));
+  });
+
+  it("reads Qwen3-0.6B's config, heads times size not the width", () => {
+    expect(read(QWEN3)).toMatchObject({ numHeads: 16, headSize: 128, width: 1024, hasHeadNorms: true });
+  });
+
+  it("reads Gemma 3 270M's config", () => {
+    expect(read(GEMMA)).toMatchObject({
+      activation: 'gelu_tanh',
+      attentionScale: 1 / 16,
+      embeddingScale: Math.sqrt(640),
+      hasBranchNorms: true,
+      hasHeadNorms: true,
+      isGainOffset: true,
+      isHeadSeparate: false,
+      needsFloat32: true,
+    });
+    expect(windowsOf(GEMMA).slice(4, 8)).toEqual([512, undefined, 512, 512]);
+    expect(basesOf(GEMMA).slice(4, 8)).toEqual([1e4, 1e6, 1e4, 1e4]);
+  });
+
+  it('takes the size of heads from the width, and as many K/V heads as heads, where neither is given', () => {
+    const { head_dim: _, num_key_value_heads: __, ...rest } = LLAMA;
+    expect(read(rest)).toMatchObject({ headSize: 64, numKvHeads: 32 });
+    expect(read({ ...rest, head_dim: null })).toMatchObject({ headSize: 64 });
+  });
+
+  it("takes transformers' defaults for what is left out", () => {
+    const { sliding_window: _, ...mistral } = MISTRAL;
+    expect(windowsOf(mistral)[0]).toBe(4096);
+    const { eos_token_id: __, tie_word_embeddings: ___, ...llama } = LLAMA;
+    expect(read(llama)).toMatchObject({ eosTokenIds: [2], isHeadSeparate: true });
+    const { rope_local_base_freq: _local, rope_theta: _theta, ...gemma } = GEMMA;
+    expect(basesOf(gemma).slice(4, 6)).toEqual([1e4, 1e6]);
+  });
+
+  it('has biases where the config asks for them', () => {
+    expect(read({ ...LLAMA, attention_bias: true, mlp_bias: true })).toMatchObject({
+      hasQkvBias: true,
+      hasOutputBias: true,
+      hasMlpBias: true,
+    });
+    expect(read({ ...QWEN3, attention_bias: true })).toMatchObject({ hasQkvBias: true, hasOutputBias: true });
+  });
+
+  it('reads the head that a checkpoint ties as it says', () => {
+    expect(read({ ...QWEN2, tie_word_embeddings: false }).isHeadSeparate).toBe(true);
+    expect(read({ ...GEMMA, tie_word_embeddings: false }).isHeadSeparate).toBe(true);
+  });
+});
+
+describe('windows', () => {
+  const THREE = { num_hidden_layers: 3 };
+
+  it('are none where sliding_window is null', () => {
+    expect(windowsOf({ ...MISTRAL, ...THREE, sliding_window: null })).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('are in the layers from max_window_layers on', () => {
+    const change = { use_sliding_window: true, sliding_window: 64, max_window_layers: 1 };
+    expect(windowsOf({ ...QWEN2, ...THREE, ...change })).toEqual([undefined, 64, 64]);
+  });
+
+  it('are where layer_types says', () => {
+    const layerTypes = ['sliding_attention', 'full_attention', 'sliding_attention'];
+    const change = { use_sliding_window: true, sliding_window: 64, layer_types: layerTypes };
+    expect(windowsOf({ ...QWEN3, ...THREE, ...change })).toEqual([64, undefined, 64]);
+  });
+
+  it('leave out each nth layer by sliding_window_pattern, the sixth by default', () => {
+    const { layer_types: _, ...gemma } = GEMMA;
+    expect(windowsOf({ ...gemma, ...THREE, sliding_window_pattern: 2 })).toEqual([512, undefined, 512]);
+    expect(windowsOf({ ...gemma, num_hidden_layers: 7 }).slice(4)).toEqual([512, undefined, 512]);
+  });
+});
+
+describe('rope parameters', () => {
+  const { rope_theta: _, rope_scaling: __, ...rest } = QWEN3;
+
+  it('are read from rope_parameters too', () => {
+    const parameters = { rope_type: 'linear', factor: 2, rope_theta: 1e4 };
+    const { frequencies } = read({ ...rest, rope_parameters: parameters }).layers[0]?.rope ?? {};
+    expect(frequencies?.[0]).toBe(0.5);
+    expect(basesOf({ ...rest, rope_parameters: { rope_theta: 500 } })[0]).toBe(500);
+  });
+
+  it('are read for each type of layer', () => {
+    const { rope_local_base_freq: _local, rope_theta: _theta, rope_scaling: _scaling, ...gemma } = GEMMA;
+    const nested = {
+      full_attention: { rope_type: 'linear', factor: 8, rope_theta: 2e6 },
+      sliding_attention: { rope_type: 'default', rope_theta: 2e4 },
+    };
+    const { layers } = read({ ...gemma, rope_parameters: nested });
+    expect(layers.slice(4, 6).map(({ rope }) => rope.frequencies[0])).toEqual([1, 1 / 8]);
+    expect(basesOf({ ...gemma, rope_parameters: nested })[4]).toBe(2e4);
+  });
+
+  it('scale only the layers that see everything, where rope_scaling is not nested', () => {
+    const { layers } = read({ ...GEMMA, rope_scaling: { rope_type: 'linear', factor: 8 } });
+    expect(layers.slice(4, 6).map(({ rope }) => rope.frequencies[0])).toEqual([1, 1 / 8]);
+  });
+});
+
+describe('rejects', () => {
+  it.each([
+    ['an unknown rope type', { ...LLAMA, rope_scaling: { type: 'longrope', factor: 4 } }, /"longrope"/],
+    ['heads that are rotated in part', { ...LLAMA, partial_rotary_factor: 0.5 }, /partial_rotary_factor/],
+    ['weights that are quantised', { ...LLAMA, quantization_config: { bits: 4 } }, /quantization_config/],
+    ['capped logits', { ...GEMMA, final_logit_softcapping: 30 }, /final_logit_softcapping/],
+    ['capped scores', { ...GEMMA, attn_logit_softcapping: 50 }, /attn_logit_softcapping/],
+    ['a mixture of experts', { ...QWEN3, num_experts: 8 }, /num_experts/],
+    ['attention to later tokens', { ...GEMMA, use_bidirectional_attention: true }, /use_bidirectional/],
+    [
+      'a classifier',
+      { ...LLAMA, architectures: ['LlamaForSequenceClassification'] },
+      /SequenceClassification/,
+    ],
+    ['an activation that is not computed', { ...LLAMA, hidden_act: 'mish' }, /hidden_act "mish"/],
+    ['heads of an odd size', { ...LLAMA, head_dim: 72 }, /size of 72/],
+    ['heads of a size that no kernel has room for', { ...LLAMA, head_dim: 512 }, /size of 512/],
+    ['an unknown type of layer', { ...QWEN3, layer_types: ['chunked_attention'] }, /chunked_attention/],
+    ['a window that its type does not have', { ...LLAMA, sliding_window: 64 }, /no sliding_window/],
+    ['biases that its type does not have', { ...MISTRAL, attention_bias: true }, /no attention_bias/],
+    [
+      'windowed layers without a window',
+      { ...QWEN3, num_hidden_layers: 1, layer_types: ['sliding_attention'] },
+      /use_sliding_window is false/,
+    ],
+  ])('%s as unsupported', (_, config, detail) => {
+    expect(() => read(config)).toThrow(
+      expect.objectContaining({ code: 'UNSUPPORTED_MODEL', message: expect.stringMatching(detail) }),
+    );
+  });
+
+  it.each([
+    ['a missing size', { ...LLAMA, hidden_size: undefined }, /`hidden_size` is undefined/],
+    [
+      'K/V heads that queries cannot share evenly',
+      { ...LLAMA, num_key_value_heads: 5 },
+      /num_key_value_heads 5/,
+    ],
+    ['a scaling without its factor', { ...LLAMA, rope_scaling: { type: 'linear' } }, /`factor` is undefined/],
+    ['fewer layer types than layers', { ...QWEN3, layer_types: ['full_attention'] }, /layer_types/],
+    ['a window of no size', { ...MISTRAL, sliding_window: 0 }, /`sliding_window` is 0/],
+  ])('%s as corrupt', (_, config, detail) => {
+    expect(() => read(config)).toThrow(
+      expect.objectContaining({ code: 'MODEL_FILE_CORRUPT', message: expect.stringMatching(detail) }),
+    );
+  });
+});

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest';
+import { readModel } from '../families.ts';
+import { countParameters } from '../model-config.ts';
+import { HUB_CONFIGS } from './hub-configs.ts';
+
+/** Parameters that the models' pages on the hub state, with the embedding once where it is tied. */
+it.each([
+  ['HuggingFaceTB/SmolLM2-135M-Instruct', 134_515_008],
+  ['meta-llama/Llama-3.2-1B-Instruct', 1_235_814_400],
+  ['mistralai/Mistral-7B-v0.1', 7_241_732_096],
+  ['Qwen/Qwen2.5-0.5B-Instruct', 494_032_768],
+  ['Qwen/Qwen3-0.6B', 596_049_920],
+  ['google/gemma-3-270m', 268_098_176],
+] as const)('%s has %i parameters', (id, numParameters) => {
+  expect(countParameters(readModel(HUB_CONFIGS[id], undefined).tensors)).toBe(numParameters);
+});
+
+it("joins a layer's q, k and v where no norm stands between, and their biases", () => {
+  const { tensors } = readModel(HUB_CONFIGS['Qwen/Qwen2.5-0.5B-Instruct'], undefined);
+  const layer = tensors.filter(({ name }) => name.startsWith('layers.0.self_attn'));
+  const [q, k, v] = ['q', 'k', 'v'].map((part) => `layers.0.self_attn.${part}_proj`);
+  const sourcesOf = (kind: string) => [
+    { name: `${q}.${kind}`, numRows: 896 },
+    { name: `${k}.${kind}`, numRows: 128 },
+    { name: `${v}.${kind}`, numRows: 128 },
+  ];
+  expect(layer).toEqual([
+    {
+      name: 'layers.0.self_attn.qkv_proj.weight',
+      shape: [1152, 896],
+      role: 'linear',
+      sources: sourcesOf('weight'),
+    },
+    { name: 'layers.0.self_attn.qkv_proj.bias', shape: [1152], role: 'plain', sources: sourcesOf('bias') },
+    { name: 'layers.0.self_attn.o_proj.weight', shape: [896, 896], role: 'linear' },
+  ]);
+});
+
+it('reads the tensors of a layer with norms around its branches', () => {
+  const { tensors, tensorPrefix } = readModel(HUB_CONFIGS['google/gemma-3-270m'], undefined);
+  const names = tensors.map(({ name }) => name).filter((name) => name.startsWith('layers.17.'));
+  const inLayer = names.map((name) => name.replace('layers.17.', '').replace('.weight', ''));
+  expect(tensorPrefix).toBe('model.');
+  expect(inLayer.toSorted()).toEqual([
+    'input_layernorm',
+    'mlp.down_proj',
+    'mlp.gate_proj',
+    'mlp.up_proj',
+    'post_attention_layernorm',
+    'post_feedforward_layernorm',
+    'pre_feedforward_layernorm',
+    'self_attn.k_norm',
+    'self_attn.k_proj',
+    'self_attn.o_proj',
+    'self_attn.q_norm',
+    'self_attn.q_proj',
+    'self_attn.v_proj',
+  ]);
+});

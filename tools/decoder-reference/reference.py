@@ -1,0 +1,118 @@
+"""What huggingface/transformers computes for the generated decoders, in float64 on the CPU.
+
+    python reference.py <folder of checkpoints> <fixture to write>
+
+`main.py` makes the environment and the folder. The models are loaded from the very bytes that the tests serve. Greedy
+texts are continued without a K/V cache: each token comes from a forward pass over all tokens before it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM
+
+TEXT = "The quick brown fox jumps over the lazy dog while seven wizards quietly pack my box."
+"""A token per byte: what the generated tokenizers give."""
+
+PROMPT_LENGTHS = (2, 5, 9, 14, 21, 33, 47, 60)
+LENGTHS_WITH_LOGITS = (5, 21, 60)
+"""Sliding windows are 16 tokens long."""
+
+NUM_GREEDY = 32
+NUM_SAMPLES = 6
+SAMPLE_LENGTH = 200
+SEED = 1
+
+
+def load(folder: Path) -> torch.nn.Module:
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64, attn_implementation="eager").eval()
+
+
+def logits_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
+    """[tokens, vocab]"""
+    return model(torch.tensor([ids]), use_cache=False).logits[0].double()
+
+
+def logprobs_of(model: torch.nn.Module, ids: list[int]) -> torch.Tensor:
+    """Of each token but the first, given those before it."""
+    logprobs = torch.log_softmax(logits_of(model, ids)[:-1], -1)
+    return logprobs.gather(-1, torch.tensor(ids[1:])[:, None])[:, 0]
+
+
+def greedy(model: torch.nn.Module, prompt: list[int]) -> tuple[list[int], float]:
+    """The likeliest next tokens, end tokens included, and the smallest distance of the two largest logits."""
+    ids, margin = list(prompt), math.inf
+    for _ in range(NUM_GREEDY):
+        logits = logits_of(model, ids)[-1]
+        first, second = logits.topk(2).values.tolist()
+        margin = min(margin, first - second)
+        ids.append(int(logits.argmax()))
+    return ids[len(prompt) :], margin
+
+
+def sample(model: torch.nn.Module) -> list[list[int]]:
+    """Texts at temperature 1, after one token each, [samples, tokens]."""
+    random = torch.Generator().manual_seed(SEED)
+    tokens = [torch.tensor([[byte] for byte in TEXT.encode()[:NUM_SAMPLES]])]
+    cache = None
+    while len(tokens) < SAMPLE_LENGTH:
+        output = model(tokens[-1], past_key_values=cache, use_cache=True)
+        cache = output.past_key_values
+        probabilities = torch.softmax(output.logits[:, -1].double(), -1)
+        tokens.append(torch.multinomial(probabilities, 1, generator=random))
+    return torch.cat(tokens, 1).tolist()
+
+
+def rounded(values: torch.Tensor) -> list[float]:
+    return [float(f"{value:.7g}") for value in values.tolist()]
+
+
+def prompt_reference(model: torch.nn.Module, length: int) -> dict:
+    ids = list(TEXT.encode()[:length])
+    tokens, margin = greedy(model, ids)
+    result = {"prompt": TEXT[:length], "promptTokenIds": ids, "greedyTokenIds": tokens, "minGreedyMargin": margin}
+    if length in LENGTHS_WITH_LOGITS:
+        result["logits"] = rounded(logits_of(model, ids)[-1])
+        result["promptLogprobs"] = rounded(logprobs_of(model, ids))
+    return result
+
+
+def reference_of(folder: Path) -> dict:
+    model = load(folder)
+    prompts = [prompt_reference(model, length) for length in PROMPT_LENGTHS]
+    samples = sample(model)
+    mean = torch.cat([logprobs_of(model, ids) for ids in samples]).mean()
+    return {
+        "files": {path.name: describe(path) for path in sorted(folder.iterdir())},
+        "prompts": prompts,
+        "samples": samples,
+        "samplesPerplexity": math.exp(-mean),
+    }
+
+
+def describe(path: Path) -> dict:
+    content = path.read_bytes()
+    return {"size": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+
+
+@torch.no_grad()
+def main() -> None:
+    # Threads cost more than they gain on matrices as small as these.
+    torch.set_num_threads(1)
+    root, target = Path(sys.argv[1]), Path(sys.argv[2])
+    reference = {}
+    for folder in sorted(root.glob("*/*")):
+        name = str(folder.relative_to(root))
+        reference[name] = reference_of(folder)
+        margin = min(prompt["minGreedyMargin"] for prompt in reference[name]["prompts"])
+        print(f"{name}: smallest margin {margin:.4f}, perplexity {reference[name]['samplesPerplexity']:.1f}", flush=True)
+    target.write_text(json.dumps(reference, separators=(",", ":")) + "\n")
+
+
+main()
