@@ -25,7 +25,7 @@ async function startTokenizer() {
       body: JSON.stringify(body),
       headers: { 'Content-Type': 'application/json' },
     });
-  return { post, tokenize };
+  return { post, serve, tokenize };
 }
 
 it('POST /tokenize answers as vLLM does', async () => {
@@ -41,6 +41,16 @@ it('POST /tokenize answers as vLLM does', async () => {
   });
   expect(await spelled.json()).toMatchObject({ token_strs: ['a', 'b'] });
   expect(tokenize).toHaveBeenLastCalledWith('ab', { addSpecialTokens: false });
+});
+
+it('POST /tokenize says how long a request may be', async () => {
+  const { post, serve } = await startTokenizer();
+  const { policy } = serve.status();
+  vi.spyOn(serve, 'status').mockReturnValue({
+    ...serve.status(),
+    policy: { ...policy, maxContextLength: 5 },
+  });
+  expect(await (await post('/tokenize', { prompt: 'ab' })).json()).toMatchObject({ max_model_len: 5 });
 });
 
 it('POST /detokenize answers as vLLM does', async () => {

@@ -49,7 +49,7 @@ export function tokenRoutes(serve: Serve): readonly Route[] {
       checkModel(asked.model, modelId);
       exchange.sendJson(200, {
         count: tokenIds.length,
-        max_model_len: contextLength,
+        max_model_len: Math.min(contextLength, serve.status().policy.maxContextLength),
         tokens: tokenIds,
         token_strs: asked.return_token_strs ? spellings : null,
       });

@@ -8,7 +8,7 @@ export const PROTOCOL_VERSION = 8;
 /** Longest id and longest deployment name, in UTF-16 units: the doors drop messages with longer ones. */
 export const MAX_NAME_LENGTH = 100;
 
-/** More than any model's context: the doors drop a longer list of tokens before they look at its entries. */
+/** The longest context that is served: the doors drop a longer list of tokens before they look at its entries. */
 export const MAX_TOKEN_IDS = 65_536;
 
 type DeepReadonly<T> = unknown extends T
