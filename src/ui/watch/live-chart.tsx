@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
 import { Popover } from '../popover.tsx';
+import { afterPaint } from '../state/next-frame.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartHead } from './chart-head.ts';
@@ -24,8 +25,9 @@ export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) 
   useEffect(() => {
     let release: (() => void) | undefined;
     let isGone = false;
-    // uPlot is loaded after the page. The host keeps the chart's place, so that nothing moves.
+    // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
+      await afterPaint();
       const { mountChart } = await import('./mount-chart.ts');
       const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
       if (!isGone && host && readout && description)
