@@ -234,6 +234,8 @@ test.describe("OpenAI's own client", { tag: ANY_BACKEND }, () => {
   test('has its chats in one batch with what else runs', async ({ chat }) => {
     const { tab } = chat;
     const client = clientOf(chat);
+    // The eight arrive over as many connections; they begin when all are there.
+    await tab.configure({ batchWaitTimeoutMs: 20_000 });
     await tab.forget();
     const options = { model: CHAT_MODEL, ...SAMPLED };
     const limit: OpenAI.ChatCompletionCreateParamsNonStreaming & { readonly ignore_eos: boolean } = {
