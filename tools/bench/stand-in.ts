@@ -1,7 +1,38 @@
 import type { Page } from 'playwright';
 
+import { decoderCheckpoint } from '../../e2e/hub-server/checkpoints/decoder-checkpoint.ts';
 import type { GeneratedCheckpoint } from '../../e2e/hub-server/checkpoints/generated-checkpoint.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
+
+/** The embedded model's depth and width. */
+const CONFIG = {
+  architectures: ['LlamaForCausalLM'],
+  model_type: 'llama',
+  bos_token_id: 2047,
+  eos_token_id: 2047,
+  hidden_act: 'silu',
+  hidden_size: 128,
+  intermediate_size: 384,
+  max_position_embeddings: 512,
+  num_attention_heads: 4,
+  num_hidden_layers: 4,
+  num_key_value_heads: 2,
+  rms_norm_eps: 1e-5,
+  rope_theta: 10_000,
+  tie_word_embeddings: true,
+  vocab_size: 2048,
+} as const;
+
+/** A checkpoint of Llama's shape with random weights. */
+export function llamaStandIn(): GeneratedCheckpoint {
+  return decoderCheckpoint({
+    config: CONFIG,
+    generationConfig: { eos_token_id: CONFIG.eos_token_id },
+    tokenizerClass: 'PreTrainedTokenizerFast',
+    seed: 1,
+    isTied: true,
+  });
+}
 
 /** Opens a generated checkpoint in the page, as if its user had picked the folder. */
 export async function loadStandIn(
