@@ -15,6 +15,8 @@ import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
+import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
+import { FULL_SIZE_LLAMA, fullSizeLlama } from '../hub-server/checkpoints/full-size-llama.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
 
 /** What is used of `FileSystemSyncAccessHandle`. */
@@ -30,6 +32,8 @@ interface SyncFile {
 interface SyncFileHandle {
   createSyncAccessHandle(): Promise<SyncFile>;
 }
+
+const ALL_CHECKPOINTS = new Map([...CHECKPOINTS, ...DECODERS, [FULL_SIZE_LLAMA, fullSizeLlama]]);
 
 const heaps = watchHeaps();
 
@@ -93,7 +97,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
 }
 
 function generatedFiles(id: string): CheckpointFiles {
-  const files = CHECKPOINTS.get(id)?.();
+  const files = ALL_CHECKPOINTS.get(id)?.();
   return {
     open(name) {
       const file = files?.get(name);
