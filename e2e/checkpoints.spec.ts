@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright/test';
+import type { Page } from 'playwright/test';
 import type { Dtype } from '../src/worker/protocol/models.ts';
 import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
 import { requireEnvironment } from './support/environment.ts';
+import { peakMemoryOf } from './support/peak-memory.ts';
 import { expect, IS_WHOLE, test } from './support/test.ts';
 
 interface ExpectedPrompt {
@@ -69,7 +70,7 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
   test.setTimeout(1_800_000);
   await page.goto(requireEnvironment().probeUrl);
   const prompts = reference[FULL_SIZE]?.prompts ?? [];
-  const before = await peakMemoryOf(browser);
+  const { page: before } = await peakMemoryOf(browser);
   const [run] = await page.evaluate((request) => window.runCheckpoint(request), {
     id: FULL_SIZE,
     backend,
@@ -78,7 +79,7 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
     numTokens: prompts[0]?.greedyTokenIds.length ?? 0,
   });
   if (!run) throw new Error('Nothing has run.');
-  const peak = await peakMemoryOf(browser);
+  const { page: peak } = await peakMemoryOf(browser);
   const beside = peak - before - run.wasmHeapBytes;
   console.log(
     `    ${backend}: packed ${megabytes(run.packedBytes)} in ${seconds(run.convertMs)}, created in ${seconds(run.createMs)}; ` +
@@ -97,21 +98,6 @@ test("a checkpoint in gpt2's size and layout goes on with the reference's tokens
   const mapped = backend === 'webgpu' ? run.plannedHeapBytes : 0;
   expect(beside - mapped).toBeLessThan(LARGEST_HEAP);
 });
-
-/** Most that any page of the browser has had in memory so far, in bytes. */
-async function peakMemoryOf(browser: Browser): Promise<number> {
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  const pages = processInfo.filter(({ type }) => type === 'renderer');
-  return Math.max(...pages.map(({ id }) => peakOfProcess(id)));
-}
-
-/** `VmHWM` of Linux, which alone keeps it. */
-function peakOfProcess(id: number): number {
-  const status = readFileSync(`/proc/${id}/status`, 'utf8');
-  return 1024 * Number(/^VmHWM:\s*(\d+) kB/m.exec(status)?.[1]);
-}
 
 function megabytes(bytes: number): string {
   return `${Math.round(bytes / 1e6)} MB`;

@@ -15,6 +15,8 @@ import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
 import type { GeneratedCheckpoint } from '../hub-server/checkpoints/generated-checkpoint.ts';
+import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
+import { FULL_SIZE_LLAMA, fullSizeLlama } from '../hub-server/checkpoints/full-size-llama.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
 import { generatedFiles } from './generated-files.ts';
 import { logitsOf } from './logits-of.ts';
@@ -35,6 +37,8 @@ interface SyncFileHandle {
 
 /** Of the K/V cache, in tokens. */
 const CAPACITY = 64;
+
+const ALL_CHECKPOINTS = new Map([...CHECKPOINTS, ...DECODERS, [FULL_SIZE_LLAMA, fullSizeLlama]]);
 
 const heaps = watchHeaps();
 
@@ -98,7 +102,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
 }
 
 function requireCheckpoint(id: string): GeneratedCheckpoint {
-  const files = CHECKPOINTS.get(id)?.();
+  const files = ALL_CHECKPOINTS.get(id)?.();
   if (files) return files;
   throw new Error(`There is no checkpoint ${id}.`);
 }

@@ -1,4 +1,26 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Browser } from 'playwright/test';
+
+/** The most memory that any page of a browser and its GPU process have had so far, in bytes. */
+interface PeakMemory {
+  readonly page: number;
+  readonly gpu: number;
+}
+
+/** By Linux' own count. */
+export async function peakMemoryOf(browser: Browser): Promise<PeakMemory> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const peakOf = (wanted: string): number =>
+    Math.max(0, ...processInfo.filter(({ type }) => type === wanted).map(({ id }) => peakOfProcess(id)));
+  return { page: peakOf('renderer'), gpu: peakOf('GPU') };
+}
+
+function peakOfProcess(id: number): number {
+  const status = readFileSync(`/proc/${id}/status`, 'utf8');
+  return 1024 * Number(/^VmHWM:\s*(\d+) kB/m.exec(status)?.[1]);
+}
 
 /**
  * The most memory that a renderer of a browser has ever had, in bytes: page, worker and WASM heap are in one. By Linux' own

@@ -93,5 +93,7 @@ function encode(values: Float32Array<ArrayBuffer>, dtype: TensorDtype): Uint8Arr
   if (dtype === 'U8') return Uint8Array.from(values);
   if (dtype === 'F16') return new Uint8Array(toFloat16(values).buffer);
   const bits = new Uint32Array(values.buffer);
-  return new Uint8Array(Uint16Array.from(bits, (word) => word >>> 16).buffer);
+  const halves = new Uint16Array(bits.length);
+  for (let i = 0; i < halves.length; i++) halves[i] = (bits[i] ?? 0) >>> 16;
+  return new Uint8Array(halves.buffer);
 }

@@ -62,8 +62,6 @@ export class WasmBackend implements ModelBackend {
       ort.InferenceSession.create(graph, {
         executionProviders: ['wasm'],
         externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
-        // The arena of the CPU takes memory by powers of two.
-        extra: { session: { use_device_allocator_for_initializers: '1' } },
       }),
     );
     return new WasmBackend(ort, session, model.config);

@@ -1,0 +1,60 @@
+import type { Page } from 'playwright/test';
+import type { Dtype } from '../src/worker/protocol/models.ts';
+import { FULL_SIZE_LLAMA, LARGEST_TENSOR_BYTES } from './hub-server/checkpoints/full-size-llama.ts';
+import type { CheckpointRequest, CheckpointRun } from './probe/checkpoint-probe.ts';
+import { requireEnvironment } from './support/environment.ts';
+import { peakMemoryOf } from './support/peak-memory.ts';
+import { expect, IS_WHOLE, test } from './support/test.ts';
+
+const SMALL = 'generated/llama';
+
+/** The software adapter computes with what `auto` takes there; quantised weights are of WASM alone. */
+const DTYPES = { wasm: ['fp32', 'q8', 'q4'], webgpu: ['fp32', 'q4'] } as const satisfies Record<
+  string,
+  readonly Dtype[]
+>;
+
+test('a checkpoint of half a gigabyte takes three times its largest tensor more while it is loaded than when it serves', async ({
+  page,
+  browser,
+  backend,
+}) => {
+  test.skip(!IS_WHOLE, 'half a gigabyte: in the whole suite');
+  test.setTimeout(1_800_000);
+  for (const dtype of DTYPES[backend]) {
+    await page.goto('about:blank');
+    await page.goto(requireEnvironment().probeUrl);
+    // The runtime and its shaders have memory of their own.
+    const small = await load(page, { id: SMALL, backend, dtypes: [dtype] });
+    const before = await peakMemoryOf(browser);
+    const run = await load(page, { id: FULL_SIZE_LLAMA, backend, dtypes: [dtype] });
+    const peak = await peakMemoryOf(browser);
+    // A WASM heap never shrinks. A GPU has the weights as they are packed.
+    const heap = run.wasmHeapBytes - small.wasmHeapBytes;
+    const final = backend === 'wasm' ? heap : heap + run.packedBytes;
+    const most = peak.page - before.page + peak.gpu - before.gpu;
+    console.log(
+      `    ${backend} ${dtype}: packed ${megabytes(run.packedBytes)}, WASM heap ${megabytes(heap)}, at most ${megabytes(most)}; ` +
+        `${megabytes(most - final)} above the final size, largest tensor ${megabytes(LARGEST_TENSOR_BYTES)}`,
+    );
+    expect(run.logits[0]?.every(Number.isFinite)).toBe(true);
+    expect(most - final).toBeLessThan(3 * LARGEST_TENSOR_BYTES);
+  }
+});
+
+async function load(
+  page: Page,
+  request: Omit<CheckpointRequest, 'prompts' | 'numTokens'>,
+): Promise<CheckpointRun> {
+  const [run] = await page.evaluate((input) => window.runCheckpoint(input), {
+    ...request,
+    prompts: [[1, 2, 3, 4]],
+    numTokens: 0,
+  });
+  if (!run) throw new Error('Nothing has run.');
+  return run;
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1e6)} MB`;
+}
