@@ -75,7 +75,7 @@ function ChatHead({ chat, name, isOnly }: NamedChatProps & Pick<ChatColumnProps,
         title="System prompt"
         onClick={() => setIsOpen(!isOpen)}
       >
-        {text || 'No system prompt'}
+        <span>{text || 'No system prompt'}</span>
       </Button>
       {!isOnly && (
         <IconButton

@@ -1,3 +1,5 @@
+import { useRef } from 'react';
+
 import type { StoredModel } from '../../worker/protocol/models.ts';
 import { Button } from '../button.tsx';
 import { useServeView } from '../state/serve-context.ts';
@@ -11,29 +13,38 @@ interface StoredModelsProps {
 
 export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
   const loading = useServeView(({ status }) => status.load?.id);
-  if (models.length === 0) return null;
+  const placeRef = useRef<HTMLDivElement>(null);
+  const remove = (key: string): void => {
+    // The button goes with the model, so the list's place takes the focus.
+    placeRef.current?.focus();
+    onRemove(key);
+  };
   return (
-    <ul className="stored-models ruled-off" aria-label="Models on this device">
-      {models.map((model) => (
-        <li key={model.key}>
-          <span className="stored-name">
-            {model.id} <small className="muted">{describeStored(model)}</small>
-          </span>
-          {model.revision !== '' && (
-            <Button variant="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>
-              {model.dtype ? 'Load' : 'Resume'}
-            </Button>
-          )}
-          <Button
-            variant="quiet"
-            disabled={model.id === loading}
-            aria-label={`Delete ${model.id}`}
-            onClick={() => onRemove(model.key)}
-          >
-            Delete
-          </Button>
-        </li>
-      ))}
-    </ul>
+    <div ref={placeRef} tabIndex={-1}>
+      {models.length > 0 && (
+        <ul className="stored-models ruled-off" aria-label="Models on this device">
+          {models.map((model) => (
+            <li key={model.key}>
+              <span className="stored-name">
+                {model.id} <small className="muted">{describeStored(model)}</small>
+              </span>
+              {model.revision !== '' && (
+                <Button variant="quiet" disabled={model.id === loading} onClick={() => onLoad(model)}>
+                  {model.dtype ? 'Load' : 'Resume'}
+                </Button>
+              )}
+              <Button
+                variant="quiet"
+                disabled={model.id === loading}
+                aria-label={`Delete ${model.id}`}
+                onClick={() => remove(model.key)}
+              >
+                Delete
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
   );
 }
