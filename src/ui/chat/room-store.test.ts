@@ -8,12 +8,14 @@ function createLocks(heldByOthers: readonly number[]) {
   const held = new Set(heldByOthers.map((number) => `tabserve-chats-${number}`));
   const request = async (
     name: string,
-    { ifAvailable }: LockOptions,
+    { ifAvailable, signal }: LockOptions,
     act: (lock: Lock | null) => unknown,
   ): Promise<unknown> => {
     asked.push(name);
     if (!held.has(name)) return act({ name, mode: 'exclusive' });
     if (ifAvailable) return act(null);
+    // Nobody lets the lock go.
+    if (!signal) return new Promise<never>(() => {});
     throw new DOMException('The wait was too long.', 'TimeoutError');
   };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that is asked of the locks
