@@ -13,7 +13,14 @@ const crossOriginIsolation = {
 export default defineConfig({
   plugins: [react(), bridgePlugin()],
   worker: { format: 'es' },
-  build: { target: 'es2024', chunkSizeWarningLimit: 1500 },
+  build: {
+    target: 'es2024',
+    chunkSizeWarningLimit: 1500,
+    rolldownOptions: {
+      // What the first screen needs is one file: each further one waits for a connection, and compresses by itself.
+      output: { codeSplitting: { groups: [{ name: 'page', tags: ['$initial'] }] } },
+    },
+  },
   server: { port: 8000, headers: crossOriginIsolation },
   preview: {
     port: 8000,

@@ -25,9 +25,10 @@ import {
   type Route,
   type RouteMatch,
 } from './http/router.ts';
-import { completionsRoute } from './routes/completions.ts';
 import { adderRoute, deploymentRoute, housePriceRoute } from './routes/deployments.ts';
 import { generateRoute } from './routes/generate.ts';
+import { chatCompletionsRoute } from './routes/openai/chat-completions.ts';
+import { completionsRoute } from './routes/openai/completions.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
@@ -114,6 +115,7 @@ export class Bridge {
       housePriceRoute(this.serve),
       deploymentRoute(this.serve),
       completionsRoute(this.serve),
+      chatCompletionsRoute(this.serve),
       ...tokenRoutes(this.serve),
       ...serviceRoutes({
         serve: this.serve,

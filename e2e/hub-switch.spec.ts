@@ -82,7 +82,7 @@ test(
     await expect.poll(async () => (await ownTab.status()).model?.id).toBe(TWIN);
     await expectReferenceTokens(ownTab);
     await panel.getByRole('button', { name: `Delete ${TWIN}` }).click();
-    await expect(panel.getByRole('listitem')).toHaveCount(0);
+    await expect(panel.getByRole('list', { name: 'Models on this device' })).toHaveCount(0);
     expect(await storedModels(ownTab)).toEqual([]);
     expect(ownTab.errors).toEqual([]);
   },

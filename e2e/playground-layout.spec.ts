@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import type { Locator, Page, TestInfo } from 'playwright/test';
 
+import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { loadModel, test as hubTest } from './support/hub-test.ts';
 import { fontsInUse, SCREENSHOTS, standStill } from './support/screenshots.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
@@ -172,6 +174,24 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     expect(await tab.page.evaluate(() => window.layoutShift)).toBe(0);
   });
 });
+
+hubTest(
+  'looks as it should: chats, and the models for them on a page whose model can’t chat',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }, info) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=chat`);
+    await ownTab.ready();
+    await expect(page.getByRole('list', { name: 'Suggested models' })).toBeVisible();
+    // What fits differs with the machine: its layout is judged, not its picture.
+    await expectEverySizeToHold(page, 'chat-models');
+    await loadModel(ownTab, CHAT_MODEL, {});
+    await page.getByRole('button', { name: 'Ask all 3 chats at once' }).click();
+    await expect(page.locator('.exchange[data-status=finished]')).toHaveCount(3);
+    await ownTab.whenIdle();
+    await expectEverySizeToLookRight(page, page, 'chats', info);
+  },
+);
 
 async function expectEverySizeToLookRight(
   page: Page,

@@ -146,6 +146,37 @@ test.describe('a page whose bridge has an upstream', { tag: ANY_BACKEND }, () =>
     expect(upstream.server.calls.map(({ authorization }) => authorization)).toEqual([`Bearer ${API_KEY}`]);
   });
 
+  test('sends it a chat as messages, and gets the answer by the same handle', async ({
+    upstream,
+    asking: tab,
+  }) => {
+    const prompt = [{ role: 'user', content: 'Count.' }];
+    const options = { seed: 3, chatTemplateArguments: { enable_thinking: false } };
+    const outcomes = await tab.outcomesOf([
+      { prompt, options },
+      { prompt, options: { ...options, maxNewTokens: 2 } },
+      { prompt: [{ role: 'user' }], options },
+    ]);
+    expect(outcomes).toMatchObject([
+      {
+        value: {
+          text: countedText(3, 6),
+          generatedText: countedText(3, 6),
+          finishReason: 'length',
+          usage: { numPromptTokens: 5, numCachedTokens: 4, numOutputTokens: 6 },
+        },
+      },
+      { value: { text: countedText(3, 2), tokenIds: [3, 4] } },
+      { code: 'INVALID_OPTION' },
+    ]);
+    expect(
+      upstream.server.calls.map(({ path, body }) => [path, body['messages'], body['max_tokens']]),
+    ).toEqual([
+      ['/v1/chat/completions', prompt, undefined],
+      ['/v1/chat/completions', prompt, 2],
+    ]);
+  });
+
   test("says the options in the upstream's words, and reads choices and logprobs back", async ({
     upstream,
     asking: tab,

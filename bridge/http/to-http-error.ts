@@ -3,10 +3,12 @@ import { ServeError } from '../../src/worker/protocol/wire-errors.ts';
 import { HttpError } from './http-error.ts';
 
 const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  CHAT_TEMPLATE_FAILED: 400,
   EMPTY_PROMPT: 400,
   INVALID_OPTION: 400,
   ITEM_TOO_LARGE: 400,
   KV_BUDGET: 400,
+  NO_CHAT_TEMPLATE: 400,
   PROMPT_TOO_LONG: 400,
   UNKNOWN_OPTION: 400,
   UPSTREAM_REFUSED: 400,

@@ -6,6 +6,10 @@ import { HttpError } from '../http/http-error.ts';
 import { badAnswer } from './answer-shape.ts';
 import { fetchUpstream, isEventStream, unreachable, type UpstreamOptions } from './upstream-client.ts';
 
+/** What a worker may ask of the upstream. */
+export const LANE_PATHS = ['/v1/completions', '/v1/chat/completions'] as const;
+type LanePath = (typeof LANE_PATHS)[number];
+
 type LaneEvent = 'head' | 'data' | 'refusal' | 'end';
 
 /** Limit of concurrent requests on one lane. */
@@ -46,11 +50,11 @@ export class Lane {
   }
 
   /** Does nothing if the request already runs. */
-  begin(requestId: string, body: Buffer<ArrayBuffer>): void {
+  begin(requestId: string, path: LanePath, body: Buffer<ArrayBuffer>): void {
     if (this.#running.has(requestId)) return;
     const abort = new AbortController();
     this.#running.set(requestId, abort);
-    void this.#run(requestId, body, abort.signal).finally(() => this.#running.delete(requestId));
+    void this.#run(requestId, path, body, abort.signal).finally(() => this.#running.delete(requestId));
   }
 
   /** Does nothing if the request has ended. */
@@ -58,9 +62,14 @@ export class Lane {
     this.#running.get(requestId)?.abort();
   }
 
-  async #run(requestId: string, body: Buffer<ArrayBuffer>, signal: AbortSignal): Promise<void> {
+  async #run(
+    requestId: string,
+    path: LanePath,
+    body: Buffer<ArrayBuffer>,
+    signal: AbortSignal,
+  ): Promise<void> {
     try {
-      const answer = await fetchUpstream(this.#upstream, '/v1/completions', {
+      const answer = await fetchUpstream(this.#upstream, path, {
         method: 'POST',
         headers: {
           accept: 'text/event-stream',
@@ -74,7 +83,7 @@ export class Lane {
       if (ok && isEventStream(headers) && answer.body) await this.#stream(requestId, answer.body);
       else if (ok) {
         await answer.body?.cancel();
-        throw badAnswer(this.#upstream.url, '/v1/completions with something that is no stream');
+        throw badAnswer(this.#upstream.url, `${path} with something that is no stream`);
       } else {
         const text = (await answer.text()).slice(0, MAX_REFUSAL_LENGTH);
         await this.#refuse(requestId, status, text, headers.get('retry-after') ?? undefined);

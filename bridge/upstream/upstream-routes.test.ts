@@ -77,8 +77,8 @@ async function openLane(path = LANE) {
   return { response, until, close: () => abort.abort() };
 }
 
-const begin = (requestId: string, body = '{}') =>
-  fetch(`${bridge}${LANE}/${requestId}`, { method: 'POST', body });
+const begin = (requestId: string, path = '/v1/completions') =>
+  fetch(`${bridge}${LANE}/${requestId}?path=${path}`, { method: 'POST', body: '{}' });
 
 describe('what an upstream answers through the bridge', () => {
   it('comes as it is, with what the caller may say and the key of the bridge', async () => {
@@ -410,6 +410,16 @@ describe('a lane', () => {
     await second;
     expect(left).toEqual(['a', 'b']);
     expect((await begin('c')).status).toBe(404);
+  });
+
+  it('asks for a chat where the worker does, and for nothing else', async () => {
+    answer = (_, response) => response.writeHead(200, STREAM).end('data: 1\n\n');
+    const lane = await openLane();
+    for (const path of ['/v1/files', '']) expect((await begin('a', path)).status).toBe(400);
+    await begin('b', '/v1/chat/completions');
+    await lane.until('event: end\nid: b\n');
+    expect(seen.map(({ url }) => url)).toEqual(['/v1/chat/completions']);
+    lane.close();
   });
 
   it('belongs to whoever opened it', async () => {

@@ -3,7 +3,7 @@ import type { Exchange } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 import { getRoute, workRoute, type Handle, type Route } from '../http/router.ts';
 import { forward, MAX_BODY_BYTES } from './forward.ts';
-import { Lane } from './lane.ts';
+import { Lane, LANE_PATHS } from './lane.ts';
 import type { UpstreamOptions } from './upstream-client.ts';
 
 const ID = '[\\w-]{1,64}';
@@ -66,7 +66,7 @@ function laneRoute(upstream: UpstreamOptions): Route {
             headers: { 'Retry-After': '1' },
           });
         }
-        lane.begin(requestId, body);
+        lane.begin(requestId, pathIn(exchange), body);
         exchange.response.writeHead(202).end();
       },
       DELETE(exchange) {
@@ -89,4 +89,12 @@ function idsIn({ request, rest, url }: Exchange): readonly [laneId: string, requ
   if ((requestId === undefined) !== (request.method === 'GET'))
     throw HttpError.methodNotAllowed(requestId === undefined ? ['GET'] : ['POST', 'DELETE']);
   return [laneId, requestId ?? ''];
+}
+
+/** The upstream's path that a request on a lane is for. @throws HttpError 400. */
+function pathIn({ url }: Exchange): (typeof LANE_PATHS)[number] {
+  const wanted = url.searchParams.get('path');
+  const path = LANE_PATHS.find((known) => known === wanted);
+  if (path !== undefined) return path;
+  throw HttpError.invalid('path', `Expected \`path\` to be one of ${LANE_PATHS.join(', ')}.`);
 }

@@ -3,7 +3,6 @@ import type { StepRow } from '../../src/batching/generation/model-runner.ts';
 import { GREEDY } from '../../src/batching/generation/request.ts';
 import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import { createRequestId } from '../../src/worker/protocol/ids.ts';
-import type { CheckpointFiles } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { convertWeights } from '../../src/worker/models/checkpoint/convert-weights.ts';
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
@@ -15,9 +14,12 @@ import type { ModelBackend } from '../../src/worker/runtime/model-backend.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 import { BackendRunner } from '../../src/worker/runtime/runner.ts';
 import { CHECKPOINTS } from '../hub-server/checkpoints/checkpoints.ts';
+import type { GeneratedCheckpoint } from '../hub-server/checkpoints/generated-checkpoint.ts';
 import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
 import { FULL_SIZE_LLAMA, fullSizeLlama } from '../hub-server/checkpoints/full-size-llama.ts';
 import type { CheckpointRequest, CheckpointRun } from './checkpoint-probe.ts';
+import { generatedFiles } from './generated-files.ts';
+import { logitsOf } from './logits-of.ts';
 
 /** What is used of `FileSystemSyncAccessHandle`. */
 interface SyncFile {
@@ -32,6 +34,9 @@ interface SyncFile {
 interface SyncFileHandle {
   createSyncAccessHandle(): Promise<SyncFile>;
 }
+
+/** Of the K/V cache, in tokens. */
+const CAPACITY = 64;
 
 const ALL_CHECKPOINTS = new Map([...CHECKPOINTS, ...DECODERS, [FULL_SIZE_LLAMA, fullSizeLlama]]);
 
@@ -52,7 +57,7 @@ async function runAll(request: CheckpointRequest): Promise<CheckpointRun[]> {
 }
 
 async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<CheckpointRun> {
-  const checkpoint = await openCheckpoint(generatedFiles(request.id));
+  const checkpoint = await openCheckpoint(generatedFiles(requireCheckpoint(request.id)));
   const device = await chooseDevice(request.backend);
   const plan = planModel(checkpoint, dtype, limitsOf(device));
   const file = await openScratchFile();
@@ -79,7 +84,7 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   const { backend } = await createBackend({ model, packed: layout, weights }, device);
   const createdAtMs = performance.now();
   file.close();
-  const logits = await logitsOf(backend, config, request.prompts);
+  const logits = await logitsOf(backend, Math.min(config.contextLength, CAPACITY), request.prompts);
   const greedyTokenIds = await continueAll(backend, config, request.prompts, request.numTokens);
   await backend.release();
   return {
@@ -96,16 +101,10 @@ async function runOnce(request: CheckpointRequest, dtype: DtypeChoice): Promise<
   };
 }
 
-function generatedFiles(id: string): CheckpointFiles {
+function requireCheckpoint(id: string): GeneratedCheckpoint {
   const files = ALL_CHECKPOINTS.get(id)?.();
-  return {
-    open(name) {
-      const file = files?.get(name);
-      return Promise.resolve(
-        file && { name, size: file.size, read: (begin, end) => Promise.resolve(file.read(begin, end)) },
-      );
-    },
-  };
+  if (files) return files;
+  throw new Error(`There is no checkpoint ${id}.`);
 }
 
 /** The limits are on the prototype, where a spread does not find them. */
@@ -129,28 +128,6 @@ async function openScratchFile(): Promise<SyncFile> {
 
 function isSyncFileHandle(handle: object): handle is SyncFileHandle {
   return 'createSyncAccessHandle' in handle;
-}
-
-async function logitsOf(
-  backend: ModelBackend,
-  config: ModelConfig,
-  prompts: CheckpointRequest['prompts'],
-): Promise<number[][]> {
-  const capacity = Math.min(config.contextLength, 64);
-  backend.resize({ numSlots: 1, numStagingRows: 1, capacity });
-  const logits: number[][] = [];
-  for (const prompt of prompts) {
-    await backend.forward({
-      target: 'staging',
-      numRows: 1,
-      tokensPerRow: prompt.length,
-      ids: Int32Array.from(prompt),
-      positions: Int32Array.from(prompt, (_, position) => position),
-      lastIndices: Int32Array.of(prompt.length - 1),
-    });
-    logits.push([...(await backend.readLogits(1))]);
-  }
-  return logits;
 }
 
 /** Greedily, in one batch, through the runner that the engine drives. */

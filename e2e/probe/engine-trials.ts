@@ -1,15 +1,8 @@
-import { systemClock } from '../../src/batching/clock.ts';
-import { Engine } from '../../src/batching/generation/engine.ts';
-import type { FinishedEvent, StepEvent } from '../../src/batching/generation/events.ts';
-import type { ModelRunner, Step } from '../../src/batching/generation/model-runner.ts';
+import type { FinishedEvent } from '../../src/batching/generation/events.ts';
 import type { SamplingParams } from '../../src/batching/generation/options.ts';
-import { DEFAULT_POLICY, type BatchingPolicy } from '../../src/batching/generation/policy.ts';
-import { GREEDY, type GenerationRequest, type RequestId } from '../../src/batching/generation/request.ts';
-import { createClientId, createRequestId } from '../../src/worker/protocol/ids.ts';
-import type { LoadedModel } from '../../src/worker/models/load-model.ts';
-import { BackendRunner } from '../../src/worker/runtime/runner.ts';
+import { GREEDY } from '../../src/batching/generation/request.ts';
 import { seededRandom } from '../support/seeded-random.ts';
-import { sharedModel } from './shared-model.ts';
+import { play, type Draft, type Played, type ProbeModel } from './play-requests.ts';
 
 export interface TrialReport {
   /** One line per request whose tokens were not those that it has alone. */
@@ -47,32 +40,15 @@ export interface TrialOptions {
 
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
-type Draft = Omit<GenerationRequest, 'id' | 'clientId'>;
-
-interface Play {
-  readonly policy: Partial<BatchingPolicy>;
-  readonly isPipelined: boolean;
-  /** Each with the number of steps after which it arrives. */
-  readonly arrivals: readonly { readonly draft: Draft; readonly afterSteps: number }[];
-}
-
-interface Played {
-  /** In the order of the arrivals. */
-  readonly finished: readonly FinishedEvent[];
-  readonly steps: readonly StepEvent[];
-  readonly numSharedPrefills: number;
-}
-
 /**
  * Runs fixed requests again and again, each time with other mates, arrivals, policy, batch size, with or without prefix
  * caching and pipelining, and compares their tokens with those of the same request alone.
  */
 export async function runTrials(
-  backend: 'webgpu' | 'wasm',
+  model: ProbeModel,
   seed: number,
   { count: numTrials, maxNewTokens }: TrialOptions,
 ): Promise<TrialReport> {
-  const model = await sharedModel(backend);
   const random = seededRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => {
     const item = items[Math.floor(random() * items.length)];
@@ -151,57 +127,4 @@ function reusedIn({ steps }: Played): number {
   return steps
     .flatMap(({ requests }) => requests)
     .reduce((sum, event) => sum + (event.type === 'started' ? event.numReusedTokens : 0), 0);
-}
-
-/** One life of an engine: all arrive and end. */
-async function play(model: LoadedModel, { policy, isPipelined, arrivals }: Play): Promise<Played> {
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  const finished = new Map<RequestId, FinishedEvent>();
-  const steps: StepEvent[] = [];
-  const waiting = new Set(arrivals);
-  const ids: RequestId[] = arrivals.map(() => createRequestId());
-  let numSharedPrefills = 0;
-  const runner = new BackendRunner(model.backend);
-  const watched: ModelRunner = {
-    isPipelined,
-    kvCacheLimits: runner.kvCacheLimits,
-    maxPrefillRows: runner.maxPrefillRows,
-    maxScoredTokens: runner.maxScoredTokens,
-    start: (step: Step) => {
-      if (step.kind === 'prefill' && step.rows.length > 1) numSharedPrefills += 1;
-      return runner.start(step);
-    },
-  };
-  const engine = new Engine({
-    runner: watched,
-    clock: systemClock,
-    contextLength: model.config.contextLength,
-    eosTokenIds: model.config.eosTokenIds,
-    policy: { ...DEFAULT_POLICY, ...policy },
-    listener: {
-      onStep(event) {
-        steps.push(event);
-        for (const request of event.requests) {
-          if (request.type === 'finished') finished.set(request.requestId, request);
-        }
-        submitDue();
-      },
-      onEnded: () => {},
-    },
-  });
-  const clientId = createClientId();
-  function submitDue(): void {
-    const isIdle = engine.numRunning + engine.numWaiting === 0;
-    for (const arrival of waiting) {
-      if (arrival.afterSteps > steps.length && !isIdle) continue;
-      waiting.delete(arrival);
-      const id = ids[arrivals.indexOf(arrival)];
-      if (id) engine.submitAll([{ ...arrival.draft, id, clientId }]);
-    }
-    if (finished.size === arrivals.length) resolve();
-  }
-  submitDue();
-  await done;
-  await engine.close();
-  return { finished: ids.flatMap((id) => finished.get(id) ?? []), steps, numSharedPrefills };
 }

@@ -1,6 +1,8 @@
-import { runTrials } from './engine-trials.ts';
+import { runTrials, type TrialOptions, type TrialReport } from './engine-trials.ts';
 import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { resourcesPerStep } from './decode-resources.ts';
+import { decoderLogits, openDecoder, runGreedyBatch, type DecoderChoice } from './decoder-probe.ts';
+import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
 import { sharedModel } from './shared-model.ts';
@@ -25,9 +27,17 @@ export interface SamplerProbeApi {
 
 /** What the tests of the engine on the real runtime call in the page. */
 export interface EngineProbeApi {
-  readonly runTrials: typeof runTrials;
+  /** Of the embedded model. */
+  runTrials(backend: 'webgpu' | 'wasm', seed: number, options: TrialOptions): Promise<TrialReport>;
   startSoak(...args: Parameters<typeof createSoak>): Promise<void>;
   runSoak(numRequests: number): Promise<SoakState>;
+}
+
+/** What the tests of the generated decoders call in the page. */
+export interface DecoderProbeApi {
+  readonly decoderLogits: typeof decoderLogits;
+  readonly runGreedyBatch: typeof runGreedyBatch;
+  runTrials(choice: DecoderChoice, seed: number, options: TrialOptions): Promise<TrialReport>;
 }
 
 declare global {
@@ -35,6 +45,7 @@ declare global {
     logitsProbe: LogitsProbe;
     samplerProbe: SamplerProbeApi;
     engineProbe: EngineProbeApi;
+    decoderProbe: DecoderProbeApi;
     runCheckpoint: typeof runCheckpoint;
   }
 }
@@ -44,30 +55,23 @@ allowOwnScripts();
 window.logitsProbe = {
   async logitsOf(choice, prompts) {
     const { backend, config } = await sharedModel(choice);
-    backend.resize({ numSlots: 1, numStagingRows: 1, capacity: config.contextLength });
-    const logits: number[][] = [];
-    for (const prompt of prompts) {
-      await backend.forward({
-        target: 'staging',
-        numRows: 1,
-        tokensPerRow: prompt.length,
-        ids: Int32Array.from(prompt),
-        positions: Int32Array.from(prompt, (_, position) => position),
-        lastIndices: Int32Array.of(prompt.length - 1),
-      });
-      logits.push([...(await backend.readLogits(1))]);
-    }
-    return logits;
+    return logitsOf(backend, config.contextLength, prompts);
   },
 };
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
 window.runCheckpoint = runCheckpoint;
 
+window.decoderProbe = {
+  decoderLogits,
+  runGreedyBatch,
+  runTrials: async (choice, ...args) => runTrials(await openDecoder(choice), ...args),
+};
+
 let soak: Soak | undefined;
 
 window.engineProbe = {
-  runTrials,
+  runTrials: async (backend, ...args) => runTrials(await sharedModel(backend), ...args),
   async startSoak(...args) {
     soak = await createSoak(...args);
   },

@@ -4,6 +4,7 @@ import { startServer } from '../../bridge/server.ts';
 import type { LoadModelOptions } from '../../src/worker/client/client.ts';
 import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
 import { createRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
@@ -17,6 +18,9 @@ import { expect, test as base } from './test.ts';
 /** The embedded model under another name: small, and what PyTorch makes of it is known. */
 export const TWIN = 'tests/twin';
 export const WEIGHTS = 'model.safetensors';
+
+/** The first model that the page suggests; the mirror has a generated one under its name. */
+export const SMALLEST_CHAT_MODEL = 'HuggingFaceTB/SmolLM2-135M-Instruct';
 
 const MODEL_FILES = [
   'config.json',
@@ -60,6 +64,8 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
       );
       const hub = await startHubServer([
         await createRepository(TWIN, twinFiles()),
+        await createRepository(CHAT_MODEL, chatCheckpoint()),
+        await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
         ...(await Promise.all(twins)),
       ]);
       const page = await serveBuiltPage(hub.url);

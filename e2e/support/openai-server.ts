@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 
 /** What a client has asked for, and how far its answer has come. */
 export interface CompletionCall {
+  readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly authorization: string | undefined;
   /** Of its first choice. */
@@ -33,6 +34,8 @@ export interface OpenAiServer {
   close(): Promise<void>;
 }
 
+const CHAT_PATH = '/v1/chat/completions';
+
 /** The model that it serves, by the name that vLLM's card gives it. */
 export const UPSTREAM_MODEL = 'counting-gpt';
 
@@ -45,7 +48,9 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
   const complete = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body: Record<string, unknown> = JSON.parse(await readText(message));
     const { authorization } = message.headers;
-    const call: CompletionCall = { body, authorization, numTokensSent: 0, isAborted: false };
+    const path = String(message.url);
+    const isChat = path === CHAT_PATH;
+    const call: CompletionCall = { path, body, authorization, numTokensSent: 0, isAborted: false };
     calls.push(call);
     response.once('close', () => {
       call.isAborted = !response.writableEnded;
@@ -57,7 +62,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream; charset=utf-8' });
     response.flushHeaders();
-    for (let place = 0; place < Number(body['max_tokens']); place += 1) {
+    for (let place = 0; place < lengthOf(body); place += 1) {
       if (place === gate?.numTokens) await gate.opened;
       if (response.destroyed) return;
       if (place === fault?.cutAfter) {
@@ -68,10 +73,14 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         sendEvent(response, { error: { message: 'The engine is dead.', code: 500 } });
         break;
       }
-      for (const choice of choicesAt(place, body)) sendEvent(response, { choices: [choice] });
+      for (const choice of choicesAt(place, body, isChat)) sendEvent(response, { choices: [choice] });
       call.numTokensSent += 1;
     }
-    const usage = { prompt_tokens: 5, completion_tokens: call.numTokensSent * Number(body['n']) };
+    const usage = {
+      prompt_tokens: 5,
+      completion_tokens: call.numTokensSent * Number(body['n']),
+      prompt_tokens_details: { cached_tokens: 4 },
+    };
     sendEvent(response, { choices: [], usage });
     response.end('data: [DONE]\n\n');
   };
@@ -82,7 +91,7 @@ export async function startOpenAiServer(): Promise<OpenAiServer> {
         object: 'list',
         data: [{ id: UPSTREAM_MODEL, object: 'model', owned_by: 'vllm', max_model_len: 1024 }],
       });
-    } else if (message.url === '/v1/completions' && message.method === 'POST')
+    } else if ((message.url === '/v1/completions' || message.url === CHAT_PATH) && message.method === 'POST')
       void complete(message, response);
     else sendJson(response, 404, { error: { message: 'Not Found' } });
   });
@@ -117,13 +126,19 @@ function idAt(seed: number, index: number, place: number): number {
   return seed + 100 * index + place;
 }
 
-function choicesAt(place: number, body: CompletionCall['body']): readonly object[] {
-  const isLast = place === Number(body['max_tokens']) - 1;
+/** Its own length where a chat has no limit. */
+function lengthOf({ max_tokens: maxTokens = 6 }: CompletionCall['body']): number {
+  return Number(maxTokens);
+}
+
+function choicesAt(place: number, body: CompletionCall['body'], isChat: boolean): readonly object[] {
+  const isLast = place === lengthOf(body) - 1;
   return Array.from({ length: Number(body['n']) }, (_, index) => {
     const id = idAt(Number(body['seed']), index, place);
+    const text = ` ${id}`;
     return {
       index,
-      text: ` ${id}`,
+      ...(isChat ? { delta: { content: text } } : { text }),
       finish_reason: isLast ? 'length' : null,
       ...(body['return_token_ids'] === true && { token_ids: [id] }),
       ...(body['logprobs'] !== undefined && { logprobs: logprobsOf(id) }),

@@ -1,6 +1,7 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
 import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/client.ts';
+import type { Prompt } from '../../src/worker/client/handles.ts';
 import type { BatchingPolicy, ServeStatus } from '../../src/worker/protocol/status.ts';
 import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';
 import type { StepRecord } from '../../src/worker/protocol/stats.ts';
@@ -21,7 +22,7 @@ interface UntypedHandle {
 
 /** A well-formed request. */
 export interface TextRequest extends PlainRequest {
-  readonly prompt: string;
+  readonly prompt: Prompt;
   readonly options?: GenerationOptions;
 }
 
@@ -125,7 +126,7 @@ export class Tab {
     });
   }
 
-  async generate(prompt: string, options: GenerationOptions = {}): Promise<GenerationResult> {
+  async generate(prompt: Prompt, options: GenerationOptions = {}): Promise<GenerationResult> {
     const [result] = await this.generateAll([{ prompt, options }]);
     if (!result) throw new Error('No result');
     return result;

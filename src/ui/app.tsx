@@ -5,7 +5,7 @@ import { TEXT_GENERATOR } from '../worker/protocol/generation.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';
-import { listDeployments, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
+import { CHAT_VIEW, listViews, titleOf, useSelectedDeployment } from './deployments/selected-deployment.ts';
 import { UnknownDeployment } from './deployments/unknown-deployment.tsx';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -17,6 +17,7 @@ import { TabList } from './tab-list.tsx';
 import { TextView } from './text-view.tsx';
 
 /** Loaded after the first screen. */
+const ChatView = lazy(async () => ({ default: (await import('./chat/chat-view.tsx')).ChatView }));
 const DeploymentView = lazy(async () => ({
   default: (await import('./deployments/deployment-view.tsx')).DeploymentView,
 }));
@@ -32,14 +33,14 @@ export function App({ serve, store, composer }: AppProps) {
   return (
     <ServeContext value={context}>
       <ComposerContext value={composer}>
-        <Deployments />
+        <Views />
       </ComposerContext>
     </ServeContext>
   );
 }
 
-/** One view per deployment, from the first look at it on. A hidden one keeps its input and draws nothing. */
-function Deployments() {
+/** Each view from the first look at it on. A hidden one keeps its input and draws nothing. */
+function Views() {
   const served = useServeView((view) => view.status.deployments);
   const [selected, select] = useSelectedDeployment();
   const [visited, setVisited] = useState<ReadonlySet<string>>(new Set([selected]));
@@ -47,8 +48,8 @@ function Deployments() {
     setVisited((known) => new Set([...known, name]));
     select(name);
   };
-  const deployments = listDeployments(served.map(({ name }) => name));
-  const tabs = deployments.map((name) => ({ id: name, title: titleOf(name) }));
+  const views = listViews(served.map(({ name }) => name));
+  const tabs = views.map((name) => ({ id: name, title: titleOf(name) }));
   return (
     <>
       <SiteHeader status={<StatusChip />}>
@@ -56,28 +57,36 @@ function Deployments() {
       </SiteHeader>
       <main>
         <LoadFailure />
-        {deployments
+        {views
           .filter((name) => visited.has(name))
           .map((name) => (
             <Activity key={name} mode={name === selected ? 'visible' : 'hidden'}>
-              {name === TEXT_GENERATOR ? (
-                <TextView />
-              ) : (
-                <PanelBoundary name={titleOf(name)}>
-                  <Suspense>
-                    <DeploymentView name={name} isShown={name === selected} />
-                  </Suspense>
-                </PanelBoundary>
-              )}
+              <View name={name} isShown={name === selected} />
             </Activity>
           ))}
-        {!deployments.includes(selected) && <UnknownDeployment name={selected} />}
+        {!views.includes(selected) && <UnknownDeployment name={selected} />}
       </main>
     </>
   );
 }
 
-/** Shown above all deployments: the others need no model and keep serving. */
+interface ViewProps {
+  readonly name: string;
+  readonly isShown: boolean;
+}
+
+function View({ name, isShown }: ViewProps) {
+  if (name === TEXT_GENERATOR) return <TextView />;
+  return (
+    <PanelBoundary name={titleOf(name)}>
+      <Suspense>
+        {name === CHAT_VIEW ? <ChatView /> : <DeploymentView name={name} isShown={isShown} />}
+      </Suspense>
+    </PanelBoundary>
+  );
+}
+
+/** Shown above all views: the other deployments need no model and keep serving. */
 function LoadFailure() {
   const error = useServeView((view) => (view.status.state === 'failed' ? view.status.error : undefined));
   return error && <FailurePanel error={error} what="the text generator" />;

@@ -12,6 +12,8 @@ interface PopoverProps {
   /** Drawn in the button instead of its name. */
   readonly face?: ReactNode;
   readonly className?: string;
+  /** For code that opens the box from elsewhere. */
+  readonly buttonId?: string;
   readonly children: ReactNode;
 }
 
@@ -19,7 +21,8 @@ interface PopoverProps {
  * A button that opens a box below itself. Escape, a press elsewhere, or focus elsewhere closes the box. A file chooser or a drag from
  * another window only blurs the window, so the box stays open. The box is mounted at its first opening and keeps its input.
  */
-export function Popover({ label, buttonLabel = label, face, className = '', children }: PopoverProps) {
+export function Popover(props: PopoverProps) {
+  const { label, buttonLabel = label, face, className = '', buttonId, children } = props;
   const [isOpen, setIsOpen] = useState(false);
   const [isUsed, setIsUsed] = useState(false);
   const boxId = useId();
@@ -51,6 +54,7 @@ export function Popover({ label, buttonLabel = label, face, className = '', chil
     <div className={`popover-host ${className}`} ref={hostRef}>
       <Button
         ref={buttonRef}
+        id={buttonId}
         className="popover-button button-quiet"
         aria-expanded={isOpen}
         {...(isOpen && { 'aria-controls': boxId })}

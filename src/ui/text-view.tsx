@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 
 import { TEXT_GENERATOR } from '../worker/protocol/generation.ts';
 import { AdvancedPanel } from './compose/advanced-panel.tsx';
+import { useComposer } from './compose/composer-context.ts';
 import { ComposePanel } from './compose/compose-panel.tsx';
 import { PolicyPanel } from './policy/policy-panel.tsx';
 import { PanelBoundary } from './panel-boundary.tsx';
@@ -22,6 +23,7 @@ const LoadLab = lazy(async () => ({ default: (await import('./load/load-lab.tsx'
 /** Left, what is asked; right, how it runs. */
 export function TextView() {
   const isUpstream = useIsUpstream();
+  const composer = useComposer();
   const [isLabOpen, setIsLabOpen] = useState(() => readPermalink(location.hash).load !== undefined);
   // Loaded when it is first opened, and kept: a load test goes on while the drawer is closed.
   const [isLabUsed, setIsLabUsed] = useState(isLabOpen);
@@ -30,12 +32,12 @@ export function TextView() {
     setIsLabUsed(true);
   };
   return (
-    <TabPanel id={TEXT_GENERATOR} className="workspace text-view">
+    <TabPanel id={TEXT_GENERATOR} className="workspace generator-view">
       <div className="rail">
         <Part name="Prompt" content={<ComposePanel />} />
         <Part name="Batching policy" content={<PolicyPanel />} />
         <div className="rail-more">
-          <Part name="Advanced" content={<AdvancedPanel />} />
+          <Part name="Advanced" content={<AdvancedPanel form={composer} />} />
           {!isUpstream && (
             <Button className="lab-button" aria-expanded={isLabOpen} onClick={toggleLab}>
               Load lab

@@ -1,6 +1,8 @@
+import { ChatTemplateError } from './protocol/errors/model.ts';
 import type { BatchRecord } from './protocol/stats.ts';
 import { DEFAULT_POLICY } from '../batching/generation/policy.ts';
 import type { LoadedModel } from './models/load-model.ts';
+import type { ChatTemplate } from './models/tokenizer/chat-template.ts';
 import { ByteTextStream } from './text-generation/text-stream.ts';
 import type { HostMessage } from './protocol/host-messages.ts';
 import type { KnobSettings, TabRole, WorkerStatus } from './protocol/status.ts';
@@ -193,14 +195,29 @@ export class RecordingLinkListener implements LinkListener {
 /** Token i is the character after the i-th of this line; the scripted model counts up through it. */
 const ALPHABET = Array.from('abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789');
 
+interface ScriptedModelOptions {
+  /** Of tokens that are no letters, by id. */
+  readonly bytes?: ReadonlyMap<number, Uint8Array> | undefined;
+  readonly chatTemplate?: ChatTemplate | undefined;
+}
+
 /**
- * A model that counts up through its vocabulary: `ab` goes on as `cde…`.
- *
- * @param bytes Of tokens that are no letters, by id.
+ * Writes a chat as `Sab Ucd A`, without the spaces: the first letter of each role, the messages, and an `A` for the answer. The
+ * variable `mood` comes before it. Two messages of one role in a row are refused.
  */
+export const scriptedChatTemplate: ChatTemplate = {
+  render(messages, { mood = '' } = {}) {
+    if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
+      throw ChatTemplateError.of('the roles do not alternate');
+    const written = messages.map(({ role, content }) => `${role.charAt(0).toUpperCase()}${content}`);
+    return `${written.join('')}${String(mood)}A`;
+  },
+};
+
+/** A model that counts up through its vocabulary: `ab` goes on as `cde…`. */
 export function createScriptedModel(
   backend: ScriptedBackend,
-  bytes: ReadonlyMap<number, Uint8Array> = new Map(),
+  { bytes = new Map(), chatTemplate }: ScriptedModelOptions = {},
 ): LoadedModel {
   const letters = ALPHABET.map((letter, id) => [id, new TextEncoder().encode(letter)] as const);
   const bytesOfToken = new Map([...letters, ...bytes]);
@@ -213,8 +230,9 @@ export function createScriptedModel(
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
       },
-      maxTokenBytes: 2,
-      chatTemplate: undefined,
+      maxTokenLength: 2,
+      endTokenIds: [],
+      chatTemplate,
       createTextStream: () => new ByteTextStream(bytesOfToken),
     },
     backend,
@@ -224,7 +242,7 @@ export function createScriptedModel(
       numLayers: 1,
       contextLength: config.contextLength,
       vocabSize: config.vocabSize,
-      hasChatTemplate: false,
+      hasChatTemplate: chatTemplate !== undefined,
       generationDefaults: {
         maxNewTokens: 3,
         temperature: 0,

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import fixture from '../../e2e/fixtures/bench-peers-reference.json' with { type: 'json' };
-import { ByteTextStream, readTokenBytes } from '../../src/worker/text-generation/text-stream.ts';
+import { Vocabulary } from '../../src/worker/models/tokenizer/vocabulary.ts';
 import type { Continuation, PeerRequest } from './contender.ts';
 import { STORYTELLER } from './models/checkpoint.ts';
 
@@ -11,7 +11,7 @@ export const referencePrompts: readonly {
   readonly greedyTokenIds: readonly number[];
 }[] = fixture.prompts;
 
-const bytesOfToken = readTokenBytes(JSON.parse(readFileSync(new URL('tokenizer.json', STORYTELLER), 'utf8')));
+const vocabulary = new Vocabulary(JSON.parse(readFileSync(new URL('tokenizer.json', STORYTELLER), 'utf8')));
 
 /** Whether a continuation is the reference's, token by token, or as text where the library tells no tokens. */
 export function isAsReference({ prompt, maxNewTokens }: PeerRequest, continuation: Continuation): boolean {
@@ -20,10 +20,5 @@ export function isAsReference({ prompt, maxNewTokens }: PeerRequest, continuatio
   const expected = entry.greedyTokenIds.slice(0, maxNewTokens);
   return 'tokenIds' in continuation
     ? continuation.tokenIds.join() === expected.join()
-    : continuation.text === textOf(expected);
-}
-
-function textOf(tokenIds: readonly number[]): string {
-  const stream = new ByteTextStream(bytesOfToken);
-  return tokenIds.map((id) => stream.push(id)).join('') + stream.end();
+    : continuation.text === vocabulary.decode(expected);
 }

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright';
 import { build } from 'vite';
 
+import type { ModelInfo } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { withBrowser } from './with-browser.ts';
@@ -11,7 +12,7 @@ import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
 import { reportOf } from './report.ts';
 import { measureResources } from './resources.ts';
-import { readResults, recordRun, type BenchRun, type ContextResult } from './results.ts';
+import { readResults, recordRun, type BenchRun, type ContextResult, type StandInResult } from './results.ts';
 import {
   COMPARED_SIZE,
   CONTEXT_LENGTHS,
@@ -19,9 +20,11 @@ import {
   longRequestsOf,
   requestsOf,
   SCENARIOS,
+  STAND_IN_SCENARIOS,
   type Scenario,
 } from './scenarios.ts';
-import { compareToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
+import { llamaStandIn, loadStandIn } from './stand-in.ts';
+import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
 const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -48,18 +51,20 @@ function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
     await page.goto(`${url}/?backend=${chosen.backend}`);
     const status = await whenReady(page);
     const startedAt = new Date().toISOString();
-    const measured = await measureAll(page, chosen);
+    const measured = await measureAll(page, SCENARIOS, chosen);
     const contexts = await sweepContexts(page, chosen);
     const resources =
       chosen.backend === 'webgpu'
         ? await measureResources(browser, page, (maxNewTokens) => countDecodeSteps(page, maxNewTokens))
         : undefined;
+    const standIn = await measureStandIn(page, chosen);
     return {
       startedAt,
       browser: version,
       ...describeConditions(status, chosen),
       ...summarize(measured),
       contexts,
+      standIn,
       ...(resources && { resources }),
     };
   });
@@ -71,16 +76,32 @@ async function whenReady(page: Page): Promise<ServeStatus> {
 }
 
 /** Round by round through all scenarios, so that what disturbs the machine disturbs them alike. */
-async function measureAll(page: Page, chosen: BenchOptions): Promise<readonly Measured[]> {
-  const rounds: Measurement[][] = SCENARIOS.map(() => []);
+async function measureAll(
+  page: Page,
+  scenarios: readonly Scenario[],
+  chosen: BenchOptions,
+): Promise<readonly Measured[]> {
+  const rounds: Measurement[][] = scenarios.map(() => []);
   for (let round = 1; round <= chosen.rounds; round++) {
-    for (const [index, scenario] of SCENARIOS.entries()) {
+    for (const [index, scenario] of scenarios.entries()) {
       const measurement = await measure(page, scenario, chosen.maxNewTokens);
       rounds[index]?.push(measurement);
       logProgress(round, scenario, measurement);
     }
   }
-  return SCENARIOS.map((scenario, index) => ({ scenario, rounds: rounds[index] ?? [] }));
+  return scenarios.map((scenario, index) => ({ scenario, rounds: rounds[index] ?? [] }));
+}
+
+/** Last, since the stand-in takes the place of the page's own model. */
+async function measureStandIn(page: Page, chosen: BenchOptions): Promise<StandInResult> {
+  const { model } = await loadStandIn(page, 'llama-stand-in', llamaStandIn());
+  if (!model) throw new Error('The stand-in is loaded but the page names no model');
+  const measured = await measureAll(page, STAND_IN_SCENARIOS, chosen);
+  return {
+    model: describeModel(model),
+    scenarios: measured.map(summarizeScenario),
+    ratioToOff: ratioToOff(measured, 'continuous'),
+  };
 }
 
 /** Eight sequences at growing lengths. */
@@ -120,15 +141,18 @@ function logProgress(round: number, { policy, numRequests }: Scenario, measureme
 
 function describeConditions({ backend, model }: ServeStatus, chosen: BenchOptions) {
   if (!backend || !model) throw new Error('The page is ready but names no backend or model');
-  const { id, numParameters, numLayers, contextLength } = model;
   const { rounds, maxNewTokens } = chosen;
   return {
     command: `npm run bench -- --backend ${chosen.backend} --rounds ${rounds} --max-new-tokens ${maxNewTokens}`,
     machine: describeMachine(),
     backend,
-    model: { id, numParameters, numLayers, contextLength },
+    model: describeModel(model),
     settings: { rounds, maxNewTokens },
   };
+}
+
+function describeModel({ id, numParameters, numLayers, contextLength }: ModelInfo): BenchRun['model'] {
+  return { id, numParameters, numLayers, contextLength };
 }
 
 function summarize(measured: readonly Measured[]): Pick<BenchRun, 'scenarios' | 'ratiosToOff'> {

@@ -7,9 +7,33 @@ const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTF
 export function reportOf(run: BenchRun): string {
   const table = markdownTable(COLUMNS, run.scenarios.map(cellsOf));
   const contexts = markdownTable(CONTEXT_COLUMNS, run.contexts.map(contextCellsOf));
-  return [conditionsOf(run), '', ...table, '', ratiosOf(run), '', ...contexts, '', ...resourcesOf(run)].join(
-    '\n',
-  );
+  return [
+    conditionsOf(run),
+    '',
+    ...table,
+    '',
+    ratiosOf(run),
+    '',
+    ...contexts,
+    '',
+    ...standInOf(run),
+    '',
+    ...resourcesOf(run),
+  ].join('\n');
+}
+
+function standInOf({ standIn: { model, scenarios, ratioToOff } }: BenchRun): string[] {
+  const table = markdownTable(COLUMNS, scenarios.map(cellsOf));
+  return [
+    `The same on ${model.id} (${millionParameters(model)}, ${model.numLayers} layers, random weights): ` +
+      `8 requests, tokens/s over those of \`off\`: continuous ${ratio(ratioToOff)}.`,
+    '',
+    ...table,
+  ];
+}
+
+function millionParameters({ numParameters }: BenchRun['model']): string {
+  return `${(numParameters / 1e6).toFixed(1)} M parameters`;
 }
 
 const CONTEXT_COLUMNS = ['8 requests that grow to', 'tokens/s', 'decode step p50 / p95'];
@@ -32,10 +56,9 @@ function resourcesOf({ resources }: BenchRun): string[] {
 }
 
 function conditionsOf({ machine, browser, backend, model, settings, command }: BenchRun): string {
-  const million = (model.numParameters / 1e6).toFixed(1);
   const kind = backend.isSoftwareAdapter ? ', a software adapter' : '';
   return [
-    `${model.id} (${million} M parameters, ${model.numLayers} layers) on ${backend.name} ${backend.precision}: `,
+    `${model.id} (${millionParameters(model)}, ${model.numLayers} layers) on ${backend.name} ${backend.precision}: `,
     `${backend.adapter}${kind}; ${browser}; ${machine.cpu}, ${machine.numCores} cores. `,
     `Median of ${settings.rounds} interleaved rounds, ${settings.maxNewTokens} new tokens per request. \`${command}\``,
   ].join('');

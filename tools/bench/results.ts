@@ -9,7 +9,7 @@ import type { Machine } from './machine.ts';
 /** The schema of `bench/results.json`: the last run of each backend. Durations in ms. */
 export interface BenchResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 2;
+  readonly schemaVersion: 3;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
 }
 
@@ -29,8 +29,15 @@ export interface BenchRun {
   readonly ratiosToOff: { readonly static: Spread; readonly continuous: Spread };
   /** 8 requests under `continuous` that grow to these many tokens each, prompt and output together. */
   readonly contexts: readonly ContextResult[];
+  /** A generated checkpoint with the shape of a Llama. */
+  readonly standIn: StandInResult;
   /** Of a decode step of 8 rows; on WebGPU alone. */
   readonly resources?: DecodeResources;
+}
+
+export interface StandInResult extends Pick<BenchRun, 'model' | 'scenarios'> {
+  /** Tokens/s of 8 requests under `continuous` over those of the same requests under `off`, round by round. */
+  readonly ratioToOff: Spread;
 }
 
 export interface ContextResult {
@@ -88,14 +95,14 @@ export interface Percentiles {
 const FILE = fileURLToPath(new URL('../../bench/results.json', import.meta.url));
 
 export async function readResults(): Promise<BenchResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 3, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
 /** Replaces the run of its backend and keeps the other's; returns the file's path. */
 export async function recordRun(run: BenchRun): Promise<string> {
   const { runs } = await readResults();
-  const results: BenchResults = { schemaVersion: 2, runs: { ...runs, [run.backend.name]: run } };
+  const results: BenchResults = { schemaVersion: 3, runs: { ...runs, [run.backend.name]: run } };
   await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

@@ -26,6 +26,13 @@ export const SCENARIOS: readonly Scenario[] = [
   { policy: 'continuous', numRequests: 16 },
 ];
 
+/** What is measured on the stand-in. */
+export const STAND_IN_SCENARIOS: readonly Scenario[] = [
+  { policy: 'off', numRequests: COMPARED_SIZE },
+  { policy: 'continuous', numRequests: COMPARED_SIZE },
+  { policy: 'continuous', numRequests: 1 },
+];
+
 /**
  * A batch of the scenario's size starts as soon as all of it has arrived, whatever the policy. The same prompts come again in
  * each round: prefix caching would spare their prefill.

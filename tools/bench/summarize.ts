@@ -45,7 +45,7 @@ export function compareToOff(measured: readonly Measured[]): BenchRun['ratiosToO
   return { static: ratioToOff(measured, 'static'), continuous: ratioToOff(measured, 'continuous') };
 }
 
-function ratioToOff(measured: readonly Measured[], policy: Scenario['policy']): Spread {
+export function ratioToOff(measured: readonly Measured[], policy: Scenario['policy']): Spread {
   const off = findRounds(measured, 'off');
   const ratios = findRounds(measured, policy).map((round, index) => {
     const other = off[index];

@@ -6,6 +6,7 @@ import {
   httpNameOf,
   OPTION_NAMES,
   optionOf,
+  type GenerationOption,
   type OptionName,
 } from '../../src/batching/generation/options.ts';
 import { updateParts } from './marked-part.ts';
@@ -33,18 +34,23 @@ async function updateJson(path: string, current: string): Promise<void> {
 function docsTable(): string {
   const rows = OPTION_NAMES.map((name) => {
     const option = optionOf(name);
-    const httpName = httpNameOf(option);
-    const inCompletions =
-      httpName === undefined ? '' : `\`${httpName}\`${option.vllm === undefined ? '' : ' (vLLM)'}`;
     const value =
       defaultText(option.default) + (option.generationConfig === undefined ? '' : ", or the model's");
-    return `| \`${name}\` | ${inCompletions} | ${checkOf(option).expected} | ${value} | ${meaningOf(name)} |`;
+    return `| \`${name}\` | ${overHttp(option)} | ${checkOf(option).expected} | ${value} | ${meaningOf(name)} |`;
   });
   return [
-    '| option | in `/v1/completions` | value | default | meaning |',
+    '| option | in `/v1/…` | value | default | meaning |',
     '| --- | --- | --- | --- | --- |',
     ...rows,
   ].join('\n');
+}
+
+/** Its name, and who gave it that name. */
+function overHttp(option: GenerationOption): string {
+  const { openAi, vllm, vllmChat } = option;
+  if (vllmChat !== undefined) return `\`${vllmChat}\` (vLLM), in chats`;
+  if (vllm !== undefined) return `\`${vllm}\` (vLLM)`;
+  return openAi === undefined ? '' : `\`${openAi}\``;
 }
 
 /** The comment above the option. */

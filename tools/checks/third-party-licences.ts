@@ -18,6 +18,8 @@ interface LockedPackage {
   readonly version: string;
   readonly dev?: boolean;
   readonly optional?: boolean;
+  /** Of a package that is a tool here, and an optional peer of one in the page. */
+  readonly devOptional?: boolean;
 }
 
 interface Manifest {
@@ -46,7 +48,7 @@ else process.exitCode = 1;
 
 /** What is not installed here, as for other platforms, is in no page either. */
 function isInPage(locked: LockedPackage | undefined): boolean {
-  return locked !== undefined && !locked.dev && !locked.optional;
+  return locked !== undefined && !locked.dev && !locked.optional && !locked.devOptional;
 }
 
 function describe({ folder, manifest }: { readonly folder: string; readonly manifest: Manifest }): string {

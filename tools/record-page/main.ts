@@ -6,6 +6,7 @@ import { build } from 'vite';
 import { startServer } from '../../bridge/server.ts';
 import { findBrowser } from '../browser/find-browser.ts';
 import { QUIET_ARGUMENTS } from '../browser/launch-arguments.ts';
+import { createChatModel } from './chat-model.ts';
 import { recordRun } from './record-run.ts';
 import { SCHEMES, SIZES, takePictures } from './take-pictures.ts';
 
@@ -31,9 +32,10 @@ try {
   }
   if (only !== 'film') {
     await mkdir(PICTURES, { recursive: true });
+    const chatModel = await createChatModel();
     for (const size of SIZES.filter((one) => onlySize === undefined || one === onlySize))
       for (const scheme of SCHEMES)
-        await takePictures(browser, server.url, { size, scheme, folder: PICTURES });
+        await takePictures(browser, server.url, { size, scheme, folder: PICTURES, chatModel });
   }
 } finally {
   await browser.close();

@@ -7,14 +7,16 @@ interface PictureOptions {
   readonly size: (typeof SIZES)[number];
   readonly scheme: (typeof SCHEMES)[number];
   readonly folder: string;
+  /** The folder of a model that takes chats. */
+  readonly chatModel: string;
 }
 
 /** Long enough that a picture is taken in the middle of the run. */
 const LONG = '#maxNewTokens=400&ignoreEos=true&seed=7';
 
-/** Takes a picture of every state of the page: before a run, in its middle, after it, compared, in the lab, with three tabs. */
+/** Takes a picture of every state of the page: before a run, in its middle, after it, compared, in the lab, with three tabs, in chats. */
 export async function takePictures(browser: Browser, url: string, options: PictureOptions): Promise<void> {
-  const { size, scheme, folder } = options;
+  const { size, scheme, folder, chatModel } = options;
   const [width = 0, height = 0] = size.split('x').map(Number);
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
   const shoot = async (page: Page, name: string): Promise<void> => {
@@ -54,9 +56,42 @@ export async function takePictures(browser: Browser, url: string, options: Pictu
     await long.locator('.lab [name=durationSeconds]').press('Enter');
     await long.getByText(/The load test is over/).waitFor({ state: 'attached', timeout: 60_000 });
     await shoot(long, 'lab');
+
+    for (const other of others) await other.close();
+    await shootChats(long, chatModel, (name) => shoot(long, name));
   } finally {
     await context.close();
   }
+}
+
+/** The models to choose from, and three chats in the middle of their second turn. */
+async function shootChats(
+  page: Page,
+  chatModel: string,
+  shoot: (name: string) => Promise<void>,
+): Promise<void> {
+  await page.getByRole('tab', { name: 'Chat' }).click();
+  await page.getByRole('list', { name: 'Suggested models' }).waitFor();
+  await shoot('chat-models');
+  await page.getByRole('button', { name: 'Another model…' }).click();
+  await page.getByLabel('Or a folder').setInputFiles(chatModel);
+  await page.getByRole('listitem', { name: 'Chat 1' }).waitFor();
+  await page.keyboard.press('Escape');
+  const message = page.getByRole('textbox', { name: 'Message to all chats' });
+  await message.fill('Once upon a time, there was a fox.');
+  await message.press('Enter');
+  await whenOver(page);
+  await message.fill('One day, it found a box.');
+  await message.press('Enter');
+  await page.waitForFunction(haveAllBegun);
+  await page.waitForTimeout(200);
+  await shoot('chat');
+}
+
+/** Runs in the page. */
+function haveAllBegun(): boolean {
+  const last = [...document.querySelectorAll('.exchange:last-child')];
+  return last.every((exchange) => exchange.querySelector('.answer-text')?.textContent !== '');
 }
 
 async function open(context: BrowserContext, address: string): Promise<Page> {
@@ -67,7 +102,7 @@ async function open(context: BrowserContext, address: string): Promise<Page> {
 }
 
 async function whenOver(page: Page): Promise<void> {
-  await page.locator('[data-status=finished]').first().waitFor();
+  await page.locator('[data-status=finished]').filter({ visible: true }).first().waitFor();
   await page.waitForFunction(
     () => document.querySelector('[data-status=running], [data-status=waiting]') === null,
   );

@@ -57,6 +57,8 @@ def tokenizer_config(config: Gpt2Config) -> dict:
     return {
         "add_prefix_space": False,
         "bos_token": END_OF_TEXT,
+        # Says that there is none, so that no page looks for the files of one.
+        "chat_template": None,
         "clean_up_tokenization_spaces": False,
         "eos_token": END_OF_TEXT,
         "model_max_length": config.n_positions,

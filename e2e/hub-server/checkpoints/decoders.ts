@@ -5,6 +5,9 @@ const VOCAB_SIZE = 320;
 /** The last token. */
 const END = VOCAB_SIZE - 1;
 
+/** The seventh of the likeliest text after `Th`. It ends that text where it is taken for an end token. */
+const SEVENTH_TOKEN = 289;
+
 const COMMON = {
   vocab_size: VOCAB_SIZE,
   max_position_embeddings: 256,
@@ -46,7 +49,7 @@ const SPECS: Readonly<Record<string, DecoderSpec>> = {
       rope_theta: 500_000,
       tie_word_embeddings: false,
     },
-    generationConfig: { bos_token_id: END, do_sample: true, eos_token_id: [END, END - 1] },
+    generationConfig: { bos_token_id: END, do_sample: true, eos_token_id: [END, END - 1, SEVENTH_TOKEN] },
     tokenizerClass: 'PreTrainedTokenizerFast',
     seed: 2,
     isTied: false,

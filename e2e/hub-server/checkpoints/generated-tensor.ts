@@ -9,6 +9,8 @@ export interface GeneratedTensor {
   readonly seed?: number;
   readonly dtype: TensorDtype;
   readonly shape: readonly number[];
+  /** Rows of zeros among the random ones. */
+  readonly isZero?: (row: number) => boolean;
   readonly fill:
     /** Uniform. */
     | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
@@ -33,7 +35,7 @@ export function readTensor(tensor: GeneratedTensor, begin: number, end: number):
 }
 
 function valuesOf(
-  { name, seed: ownSeed = 0, shape, fill }: GeneratedTensor,
+  { name, seed: ownSeed = 0, shape, isZero, fill }: GeneratedTensor,
   first: number,
   end: number,
 ): Float32Array<ArrayBuffer> {
@@ -45,8 +47,10 @@ function valuesOf(
     }
     return values;
   }
+  const width = shape.at(-1) ?? 1;
   const seed = hashOf(name) ^ mix(ownSeed);
   for (let i = first; i < end; i++) {
+    if (isZero?.(Math.floor(i / width))) continue;
     values[i - first] =
       fill.kind === 'normal'
         ? fill.center + fill.deviation * normal(seed, i)

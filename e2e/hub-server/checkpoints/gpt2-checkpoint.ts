@@ -26,6 +26,8 @@ export interface Gpt2Spec extends Pick<CheckpointSpec, 'numShards' | 'headerLeng
   readonly maskDtype?: TensorDtype;
   /** Whether `lm_head.weight` is in the file, tied or not. */
   readonly hasHead?: boolean;
+  /** Tokens whose rows of the head are zeros, so that the model hardly ever says them. */
+  readonly isMute?: (tokenId: number) => boolean;
   /** Largest distance of a matrix's values from 0, a power of two. */
   readonly amplitude?: number;
   /** `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
@@ -57,7 +59,7 @@ export function gpt2Checkpoint(spec: Gpt2Spec): GeneratedCheckpoint {
 }
 
 function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
-  const { prefix = '', hasHead = false, dtype = 'F32', amplitude = 2 ** -2, config } = spec;
+  const { prefix = '', hasHead = false, dtype = 'F32', amplitude = 2 ** -2, isMute, config } = spec;
   const { n_embd: e, vocab_size: vocabSize, n_positions: numPositions } = config;
   const matrix = (name: string, shape: readonly number[], factor = 1): GeneratedTensor => ({
     name: `${prefix}${name}`,
@@ -73,6 +75,12 @@ function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
     matrix(`${name}.bias`, [to], 1 / 4),
     matrix(`${name}.weight`, [from, to]),
   ];
+  const head: GeneratedTensor = {
+    // Tokens that are not mute are far likelier than the others.
+    ...matrix('', [vocabSize, e], isMute ? 4 : 1),
+    name: 'lm_head.weight',
+    ...(isMute && { isZero: isMute }),
+  };
   const inner = config.n_inner ?? 4 * e;
   const layers = Array.from({ length: config.n_layer }, (_, layer) => {
     const h = `h.${layer}`;
@@ -90,7 +98,7 @@ function tensorsOf(spec: Gpt2Spec): readonly GeneratedTensor[] {
     ...norm('ln_f'),
     matrix('wpe.weight', [numPositions, e], 1 / 4),
     ...layers.flat(),
-    ...(hasHead ? [{ ...matrix('', [vocabSize, e]), name: 'lm_head.weight' }] : []),
+    ...(hasHead ? [head] : []),
     matrix('wte.weight', [vocabSize, e]),
   ];
 }

@@ -7,23 +7,33 @@ function spellBytes(): readonly string[] {
   });
 }
 
-/** A token per byte, in their order; the others are words that no text is encoded to; the last one ends a text. */
-export function byteVocabulary(vocabSize: number): Readonly<Record<string, number>> {
+const END_OF_TEXT = ['<|endoftext|>'];
+
+/**
+ * A token per byte, in their order; the others are words that no text is encoded to.
+ *
+ * @param specialTokens The last ones. The very last one ends a text.
+ */
+export function byteVocabulary(
+  vocabSize: number,
+  specialTokens: readonly string[] = END_OF_TEXT,
+): Readonly<Record<string, number>> {
   const tokens = Array.from({ length: vocabSize }, (_, id) => `Ġw${id}`);
   for (const [byte, spelling] of spellBytes().entries()) tokens[byte] = spelling;
-  tokens[vocabSize - 1] = '<|endoftext|>';
+  tokens.splice(-specialTokens.length, specialTokens.length, ...specialTokens);
   return Object.fromEntries(tokens.map((token, id) => [token, id]));
 }
 
 /** `tokenizer.json` of `byteVocabulary`. */
-export function byteTokenizer(vocabSize: number): unknown {
+export function byteTokenizer(vocabSize: number, specialTokens: readonly string[] = END_OF_TEXT): unknown {
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
+  const firstSpecial = vocabSize - specialTokens.length;
   return {
     version: '1.0',
-    added_tokens: [{ id: vocabSize - 1, content: '<|endoftext|>', special: true }],
+    added_tokens: specialTokens.map((content, i) => ({ id: firstSpecial + i, content, special: true })),
     pre_tokenizer: byteLevel,
     post_processor: byteLevel,
     decoder: byteLevel,
-    model: { type: 'BPE', vocab: byteVocabulary(vocabSize), merges: [] },
+    model: { type: 'BPE', vocab: byteVocabulary(vocabSize, specialTokens), merges: [] },
   };
 }

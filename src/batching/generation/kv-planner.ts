@@ -111,7 +111,7 @@ export class KvPlanner {
 
   takeOver(sequence: Sequence, { slot, length }: CachedPrefix): void {
     sequence.reuse(length);
-    this.#prefixes.touch(slot);
+    this.#prefixes.takeOver(slot, sequence.prefillTokenIds);
   }
 
   /** The slot is about to be overwritten: its prefix replaces the least recently used one. */

@@ -44,7 +44,7 @@ export interface SlotTransfer {
 interface KvStep {
   /** Resize the K/V cache to this first; its content stays as far as it fits. */
   readonly kvShape: KvShape;
-  /** To be done before the forward pass, in this order. */
+  /** To be done before the forward pass, in this order, and after the copy of a `reusedSlot`. */
   readonly transfers: readonly SlotTransfer[];
 }
 

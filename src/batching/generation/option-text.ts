@@ -16,6 +16,8 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
     }
     case 'logit-bias':
       return logitBiasFrom(text);
+    case 'json-record':
+      return jsonFrom(text);
     default:
       throw new Error(`No text for ${JSON.stringify(type satisfies never)}`);
   }
@@ -40,6 +42,14 @@ export function defaultText(value: unknown): string {
 function numberFrom(text: string): number | undefined {
   const number = text.trim() === '' ? Number.NaN : Number(text);
   return Number.isFinite(number) ? number : undefined;
+}
+
+function jsonFrom(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function logitBiasFrom(text: string): Readonly<Record<string, number>> | undefined {

@@ -4,11 +4,14 @@ import {
   finiteIn,
   integerIn,
   isBoolean,
+  jsonRecordIn,
   stringsIn,
   tokenIdsIn,
+  type JsonRecord,
   type ListBounds,
   type Range,
   type StringBounds,
+  type TextBounds,
   type Validate,
 } from './validate.ts';
 
@@ -23,6 +26,7 @@ interface Types {
   readonly strings: { readonly value: string | readonly string[]; readonly bounds: StringBounds };
   readonly 'token-ids': { readonly value: readonly number[]; readonly bounds: ListBounds };
   readonly 'logit-bias': { readonly value: LogitBias; readonly bounds: ListBounds & Range };
+  readonly 'json-record': { readonly value: JsonRecord; readonly bounds: TextBounds };
 }
 
 type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
@@ -33,6 +37,8 @@ type OptionOf<Type extends keyof Types> = Types[Type]['bounds'] & {
   readonly openAi?: string;
   /** Its name in vLLM's API, where OpenAI's lacks it. */
   readonly vllm?: string;
+  /** Its name in vLLM's chat API, for an option of chats alone. */
+  readonly vllmChat?: string;
   /** Its name in a model's `generation_config.json`, which has the model's own default. */
   readonly generationConfig?: string;
   readonly form?: FormField;
@@ -155,7 +161,7 @@ const SAMPLING_OPTIONS = {
 
 /** In the order of the page's form and of the docs. */
 export const GENERATION_OPTIONS = {
-  /** The most tokens to generate. 0 computes the prompt alone, say for its logprobs. */
+  /** The most tokens to generate. 0 computes the prompt alone. By default, the answer to a chat may fill the context. */
   maxNewTokens: {
     type: 'integer',
     from: 0,
@@ -198,7 +204,10 @@ export const GENERATION_OPTIONS = {
     generationConfig: 'num_return_sequences',
     form: { label: 'Continuations', hint: 'Different ones of the same prompt, side by side.' },
   },
-  /** The stream of each continuation begins with the prompt, as a chunk without tokens. The result's `text` does in any case. */
+  /**
+   * The stream of each continuation begins with the prompt, as a chunk without tokens. The result's `text` does in any case. Not
+   * for chats.
+   */
   echo: {
     type: 'boolean',
     default: false,
@@ -207,6 +216,13 @@ export const GENERATION_OPTIONS = {
       label: 'Echo',
       hint: 'The stream that code reads begins with the prompt; the page shows it in any case.',
     },
+  },
+  /** Variables of the model's chat template, such as `{ enable_thinking: false }`. For chats alone. */
+  chatTemplateArguments: {
+    type: 'json-record',
+    maxLength: 4096,
+    default: {},
+    vllmChat: 'chat_template_kwargs',
   },
   /**
    * Waiting requests with a lower number start first, whichever tab they are from; equal ones take turns. Running requests are not
@@ -268,6 +284,11 @@ export function httpNameOf({ openAi, vllm }: GenerationOption): string | undefin
   return openAi ?? vllm;
 }
 
+/** Its name in `POST /v1/chat/completions`. */
+export function chatNameOf(option: GenerationOption): string | undefined {
+  return httpNameOf(option) ?? option.vllmChat;
+}
+
 export function checkOf(option: GenerationOption): Validate<unknown> {
   switch (option.type) {
     case 'integer':
@@ -282,6 +303,8 @@ export function checkOf(option: GenerationOption): Validate<unknown> {
       return tokenIdsIn(option);
     case 'logit-bias':
       return logitBiasWithin(Infinity);
+    case 'json-record':
+      return jsonRecordIn(option);
     default:
       throw new Error(`No check for ${JSON.stringify(option satisfies never)}`);
   }

@@ -10,7 +10,7 @@ export interface CachedPrefix {
 
 interface FreedRow {
   tokenIds: readonly number[];
-  /** The value of `#numUses` at its last use. */
+  /** The value of `#numUses` at its last use; 0 if a later sequence has all of it too. */
   lastUse: number;
 }
 
@@ -45,25 +45,28 @@ export class PrefixCache {
     return [...this.#rows].map(([slot, { tokenIds }]) => [slot, tokenIds]);
   }
 
-  /** The row has served a request. */
-  touch(slot: KvSlot): void {
+  /**
+   * A sequence of these tokens copies its beginning from the row. A row that the sequence holds all of is the first to be
+   * overwritten once it is copied: otherwise a chat's next turn would cost another chat its row.
+   */
+  takeOver(slot: KvSlot, tokenIds: readonly number[]): void {
     const row = this.#rows.get(slot);
     if (!row) return;
     this.#numUses += 1;
-    row.lastUse = this.#numUses;
+    row.lastUse = isPrefixOf(row.tokenIds, tokenIds) ? 0 : this.#numUses;
   }
 
   /**
    * The slot is about to be overwritten. Returns where to copy its row, in place of the least recently used one; undefined
-   * if the slot holds nothing, or the least recently used row.
+   * if the slot holds nothing, the least recently used row, or one that a later sequence has too.
    *
    * @param free Slots that are not in use.
    */
   rescue(slot: KvSlot, free: readonly KvSlot[]): KvSlot | undefined {
     const row = this.#rows.get(slot);
     this.#rows.delete(slot);
-    if (!row) return undefined;
-    const lastUseOf = (other: KvSlot): number => this.#rows.get(other)?.lastUse ?? 0;
+    if (!row || row.lastUse === 0) return undefined;
+    const lastUseOf = (other: KvSlot): number => this.#rows.get(other)?.lastUse ?? -1;
     const [victim] = free.filter((other) => other !== slot).toSorted((a, b) => lastUseOf(a) - lastUseOf(b));
     if (victim === undefined || lastUseOf(victim) > row.lastUse) return undefined;
     this.#rows.set(victim, row);
@@ -82,6 +85,10 @@ export function longestOf(
     if (length > (longest?.length ?? 0)) longest = { slot, length };
   }
   return longest;
+}
+
+function isPrefixOf(prefix: readonly number[], tokenIds: readonly number[]): boolean {
+  return prefix.length <= tokenIds.length && numSharedTokens(prefix, tokenIds) === prefix.length;
 }
 
 /** Leading tokens that two sequences have in common. */

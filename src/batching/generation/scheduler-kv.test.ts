@@ -50,6 +50,20 @@ function createDriver(policy: Partial<BatchingPolicy> = {}, options: Partial<Sch
 
 const counted = (length: number, from = 100): number[] => Array.from({ length }, (_, index) => from + index);
 
+/** A chat's prompt: 40 tokens, then for each turn before it an answer of four 9s and a question. */
+const turnOf = (chat: number, turn: number): number[] => [
+  ...counted(40, 1000 * chat),
+  ...Array.from({ length: turn }, (_, index) => [9, 9, 9, 9, 500 + index]).flat(),
+];
+
+/** Takes one turn of a chat. Returns its first step. */
+const take = (driver: ReturnType<typeof createDriver>, chat: number, turn: number): string => {
+  driver.add(`c${chat}`, { promptTokenIds: turnOf(chat, turn), maxNewTokens: 4 });
+  const first = driver.step();
+  driver.finish();
+  return first;
+};
+
 describe('rows that a device does not bear', () => {
   it('wait, though the policy has places for them, until it bears more', () => {
     const limits = { ...createKvCacheLimits(), maxRows: 2 };
@@ -145,7 +159,7 @@ describe('a prompt with a prefix that a slot holds', () => {
     driver.finish();
     // Prompt and answer, of which the last token was never fed in.
     driver.add('b', { promptTokenIds: [5, 6, 7, 9, 9, 1], maxNewTokens: 3 });
-    expect(driver.step()).toBe('decode b, 0⇒1');
+    expect(driver.step()).toBe('decode b');
   });
 
   it('computes the rest of a long prompt behind 32 tokens or more', () => {
@@ -204,6 +218,44 @@ describe('a prompt with a prefix that a slot holds', () => {
       driver.add(`check${first}`, { promptTokenIds: [first, 50, 51], maxNewTokens: 1 });
       expect(driver.step()).toMatch(new RegExp(`^${kind}`));
     }
+  });
+
+  describe('of a chat', () => {
+    it('is taken over by its next turn, the generated tokens too', () => {
+      const driver = createDriver();
+      take(driver, 1, 0);
+      // Of four tokens the last was never fed in.
+      expect(take(driver, 1, 1)).toBe('prefill c1 43+2 @0 of 0 last');
+    });
+
+    it('is not overwritten by another chat while a slot is free', () => {
+      const driver = createDriver();
+      for (const chat of [1, 2, 3, 4]) take(driver, chat, 0);
+      expect(driver.shapes.at(-1)?.numSlots).toBe(4);
+      for (const turn of [1, 2, 3])
+        for (const chat of [1, 2, 3, 4])
+          expect(take(driver, chat, turn), `turn ${turn}`).toMatch(
+            /^prefill c\d (43|48|53)\+2 @0 of \d last/,
+          );
+    });
+
+    it('is copied before anything overwrites it where the next turn decodes at once', () => {
+      const driver = createDriver();
+      for (const chat of [1, 2, 3, 4]) take(driver, chat, 0);
+      driver.add('c1', { promptTokenIds: turnOf(1, 1).slice(0, 44), maxNewTokens: 4 });
+      expect(driver.step()).toBe('decode c1, 0⇒2, 1⇒0');
+    });
+
+    it('goes where there are fewer slots than chats and no other was used longer ago', () => {
+      const driver = createDriver();
+      for (const chat of [1, 2, 3, 4]) take(driver, chat, 0);
+      take(driver, 1, 1);
+      take(driver, 5, 0);
+      expect([take(driver, 1, 2), take(driver, 3, 1), take(driver, 4, 1), take(driver, 5, 1)]).toEqual(
+        Array(4).fill(expect.stringMatching(/^prefill c\d (43|48)\+2/)),
+      );
+      expect(take(driver, 2, 1)).toMatch(/^prefill c2 0\+45/);
+    });
   });
 
   it('is computed anew after a step that failed: its copies may never have been made', () => {

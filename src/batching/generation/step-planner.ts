@@ -152,7 +152,7 @@ export class StepPlanner {
     const { slot } = sequence;
     this.#kv.takeOver(sequence, reused);
     sequence.isInSlot = true;
-    const rescue = this.#kv.rescue(slot);
+    const rescue = this.#kv.rescue(slot, new Set([reused.slot]));
     return slot === reused.slot ? rescue : [...rescue, { kind: 'copy', from: reused.slot, to: slot }];
   }
 }

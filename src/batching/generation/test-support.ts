@@ -4,7 +4,14 @@ import { Engine, type EngineOptions } from './engine.ts';
 import type { EngineListener, RequestEvent, StepEvent } from './events.ts';
 import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import type { TokenLogprobs } from '../sampling/logprobs.ts';
-import type { ModelRunner, SlotTransfer, StartedStep, Step, StepOutput } from './model-runner.ts';
+import type {
+  ModelRunner,
+  PrefillStep,
+  SlotTransfer,
+  StartedStep,
+  Step,
+  StepOutput,
+} from './model-runner.ts';
 import type { SamplingParams } from './options.ts';
 import { DEFAULT_POLICY, type BatchingPolicy } from './policy.ts';
 import { GREEDY, type ClientId, type GenerationRequest, type RequestId } from './request.ts';
@@ -245,8 +252,9 @@ export class ScriptedRunner implements ModelRunner {
     onRun?.(step);
     this.#hasFailed = false;
     this.#resize(step.kvShape);
+    const reused = step.kind === 'prefill' ? this.#reusedBy(step) : undefined;
     for (const transfer of step.transfers) this.#transfer(transfer);
-    const tokenIds = step.kind === 'prefill' ? this.#prefill(step) : this.#decode(step);
+    const tokenIds = step.kind === 'prefill' ? this.#prefill(step, reused) : this.#decode(step);
     const logprobs = this.#options.logprobs?.(tokenIds);
     const scores = this.#score(step);
     return {
@@ -258,8 +266,11 @@ export class ScriptedRunner implements ModelRunner {
     };
   }
 
-  #prefill({ rows, isLastChunk, reusedSlot }: Extract<Step, { kind: 'prefill' }>): number[] {
-    const reused = reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
+  #reusedBy({ reusedSlot }: PrefillStep): readonly number[] | undefined {
+    return reusedSlot === undefined ? undefined : this.#cache[reusedSlot];
+  }
+
+  #prefill({ rows, isLastChunk }: PrefillStep, reused: readonly number[] | undefined): number[] {
     for (const [index, row] of rows.entries()) {
       if (row.startPosition === 0) this.#staging[index] = [];
       else if (reused) this.#staging[index] = reused.slice(0, row.startPosition);

@@ -5,6 +5,7 @@ import {
   integerIn,
   integerOrInfinityIn,
   isBoolean,
+  jsonRecordIn,
   oneOf,
   parseOptions,
   type Validators,
@@ -41,6 +42,24 @@ describe('validators', () => {
     [oneOf('on', 'off'), 'Expected `x` to be one of on, off, got'],
   ])('say what they expect', (validate, message) => {
     expect(() => validate('x', {})).toThrow(message);
+  });
+});
+
+describe('jsonRecordIn', () => {
+  const validate = jsonRecordIn({ maxLength: 20 });
+
+  it('takes what JSON writes of a record, and no more', () => {
+    expect(validate('x', { a: [1, null], b: undefined })).toEqual({ a: [1, null] });
+  });
+
+  it.each([
+    ['a list', [1]],
+    ['a text', '{}'],
+    ['nothing', undefined],
+    ['a bigint inside', { a: 1n }],
+    ['more characters than allowed', { a: 'b'.repeat(20) }],
+  ])('refuses %s', (_, value) => {
+    expect(() => validate('x', value)).toThrow(/`x` to be a record of at most 20 characters of JSON/);
   });
 });
 

@@ -21,10 +21,15 @@ export interface ListBounds {
   readonly maxItems: number;
 }
 
-/** Lengths are in UTF-16 code units, as JavaScript counts. */
-export interface StringBounds extends ListBounds {
+/** In UTF-16 code units, as JavaScript counts. */
+export interface TextBounds {
   readonly maxLength: number;
 }
+
+export type StringBounds = ListBounds & TextBounds;
+
+/** Values that JSON can write, by name. */
+export type JsonRecord = Readonly<Record<string, unknown>>;
 
 /** @param read Returns the typed value, or throws what `refuse` makes of the part that is wrong. */
 export function validator<Value>(
@@ -90,6 +95,26 @@ export function tokenIdsIn({ maxItems, ...range }: ListBounds & Range): Validate
     if (!Array.isArray(value) || value.length > maxItems) throw refuse(value);
     return value.map((tokenId, index) => isTokenId(`${option}[${index}]`, tokenId));
   });
+}
+
+/** @param bounds Of the record as JSON. */
+export function jsonRecordIn({ maxLength }: TextBounds): Validate<JsonRecord> {
+  return validator(`a record of at most ${maxLength} characters of JSON`, (value, refuse) => {
+    const json = jsonOf(value);
+    if (json === undefined || !json.startsWith('{')) throw refuse(value);
+    if (json.length > maxLength) throw refuse(`${json.length} characters`);
+    // What JSON leaves out, such as undefined, is left out here.
+    return JSON.parse(json);
+  });
+}
+
+/** Undefined for a value without a JSON form: a cycle, a bigint. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

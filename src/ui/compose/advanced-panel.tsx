@@ -1,3 +1,6 @@
+import { useId } from 'react';
+import { useStore } from 'zustand';
+
 import { DEFAULT_POLICY, type BatchingPolicy } from '../../worker/protocol/status.ts';
 import { Button } from '../button.tsx';
 import { Disclosure } from '../disclosure.tsx';
@@ -7,26 +10,43 @@ import { KNOBS } from '../policy/policy-texts.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import './advanced-panel.css';
-import { useComposer, useComposerView } from './composer-context.ts';
 import { GENERATION_FIELDS, placeholderOf } from './generation-fields.ts';
-import type { GenerationField, GenerationTexts } from './generation-fields.ts';
+import type { GenerationField, GenerationTexts, OptionsForm } from './generation-fields.ts';
+
+interface AdvancedPanelProps {
+  readonly form: OptionsForm;
+  readonly fields?: readonly GenerationField[];
+  /** The value in force while a field is empty, where it isn’t the model’s. */
+  readonly defaults?: GenerationTexts;
+}
 
 /** Everything that has a good default: the options of the next request, and the batcher’s knobs. */
-export function AdvancedPanel() {
+export function AdvancedPanel({ form, fields = GENERATION_FIELDS, defaults = {} }: AdvancedPanelProps) {
+  const optionsId = useId();
+  const knobsId = useId();
   const isUpstream = useIsUpstream();
-  const numOptions = useComposerView(({ texts }) => countSet(texts));
+  const numOptions = useStore(form.store, ({ texts }) => countSet(texts));
   const numKnobs = useServeView(({ status }) => countChanged(basePolicyOf(status)));
   const numChanged = numOptions + (isUpstream ? 0 : numKnobs);
   return (
     <Disclosure title="Advanced" note={numChanged > 0 ? `${numChanged} changed` : undefined}>
       <div className="advanced">
-        <section aria-labelledby="options-title">
-          <h3 id="options-title">Generation options</h3>
-          <Options isDefault={numOptions === 0} />
+        <section aria-labelledby={optionsId}>
+          <h3 id={optionsId}>Generation options</h3>
+          <div className="generation-options">
+            {fields.map((field) => (
+              <OptionField key={field.name} form={form} field={field} ownDefault={defaults[field.name]} />
+            ))}
+          </div>
+          <div className="actions">
+            <Button variant="quiet" disabled={numOptions === 0} onClick={() => form.resetOptions()}>
+              Reset all
+            </Button>
+          </div>
         </section>
         {!isUpstream && (
-          <section aria-labelledby="knobs-title">
-            <h3 id="knobs-title">Batching knobs</h3>
+          <section aria-labelledby={knobsId}>
+            <h3 id={knobsId}>Batching knobs</h3>
             <PolicyKnobs />
           </section>
         )}
@@ -44,30 +64,17 @@ function countChanged(policy: BatchingPolicy): number {
   return names.filter((name) => policy[name] !== DEFAULT_POLICY[name]).length;
 }
 
-/** The model's own defaults stand in the empty fields. */
-function Options({ isDefault }: { readonly isDefault: boolean }) {
-  const composer = useComposer();
-  return (
-    <>
-      <div className="generation-options">
-        {GENERATION_FIELDS.map((field) => (
-          <OptionField key={field.name} field={field} />
-        ))}
-      </div>
-      <div className="actions">
-        <Button variant="quiet" disabled={isDefault} onClick={() => composer.resetOptions()}>
-          Reset all
-        </Button>
-      </div>
-    </>
-  );
+interface OptionFieldProps {
+  readonly form: OptionsForm;
+  readonly field: GenerationField;
+  readonly ownDefault: string | undefined;
 }
 
-function OptionField({ field }: { readonly field: GenerationField }) {
+/** The default stands in the empty field. */
+function OptionField({ form, field, ownDefault }: OptionFieldProps) {
   const { name, label, hint, option } = field;
-  const composer = useComposer();
-  const text = useComposerView((view) => view.texts[name] ?? '');
-  const error = useComposerView((view) => view.optionErrors[name]);
+  const text = useStore(form.store, (view) => view.texts[name] ?? '');
+  const error = useStore(form.store, (view) => view.optionErrors[name]);
   const defaults = useServeView((view) => view.status.model?.generationDefaults);
   const texts = { name, label, hint, error };
   if (option.type === 'boolean') {
@@ -75,7 +82,7 @@ function OptionField({ field }: { readonly field: GenerationField }) {
       <CheckField
         {...texts}
         checked={text === 'true'}
-        onChange={(event) => composer.changeOption(name, event.target.checked ? 'true' : '')}
+        onChange={(event) => form.changeOption(name, event.target.checked ? 'true' : '')}
       />
     );
   }
@@ -84,9 +91,9 @@ function OptionField({ field }: { readonly field: GenerationField }) {
       {...texts}
       inputMode={option.type === 'integer' || option.type === 'number' ? 'decimal' : 'text'}
       value={text}
-      placeholder={placeholderOf(field, defaults)}
-      onChange={(event) => composer.changeOption(name, event.target.value)}
-      onBlur={() => composer.checkOptions()}
+      placeholder={ownDefault ?? placeholderOf(field, defaults)}
+      onChange={(event) => form.changeOption(name, event.target.value)}
+      onBlur={() => form.checkOptions()}
     />
   );
 }

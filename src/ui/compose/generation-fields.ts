@@ -1,3 +1,5 @@
+import type { StoreApi } from 'zustand/vanilla';
+
 import {
   checkOf,
   defaultText,
@@ -37,6 +39,19 @@ export const GENERATION_FIELD_NAMES = GENERATION_FIELDS.map(({ name }) => name);
 export const EMPTY_GENERATION_TEXTS: GenerationTexts = Object.fromEntries(
   GENERATION_FIELD_NAMES.map((name) => [name, '']),
 );
+
+/** The typed options with their refusals, and the acts of a form that shows them. */
+export interface OptionsForm {
+  readonly store: ReadonlyStoreApi<{
+    readonly texts: GenerationTexts;
+    readonly optionErrors: GenerationErrors;
+  }>;
+  changeOption(name: OptionName, text: string): void;
+  checkOptions(): void;
+  resetOptions(): void;
+}
+
+type ReadonlyStoreApi<View> = Pick<StoreApi<View>, 'getState' | 'getInitialState' | 'subscribe'>;
 
 /** The longest text that an error repeats. */
 const MAX_QUOTED_LENGTH = 100;

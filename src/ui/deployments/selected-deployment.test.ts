@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import { listDeployments, readSelected, titleOf, withSelected } from './selected-deployment.ts';
+import { CHAT_VIEW, listViews, readSelected, titleOf, withSelected } from './selected-deployment.ts';
 
-describe('listDeployments', () => {
+describe('listViews', () => {
   it('puts those of the page first and a user’s own after them, by name', () => {
-    expect(listDeployments(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
+    expect(listViews(['zeta', 'house-price', 'echo', 'adder'])).toEqual([
       'text-generator',
+      CHAT_VIEW,
       'adder',
       'house-price',
       'echo',
@@ -14,8 +15,8 @@ describe('listDeployments', () => {
   });
 
   it('shows no tab for what this build does not serve, once the worker has said so', () => {
-    expect(listDeployments(['adder'])).toEqual(['text-generator', 'adder']);
-    expect(listDeployments([])).toEqual(['text-generator', 'adder', 'house-price']);
+    expect(listViews(['adder'])).toEqual(['text-generator', CHAT_VIEW, 'adder']);
+    expect(listViews([])).toEqual(['text-generator', CHAT_VIEW, 'adder', 'house-price']);
   });
 
   it('names a user’s own as it calls itself', () => {
@@ -29,6 +30,13 @@ describe('the address', () => {
     expect(href).toBe('http://localhost:8000/?backend=wasm&deployment=adder');
     expect(readSelected(new URL(href).search)).toBe('adder');
     expect(withSelected(href, 'text-generator')).toBe('http://localhost:8000/?backend=wasm');
+  });
+
+  it('names the chat view by itself', () => {
+    const href = withSelected('http://localhost:8000/?deployment=adder', CHAT_VIEW);
+    expect(href).toBe('http://localhost:8000/?view=chat');
+    expect(readSelected(new URL(href).search)).toBe(CHAT_VIEW);
+    expect(withSelected(href, 'adder')).toBe('http://localhost:8000/?deployment=adder');
   });
 
   it('asks for the text generator when it says nothing', () => {

@@ -2,46 +2,56 @@ import { useState } from 'react';
 
 import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
 
-/** Tabserve's own deployments in the order of their tabs, with their titles; the user's follow by name. */
-const OWN_DEPLOYMENTS: ReadonlyMap<string, string> = new Map([
+/** The text generator's view for chats. No deployment has this name: it isn't one that a file can have. */
+export const CHAT_VIEW = `${TEXT_GENERATOR}/chat`;
+
+/** Tabserve's own views in the order of their tabs, with their titles; the user's deployments follow by name. */
+const OWN_VIEWS: ReadonlyMap<string, string> = new Map([
   [TEXT_GENERATOR, 'Text'],
+  [CHAT_VIEW, 'Chat'],
   ['adder', 'Adder'],
   ['house-price', 'House price'],
 ]);
 
 const PARAMETER = 'deployment';
+const VIEW_PARAMETER = 'view';
+const CHAT = 'chat';
 
-export function titleOf(deployment: string): string {
-  return OWN_DEPLOYMENTS.get(deployment) ?? deployment;
+export function titleOf(view: string): string {
+  return OWN_VIEWS.get(view) ?? view;
 }
 
-/** The tabs: the deployments that the worker serves, or the default ones until it has sent them. */
-export function listDeployments(served: readonly string[]): readonly string[] {
-  const own = [...OWN_DEPLOYMENTS.keys()];
+/** The tabs: the views of what the worker serves, or the default ones until it has said so. */
+export function listViews(served: readonly string[]): readonly string[] {
+  const own = [...OWN_VIEWS.keys()];
   if (served.length === 0) return own;
-  const names = new Set([TEXT_GENERATOR, ...served]);
+  const names = new Set([TEXT_GENERATOR, CHAT_VIEW, ...served]);
   const ownServed = own.filter((name) => names.delete(name));
   return [...ownServed, ...[...names].toSorted()];
 }
 
 export function readSelected(search: string): string {
-  return new URLSearchParams(search).get(PARAMETER) ?? TEXT_GENERATOR;
+  const parameters = new URLSearchParams(search);
+  if (parameters.get(VIEW_PARAMETER) === CHAT) return CHAT_VIEW;
+  return parameters.get(PARAMETER) ?? TEXT_GENERATOR;
 }
 
-export function withSelected(href: string, deployment: string): string {
+export function withSelected(href: string, view: string): string {
   const url = new URL(href);
-  if (deployment === TEXT_GENERATOR) url.searchParams.delete(PARAMETER);
-  else url.searchParams.set(PARAMETER, deployment);
+  url.searchParams.delete(PARAMETER);
+  url.searchParams.delete(VIEW_PARAMETER);
+  if (view === CHAT_VIEW) url.searchParams.set(VIEW_PARAMETER, CHAT);
+  else if (view !== TEXT_GENERATOR) url.searchParams.set(PARAMETER, view);
   return url.href;
 }
 
 /** The choice, kept in the page's address. */
-export function useSelectedDeployment(): readonly [string, (deployment: string) => void] {
+export function useSelectedDeployment(): readonly [string, (view: string) => void] {
   const [selected, setSelected] = useState(() => readSelected(location.search));
-  const select = (deployment: string): void => {
-    setSelected(deployment);
+  const select = (view: string): void => {
+    setSelected(view);
     // Replaced, not pushed: the arrow keys pass through tabs that Back should skip.
-    history.replaceState(null, '', withSelected(location.href, deployment));
+    history.replaceState(null, '', withSelected(location.href, view));
   };
   return [selected, select];
 }

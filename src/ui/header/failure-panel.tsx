@@ -34,7 +34,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
   MODEL_FILE_MISSING: TRY_FILES_AGAIN,
   MODEL_FILE_CORRUPT: TRY_FILES_AGAIN,
   UNSUPPORTED_MODEL: {
-    text: 'Tabserve runs GPT-2 models only. Put one in the model folder, then load it again.',
+    text: 'Put a model that Tabserve runs in the model folder, then load it again.',
     label: 'Load again',
   },
   PAGE_OUTDATED: { label: 'Reload this tab' },

@@ -5,6 +5,7 @@ import { useIsUpstream, useServeView } from '../state/serve-context.ts';
 import { describeChip, textOf } from './chip-text.ts';
 import { describeState } from './describe-state.ts';
 import { LoadBar } from './load-bar.tsx';
+import { MODEL_BOX_BUTTON } from './open-model-box.ts';
 import { StateFacts } from './state-facts.tsx';
 
 const ModelsPanel = lazy(async () => ({ default: (await import('../models/models-panel.tsx')).ModelsPanel }));
@@ -29,6 +30,7 @@ export function StatusChip() {
         label="Model and tabs"
         buttonLabel={`Model and tabs: ${textOf(parts)}`}
         className="status-chip"
+        buttonId={MODEL_BOX_BUTTON}
         face={
           <span className="chip-line" data-state={isWarning ? 'warning' : state}>
             {parts.map(({ text, isExtra }, index) => (

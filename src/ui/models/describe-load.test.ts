@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import type { ModelLoad } from '../../worker/protocol/models.ts';
-import { describeLoad, describeStored } from './describe-load.ts';
+import { describeLoad, describeMemory, describeStored, formatSize } from './describe-load.ts';
 
 const LOAD: ModelLoad = { id: 'a/b', isPaused: false, phase: 'download', loaded: 12e6, total: 548_105_171 };
 
@@ -29,6 +29,13 @@ describe('a load', () => {
     expect(describeLoad({ ...asking, loaded: 2 })).toBe('asking the hub, no answer yet, try 3');
   });
 
+  it('says what the model will take, once that is known', () => {
+    expect(describeMemory(LOAD)).toBe('');
+    expect(describeMemory({ ...LOAD, memoryBytes: 812e6 })).toBe(
+      'It will take 812 MB of memory, with one text of full length.',
+    );
+  });
+
   it('counts no bytes where there are steps', () => {
     expect(describeLoad({ ...LOAD, phase: 'compile', loaded: 1, total: 5 })).toBe('warming up');
   });
@@ -42,4 +49,13 @@ describe('a stored model', () => {
     expect(describeStored({ ...STORED, totalBytes: 548e6 })).toBe('12.0 of 548.0 MB downloaded');
     expect(describeStored({ ...STORED, totalBytes: 0 })).toBe('12.0 MB downloaded');
   });
+});
+
+it.each([
+  [269_060_552, '269 MB'],
+  [999_400_000, '999 MB'],
+  [999_600_000, '1.00 GB'],
+  [2_471_645_608, '2.47 GB'],
+])('%d bytes are %s', (numBytes, text) => {
+  expect(formatSize(numBytes)).toBe(text);
 });

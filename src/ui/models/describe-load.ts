@@ -24,6 +24,19 @@ export function describeLoad(load: ModelLoad): string {
   return parts.join(', ');
 }
 
+/** Empty until it is known. */
+export function describeMemory({ memoryBytes }: ModelLoad): string {
+  return memoryBytes === undefined
+    ? ''
+    : `It will take ${formatSize(memoryBytes)} of memory, with one text of full length.`;
+}
+
+/** `269 MB`, `1.24 GB` */
+export function formatSize(numBytes: number): string {
+  const [value, unit] = numBytes < 0.9995e9 ? [numBytes / 1e6, 'MB'] : [numBytes / 1e9, 'GB'];
+  return `${formatNumber(value)} ${unit}`;
+}
+
 /** `fp32, 652.3 MB`, or the progress of a download. */
 export function describeStored({ dtype, storedBytes, totalBytes }: StoredModel): string {
   const stored = formatMegabytes(storedBytes);

@@ -1,32 +1,26 @@
-import { useCallback, useEffect, useState } from 'react';
+import { useRef } from 'react';
 
-import type { Serve } from '../../worker/client/client.ts';
 import type { StoredModel } from '../../worker/protocol/models.ts';
 import { Button } from '../button.tsx';
-import { ErrorLine } from '../error-line.tsx';
-import { useServe, useServeView } from '../state/serve-context.ts';
-import { useAttempt } from '../use-attempt.ts';
+import { useServeView } from '../state/serve-context.ts';
 import { describeStored } from './describe-load.ts';
 
-export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel) => void }) {
-  const { serve } = useServe();
+interface StoredModelsProps {
+  readonly models: readonly StoredModel[];
+  readonly onLoad: (model: StoredModel) => void;
+  readonly onRemove: (key: string) => void;
+}
+
+export function StoredModels({ models, onLoad, onRemove }: StoredModelsProps) {
   const loading = useServeView(({ status }) => status.load?.id);
-  const shownCode = useServeView(({ status }) => status.loadFailure?.error.code);
-  const [models, setModels] = useState<readonly StoredModel[]>([]);
-  const { refusal, attempt } = useAttempt();
-
-  const list = useCallback(async () => setModels(await serve.storedModels()), [serve]);
-  useEffect(() => followStoredModels(serve, () => void attempt(list)), [serve, attempt, list]);
-
-  const remove = async (key: string): Promise<void> => {
-    await serve.deleteModel(key);
-    await list();
+  const placeRef = useRef<HTMLDivElement>(null);
+  const remove = (key: string): void => {
+    // The button goes with the model, so the list's place takes the focus.
+    placeRef.current?.focus();
+    onRemove(key);
   };
-
   return (
-    <>
-      {/* The panel already shows why a load failed. */}
-      {refusal && refusal.code !== shownCode && <ErrorLine error={refusal} />}
+    <div ref={placeRef} tabIndex={-1}>
       {models.length > 0 && (
         <ul className="stored-models ruled-off" aria-label="Models on this device">
           {models.map((model) => (
@@ -43,7 +37,7 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
                 variant="quiet"
                 disabled={model.id === loading}
                 aria-label={`Delete ${model.id}`}
-                onClick={() => void attempt(() => remove(model.key))}
+                onClick={() => remove(model.key)}
               >
                 Delete
               </Button>
@@ -51,30 +45,6 @@ export function StoredModels({ onLoad }: { readonly onLoad: (model: StoredModel)
           ))}
         </ul>
       )}
-    </>
+    </div>
   );
-}
-
-/**
- * Calls `onChange` now, when a load starts or ends, and when this tab is shown again, because no message says that another tab has
- * deleted a model. Returns the release.
- */
-function followStoredModels(serve: Serve, onChange: () => void): () => void {
-  let known: string | undefined;
-  const unsubscribe = serve.subscribe('status', ({ model, load, loadFailure }) => {
-    const change = [model?.id, load?.id, loadFailure?.id].join();
-    if (change === known) return;
-    known = change;
-    onChange();
-  });
-  const refreshIfVisible = (): void => {
-    if (document.visibilityState === 'visible') onChange();
-  };
-  const listening = new AbortController();
-  document.addEventListener('visibilitychange', refreshIfVisible, { signal: listening.signal });
-  window.addEventListener('focus', refreshIfVisible, { signal: listening.signal });
-  return () => {
-    unsubscribe();
-    listening.abort();
-  };
 }

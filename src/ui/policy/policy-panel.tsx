@@ -1,3 +1,5 @@
+import { useId } from 'react';
+
 import type { PolicyName } from '../../worker/protocol/status.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { Segments } from '../segments.tsx';
@@ -8,30 +10,34 @@ import { usePolicySetting } from './use-policy-setting.ts';
 
 const CHOICES = POLICY_NAMES.map((name): readonly [PolicyName, PolicyName] => [name, name]);
 
-/** How requests share the model. */
-export function PolicyPanel() {
+/**
+ * How requests share the model.
+ * @param name Of the radio buttons: two views that share it would be one group.
+ */
+export function PolicyPanel({ name = 'policy' }: { readonly name?: string }) {
+  const titleId = useId();
   return (
-    <section className="policy" aria-labelledby="policy-title">
-      <h2 id="policy-title">Batching</h2>
+    <section className="policy" aria-labelledby={titleId}>
+      <h2 id={titleId}>Batching</h2>
       {useIsUpstream() ? (
         <p className="policy-explanation note">The upstream server batches by its own settings.</p>
       ) : (
-        <PolicySwitch />
+        <PolicySwitch name={name} />
       )}
     </section>
   );
 }
 
-function PolicySwitch() {
+function PolicySwitch({ name }: { readonly name: string }) {
   const { shown, refusal, choose } = usePolicySetting('policy');
   const explanation = useServeView((view) => explainPolicy(view.status, shown));
   return (
     <Segments
       legend="Batching policy"
-      name="policy"
+      name={name}
       value={shown}
       choices={CHOICES}
-      onChange={(name) => void choose(name)}
+      onChange={(policy) => void choose(policy)}
     >
       <div className="policy-explanation">
         {refusal ? <ErrorLine error={refusal} /> : <p className="note">{explanation}</p>}

@@ -4,6 +4,7 @@ import { textAt, type RequestView } from '../state/request-view.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { watchSettings } from '../watch/watch-settings.ts';
 import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
+import { DrawnText } from './drawn-text.ts';
 
 /** Draws sixteen streams fifteen times a second each. */
 const turns = createDrawTurns(4);
@@ -50,23 +51,4 @@ export function drawRequest(
     for (const release of releases) release();
     turns.cancel(draw);
   };
-}
-
-/** An element's text. It remembers what it has drawn, because reading the element would copy the text. */
-class DrawnText {
-  readonly #node = new Text();
-  #drawn = '';
-
-  constructor(element: Element) {
-    element.replaceChildren(this.#node);
-  }
-
-  draw(text: string): void {
-    const drawn = this.#drawn;
-    if (text === drawn) return;
-    this.#drawn = text;
-    // Appending keeps the layout of the text before it.
-    if (text.startsWith(drawn)) this.#node.appendData(text.slice(drawn.length));
-    else this.#node.data = text;
-  }
 }

@@ -11,7 +11,7 @@ export function followMarks(section: HTMLElement): () => void {
   };
   const show = (): void => {
     const { markedIds } = watchSettings.getState();
-    for (const cell of section.querySelectorAll<HTMLElement>('.cell')) {
+    for (const cell of section.querySelectorAll<HTMLElement>('[data-request-id]')) {
       const id = idOf(cell);
       cell.toggleAttribute('data-marked', id !== undefined && markedIds.has(id));
     }

@@ -1,4 +1,5 @@
 import { observeSize, observeVisibility } from '../observe.ts';
+import { paceDrawing } from '../state/draw-pace.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { latestRun } from '../state/run.ts';
 import { timeSpanOf } from '../state/time-span.ts';
@@ -29,7 +30,7 @@ interface SlotElements {
 }
 
 /**
- * Draws the timeline outside React; returns the release. Bars are drawn with each message; in between, the compositor moves those of
+ * Draws the timeline outside React; returns the release. Bars are drawn while messages come; in between, the compositor moves those of
  * an axis that slides at the rate of the display, without the main thread.
  */
 export function mountSlots(
@@ -59,7 +60,7 @@ export function mountSlots(
     if (width === 0 || (span.isLive && !isInView)) return;
     const { startMs, originMs } = span;
     const window = { ...span, width };
-    // While the axis grows, it is drawn with each message as those of the charts are; from there on it slides.
+    // While the axis grows, it is drawn as often as those of the charts are; from there on it slides.
     const isSliding = span.isLive && startMs > originMs && !calm.matches;
     const drawn = isSliding ? withLead(window) : window;
     scene = sceneOf(drawn, originMs);
@@ -97,6 +98,8 @@ export function mountSlots(
     if (frame === 0) frame = requestAnimationFrame(draw);
   };
 
+  const news = paceDrawing(drawSoon);
+
   const moveCursor = (): void => {
     const span = spanNow();
     const atMs = chosenMs(span);
@@ -115,7 +118,8 @@ export function mountSlots(
     store.subscribe((view, previous) => {
       const hasNews = view.historyRevision !== previous.historyRevision;
       const hasTurned = latestRun(view.runs) !== latestRun(previous.runs);
-      if (hasNews || hasTurned || view.status.policy !== previous.status.policy) drawSoon();
+      if (hasTurned || view.status.policy !== previous.status.policy) drawSoon();
+      else if (hasNews) news.request();
     }),
     watchSettings.subscribe(({ cursorSeconds, secondsAgo, ...drawn }, previous) => {
       if (cursorSeconds !== previous.cursorSeconds || secondsAgo !== previous.secondsAgo) moveCursor();
@@ -143,6 +147,7 @@ export function mountSlots(
   return () => {
     cancelAnimationFrame(frame);
     clearTimeout(timer);
+    news.cancel();
     motion?.cancel();
     for (const release of releases) release();
   };

@@ -12,6 +12,14 @@ export function onNextFrame(callback: () => void): () => void {
   return () => asked.delete(callback);
 }
 
+/** Resolves once what is in the document now is painted; in a hidden tab, which paints nothing, at once. */
+export function afterPaint(): Promise<void> {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve, 0));
+  });
+}
+
 function runFrame(): void {
   const due = callbacks;
   callbacks = new Set();

@@ -50,3 +50,20 @@ it('tells a stop string from the end of the text by the end token', () => {
   expect(finish(createView(), [1, 2], 2).isStopped).toBe(true);
   expect(finish(createView(), [1, 2], 3).isStopped).toBe(false);
 });
+
+it.each([
+  ['a text', 'Once', 'Once'],
+  [
+    'a chat, by its newest message',
+    [
+      { role: 'system', content: 'Be brief.' },
+      { role: 'user', content: 'Why?' },
+    ],
+    'Why?\n',
+  ],
+  ['an input that the worker refuses', [1, 2], '[1,2]'],
+  ['an empty list', [], '[]'],
+])('shows the prompt of %s', (_what, input, prompt) => {
+  const submitted = { type: 'submitted', requestId: ID, deployment: 'text-generator', input } as const;
+  expect(createRequestView(submitted, 1).prompt).toBe(prompt);
+});

@@ -32,6 +32,9 @@ export interface RequestView {
   /** By continuation, for a replay. Mutable: chunks append to it, and all views of the request share it. */
   readonly growths?: TextGrowth[];
   readonly seed?: number;
+  readonly numPromptTokens?: number;
+  /** The prompt's tokens whose keys and values another request had left. */
+  readonly numCachedTokens?: number;
   readonly error?: WireError;
   /** By continuation, once the request has finished, where requested. */
   readonly logprobs?: readonly (readonly TokenLogprobs[])[];
@@ -57,10 +60,18 @@ export function isActive(status: RequestStatus): boolean {
 const MAX_SHOWN_LENGTH = 20_000;
 
 export function createRequestView({ requestId, input }: SubmittedUpdate, ordinal: number): RequestView {
-  // The worker refuses an input that is no text; its row shows the input.
-  const whole = typeof input === 'string' ? input : formatJson(input);
+  const whole = promptOf(input);
   const prompt = whole.length > MAX_SHOWN_LENGTH ? `${whole.slice(0, MAX_SHOWN_LENGTH)}…` : whole;
   return { ...waitingView(requestId, prompt), ordinal };
+}
+
+/** A text, or the newest message of a chat. The worker refuses any other input; its row shows the input. */
+function promptOf(input: unknown): string {
+  if (typeof input === 'string') return input;
+  const last: unknown = Array.isArray(input) ? input.at(-1) : undefined;
+  const isMessage = typeof last === 'object' && last !== null && 'content' in last;
+  // The continuation begins on a line of its own.
+  return isMessage && typeof last.content === 'string' ? `${last.content}\n` : formatJson(input);
 }
 
 function waitingView(id: RequestId, prompt: string): RequestView {
@@ -139,7 +150,7 @@ function appendText(texts: readonly string[], { index, text }: ChunkUpdate): rea
 function withResult(view: RequestView, { result }: FinishedUpdate): RequestView {
   const { queueWaitMs, ttftMs, tpotMs } = result.timings;
   const logprobs = result.choices.map((choice) => choice.logprobs ?? []);
-  const { numOutputTokens } = result.usage;
+  const { numPromptTokens, numCachedTokens, numOutputTokens } = result.usage;
   const numTextTokens = result.choices.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   return {
     ...view,
@@ -150,6 +161,8 @@ function withResult(view: RequestView, { result }: FinishedUpdate): RequestView 
     // The model's end token counts, and is no part of the text.
     isStopped: result.finishReason === 'stop' && numTextTokens === numOutputTokens,
     seed: result.seed,
+    numPromptTokens,
+    numCachedTokens,
     queueWaitMs,
     ttftMs,
     ...(result.logprobs && { logprobs }),

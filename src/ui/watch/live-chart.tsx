@@ -2,13 +2,19 @@ import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
 import { Popover } from '../popover.tsx';
+import { afterPaint } from '../state/next-frame.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartHead } from './chart-head.ts';
 import { Mark } from './mark.tsx';
 
+interface LiveChartProps {
+  readonly head: ChartHead;
+  readonly emptyText?: string;
+}
+
 /** React renders the frame. The chart in it takes its data from the store, without React. */
-export function LiveChart({ head }: { readonly head: ChartHead }) {
+export function LiveChart({ head, emptyText = head.emptyText }: LiveChartProps) {
   const { store } = useServe();
   const isEmpty = useServeView(({ runs }) => latestRun(runs) === undefined);
   const readoutRef = useRef<HTMLDivElement>(null);
@@ -19,8 +25,9 @@ export function LiveChart({ head }: { readonly head: ChartHead }) {
   useEffect(() => {
     let release: (() => void) | undefined;
     let isGone = false;
-    // uPlot is loaded after the page. The host keeps the chart's place, so that nothing moves.
+    // uPlot is loaded once the page is painted. The host keeps the chart's place, so that nothing moves.
     const mount = async (): Promise<void> => {
+      await afterPaint();
       const { mountChart } = await import('./mount-chart.ts');
       const [host, readout, description] = [hostRef.current, readoutRef.current, descriptionRef.current];
       if (!isGone && host && readout && description)
@@ -68,7 +75,7 @@ export function LiveChart({ head }: { readonly head: ChartHead }) {
       <div className="chart-body">
         <div className="chart-host" ref={hostRef} data-testid={head.testId} aria-hidden="true" />
         <p className="visually-hidden" ref={descriptionRef} />
-        {isEmpty && <p className="chart-empty empty-note">{head.emptyText}</p>}
+        {isEmpty && <p className="chart-empty empty-note">{emptyText}</p>}
       </div>
     </figure>
   );

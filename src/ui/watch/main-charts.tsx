@@ -5,8 +5,13 @@ import './charts.css';
 import { LiveChart } from './live-chart.tsx';
 import { BATCH_SIZE_HEAD, LATENCY_HEAD, TOKENS_HEAD, UPSTREAM_LATENCY_HEAD } from './main-chart-heads.ts';
 
+interface MainChartsProps {
+  /** In place of the charts’ own hints. */
+  readonly emptyText?: string;
+}
+
 /** Batch size and latency, side by side over one time axis. On a narrow screen, a strip that stays in view. */
-export function MainCharts() {
+export function MainCharts({ emptyText }: MainChartsProps) {
   const titleId = useId();
   const isUpstream = useIsUpstream();
   const title = isUpstream ? 'Tokens/s and latency' : 'Batch size and latency';
@@ -17,7 +22,11 @@ export function MainCharts() {
         {title}
       </h2>
       {heads.map((head) => (
-        <LiveChart key={head.testId + String(isUpstream)} head={head} />
+        <LiveChart
+          key={head.testId + String(isUpstream)}
+          head={head}
+          {...(emptyText !== undefined && { emptyText })}
+        />
       ))}
     </section>
   );

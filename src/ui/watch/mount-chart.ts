@@ -2,6 +2,7 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 
 import { observeSize, observeVisibility } from '../observe.ts';
+import { paceDrawing } from '../state/draw-pace.ts';
 import { createDrawTurns } from '../state/draw-turns.ts';
 import { latestRun, type Run } from '../state/run.ts';
 import type { ServeStore, ServeView } from '../state/serve-store.ts';
@@ -114,13 +115,16 @@ export function mountChart(
     if (spec.marksRequests) markRequests();
   }
 
+  const news = paceDrawing(() => {
+    description.textContent = spec.describe(store.getState());
+    if (!isStandingStill()) turns.request(update);
+  });
   followCursor();
   host.addEventListener('pointerleave', leave);
   description.textContent = spec.describe(store.getState());
   const unsubscribeData = store.subscribe((view, previous) => {
-    const hasNews = view.historyRevision !== previous.historyRevision;
-    if (hasNews) description.textContent = spec.describe(view);
-    if (!isStandingStill() && (hasNews || isOtherRun(view, previous))) turns.request(update);
+    if (view.historyRevision !== previous.historyRevision) news.request();
+    if (!isStandingStill() && isOtherRun(view, previous)) turns.request(update);
   });
   const unsubscribeSettings = watchSettings.subscribe((settings, previous) => {
     const hasTurned =
@@ -152,6 +156,7 @@ export function mountChart(
     if (host.matches(':hover')) leave();
     host.removeEventListener('pointerleave', leave);
     for (const release of releases) release();
+    news.cancel();
     turns.cancel(update);
     chart.destroy();
   };

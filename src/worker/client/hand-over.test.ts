@@ -2,16 +2,19 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { ModelGenerator } from '../text-generation/model-generator.ts';
+import type { ChatMessage } from '../protocol/chat.ts';
+import type { Prompt } from './handles.ts';
 import { OutstandingRequest } from './outstanding.ts';
 import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '../protocol/generation.ts';
 import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../test-support.ts';
+import { createScriptedModel, scriptedChatTemplate } from '../test-support.ts';
 
 // A worker that is lost after any of its messages, and the next one: what the tab hears is what one worker would say.
 
 const ID = requestId('r');
 const PROMPT = 'ab';
+const CHAT: readonly ChatMessage[] = [{ role: 'user', content: 'ab' }];
 
 /** Two tokens that are half a character each. */
 const BYTES = new Map([
@@ -20,11 +23,11 @@ const BYTES = new Map([
 ]);
 
 /** What one worker says of the request, one list per message. */
-async function generate(options: GenerationOptions, resumption?: Resumption) {
+async function generate(input: Prompt, options: GenerationOptions, resumption?: Resumption) {
   const messages: (readonly RequestUpdate[])[] = [];
   const { promise, resolve } = Promise.withResolvers<void>();
   const generator: ModelGenerator = new ModelGenerator(
-    createScriptedModel(new ScriptedBackend(), BYTES),
+    createScriptedModel(new ScriptedBackend(), { bytes: BYTES, chatTemplate: scriptedChatTemplate }),
     { ...DEFAULT_POLICY, maxBatchSize: 2 },
     {
       onUpdates: (updates) => messages.push(updates),
@@ -33,7 +36,7 @@ async function generate(options: GenerationOptions, resumption?: Resumption) {
       onRuntimeLost: () => {},
     },
   );
-  const submission = { requestId: ID, clientId: clientId('tab'), input: PROMPT, options, elapsedMs: 0 };
+  const submission = { requestId: ID, clientId: clientId('tab'), input, options, elapsedMs: 0 };
   generator.submitAll([{ ...submission, ...(resumption && { resumption }) }]);
   await promise;
   return messages.filter((updates) => updates.length > 0);
@@ -83,24 +86,41 @@ describe('a request whose worker is lost', () => {
     ['that goes on after the end token', { ...sampled, n: 2, maxNewTokens: 30, ignoreEos: true, topK: 1 }],
     ['with continuations that stop at different times', { ...sampled, n: 4, stop: ['x', 'y', 'z', 'k'] }],
   ])('%s comes to the same, whichever message was its last', async (_, options) => {
-    const whole = await generate(options);
-    const expected = heard(whole.flat());
-    expect(expected.result?.choices.map(({ text }) => text.slice(options.echo ? 0 : PROMPT.length))).toEqual(
-      expected.texts,
-    );
-    for (let numHeard = 0; numHeard < whole.length; numHeard += 1) {
-      const request = new OutstandingRequest(
-        { requestId: ID, deployment: 'text-generator', input: PROMPT, options },
-        { apply: () => {} },
-        0,
-      );
-      request.takeMessage(0);
-      const before = whole.slice(0, numHeard).flat();
-      for (const update of before) request.apply(update);
-      const message = request.takeMessage(0);
-      const resumption = message.type === 'submit' ? message.resumption : undefined;
-      const after = await generate(options, resumption);
-      expect(heard([...before, ...after.flat()]), `lost after message ${numHeard}`).toEqual(expected);
-    }
+    const { whole, afterLosses } = await loseEach(PROMPT, options);
+    const numUnheard = options.echo ? 0 : PROMPT.length;
+    expect(whole.result?.choices.map(({ text }) => text.slice(numUnheard))).toEqual(whole.texts);
+    for (const [numHeard, after] of afterLosses.entries())
+      expect(after, `lost after message ${numHeard}`).toEqual(whole);
+  });
+
+  it.each<readonly [string, GenerationOptions]>([
+    ['which runs until its end', { seed: 1 }],
+    ['with several answers', { ...sampled, n: 3, logprobs: 1 }],
+  ])('that is a chat, %s, comes to the same', async (_, options) => {
+    const { whole, afterLosses } = await loseEach(CHAT, options);
+    expect(whole.result?.choices.map(({ text }) => text)).toEqual(whole.texts);
+    for (const [numHeard, after] of afterLosses.entries())
+      expect(after, `lost after message ${numHeard}`).toEqual(whole);
   });
 });
+
+/** What the tab hears where no worker is lost, and where one is lost after each of its messages. */
+async function loseEach(prompt: Prompt, options: GenerationOptions) {
+  const messages = await generate(prompt, options);
+  const afterLosses: ReturnType<typeof heard>[] = [];
+  for (let numHeard = 0; numHeard < messages.length; numHeard += 1) {
+    const request = new OutstandingRequest(
+      { requestId: ID, deployment: 'text-generator', input: prompt, options },
+      { apply: () => {} },
+      0,
+    );
+    request.takeMessage(0);
+    const before = messages.slice(0, numHeard).flat();
+    for (const update of before) request.apply(update);
+    const message = request.takeMessage(0);
+    const resumption = message.type === 'submit' ? message.resumption : undefined;
+    const after = await generate(prompt, options, resumption);
+    afterLosses.push(heard([...before, ...after.flat()]));
+  }
+  return { whole: heard(messages.flat()), afterLosses };
+}

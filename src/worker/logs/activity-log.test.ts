@@ -49,6 +49,26 @@ const statesOf = (activity: readonly RequestActivity[]): string[] =>
   activity.map(({ requestId: id, state, numOutputTokens }) => `${id} ${state} ${numOutputTokens}`);
 
 describe('ActivityLog', () => {
+  it.each([
+    [
+      'what the user said last',
+      [
+        { role: 'user', content: 'One' },
+        { role: 'assistant', content: 'Two' },
+        { role: 'user', content: 'Three' },
+        { role: 'assistant', content: 'Fo' },
+      ],
+      'Three',
+    ],
+    ['the whole where the user said nothing', [{ role: 'system' }], '[{"role":"system"}]'],
+    ['the whole where a message is none', [{ role: 'user' }, 5], '[{"role":"user"},5]'],
+  ])('tells of a chat %s', (_, input, inputPreview) => {
+    const { clock, sent, submit } = createLog();
+    submit(A, { input });
+    clock.advance(100);
+    expect(sent).toMatchObject([[{ inputPreview }]]);
+  });
+
   it('tells whose request it is, for what, and how its input begins', () => {
     const { clock, sent, submit } = createLog();
     submit();

@@ -1,5 +1,7 @@
 import type { Clock } from '../../batching/clock.ts';
 import { textOf } from '../../batching/errors.ts';
+import { isRecord } from '../platform/is-record.ts';
+import { isChat } from '../protocol/chat.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
 import type { RequestId } from '../protocol/ids.ts';
 
@@ -70,10 +72,15 @@ export class ActivityLog {
   }
 }
 
-/** Inputs may be large; other tabs show only the beginning. */
+/** Inputs may be large; other tabs show only the beginning. Of a chat they show what the user said last. */
 function previewOf(input: unknown): string {
-  const text = typeof input === 'string' ? input : jsonOf(input);
+  const asked = isChat(input) ? lastUserContent(input) : input;
+  const text = typeof asked === 'string' ? asked : jsonOf(input);
   return text.length > MAX_PREVIEW_LENGTH ? `${text.slice(0, MAX_PREVIEW_LENGTH)}…` : text;
+}
+
+function lastUserContent(messages: readonly unknown[]): unknown {
+  return messages.filter(isRecord).findLast(({ role }) => role === 'user')?.['content'];
 }
 
 /** Falls back to text for values without a JSON form: a cycle, a bigint, undefined. */

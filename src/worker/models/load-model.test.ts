@@ -24,7 +24,7 @@ vi.mock('../runtime/create-backend.ts', () => ({
   limitsOf: () => device.limits,
   createBackend: ({ model }: PackedModel) => Promise.resolve({ backend: { model }, backendInfo: {} }),
 }));
-vi.mock('./tokenizer/tokenizer.ts', () => ({ createTokenizer: () => Promise.resolve({}) }));
+vi.mock('./tokenizer/tokenizer.ts', () => ({ createTokenizer: () => Promise.resolve({ endTokenIds: [] }) }));
 
 describe('a stored model', () => {
   it('serves with the context that this device holds, whatever stored it', async () => {

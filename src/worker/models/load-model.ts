@@ -88,7 +88,8 @@ async function load(
   report({ phase: 'prepare', loaded: 1, total: NUM_STEPS });
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
   report({ phase: 'prepare', loaded: NUM_STEPS, total: NUM_STEPS });
-  const { config } = model;
+  const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
+  const config = { ...model.config, eosTokenIds };
   const modelInfo: ModelInfo = {
     id,
     numParameters: countParameters(model.tensors),

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isRecord } from '../platform/is-record.ts';
 import type { Wire } from './wire.ts';
 
 export const chatMessage = v.strictObject({
@@ -7,3 +8,8 @@ export const chatMessage = v.strictObject({
 });
 /** One message of a chat. */
 export type ChatMessage = Wire<typeof chatMessage>;
+
+/** Whether a prompt is a list of messages, well-formed or not. */
+export function isChat(prompt: unknown): prompt is readonly unknown[] {
+  return Array.isArray(prompt) && isRecord(prompt[0]);
+}

@@ -31,7 +31,7 @@ export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogpro
 );
 
 const choiceEntries = {
-  /** The prompt followed by the continuation. */
+  /** The prompt followed by the continuation; for a chat the answer alone. */
   text: v.string(),
   generatedText: v.string(),
   /**

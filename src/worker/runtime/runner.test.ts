@@ -129,16 +129,16 @@ describe('BackendRunner', () => {
     ]);
   });
 
-  it("prefills behind another sequence's prefix, after it has been rescued", async () => {
+  it("prefills behind another sequence's prefix, which a transfer may then overwrite", async () => {
     const { backend, run } = createRunner();
     const [from, to] = [row(0, 0).slot, row(2, 0).slot];
     const transfers = [{ kind: 'copy' as const, from, to }];
-    const output = await run(prefill([row(0, 40, 5, 6)], { reusedSlot: from, transfers }));
+    const output = await run(prefill([row(0, 40, 5, 6)], { reusedSlot: to, transfers }));
     expect(output.tokenIds).toEqual([7]);
     expect(backend.calls).toEqual([
       'resize 4+1x128',
+      '2 to staging',
       'copy 0 to 2',
-      '0 to staging',
       'forward staging 1x2 ids 5,6 positions 40,41 last 41',
       'staging to 0',
       'sample staging',

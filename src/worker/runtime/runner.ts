@@ -1,5 +1,6 @@
 import { ModelRunError } from '../../batching/errors.ts';
 import type { KvCacheLimits } from '../../batching/generation/kv-memory.ts';
+import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type {
   DecodeStep,
   ModelRunner,
@@ -62,8 +63,7 @@ export class BackendRunner implements ModelRunner {
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {
     const { rows, isLastChunk, reusedSlot } = step;
-    this.#prepare(step);
-    if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
+    this.#prepare(step, reusedSlot);
     const tokensPerRow = Math.max(...rows.map(({ tokenIds }) => tokenIds.length));
     const scoring = rows[0]?.scoring;
     const { runMs } = await this.#backend.forward({
@@ -122,8 +122,10 @@ export class BackendRunner implements ModelRunner {
     return stepOutput(runMs, await samples);
   }
 
-  #prepare({ kvShape, transfers }: Step): void {
+  #prepare({ kvShape, transfers }: Step, reusedSlot?: KvSlot): void {
     this.#backend.resize(kvShape);
+    // A transfer may overwrite it.
+    if (reusedSlot !== undefined) this.#backend.copyRows('slots', 'staging', [[reusedSlot, 0]]);
     for (const transfer of transfers) this.#backend.transfer(transfer);
   }
 }

@@ -1,4 +1,4 @@
-import type { RequestEvent, RequestTimings } from '../../batching/generation/events.ts';
+import type { RequestEvent, RequestTimings, StartedEvent } from '../../batching/generation/events.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
@@ -26,7 +26,7 @@ export class ActiveRequest {
   readonly #options: ActiveRequestOptions;
   #isStarted = false;
   #hasFirstToken: boolean;
-  /** Of the first choice. The others take the whole prompt over from it. */
+  /** Of the choice that starts first here. The others take the whole prompt over from it. */
   #numCachedTokens = 0;
   /** Of the sequences that have ended here. */
   readonly #timings: RequestTimings[] = [];
@@ -60,8 +60,7 @@ export class ActiveRequest {
     if (!choice) return false;
     switch (event.type) {
       case 'started':
-        if (choice.index === 0) this.#numCachedTokens = Math.min(event.numReusedTokens, this.numPromptTokens);
-        updates.push(...this.#start(event.queueWaitMs));
+        updates.push(...this.#start(event));
         return false;
       case 'prompt-scored':
         choice.promptLogprobs = event.logprobs;
@@ -96,9 +95,11 @@ export class ActiveRequest {
   }
 
   /** The request starts when the first of its sequences does. */
-  #start(queueWaitMs: number): readonly RequestUpdate[] {
+  #start({ queueWaitMs, numReusedTokens }: StartedEvent): readonly RequestUpdate[] {
     if (this.#isStarted) return [];
     this.#isStarted = true;
+    // Tokens of a lost worker are reused like those of the prompt, but are none of it.
+    this.#numCachedTokens = Math.min(numReusedTokens, this.numPromptTokens);
     const { submission, model, echo, scoresPrompt, choices } = this.#options;
     const { requestId, resumption } = submission;
     // A tab that was told of the start by a lost worker has its echo, too.

@@ -36,6 +36,7 @@ describe('resolveOptions', () => {
       },
       n: 1,
       echo: false,
+      chatTemplateArguments: {},
       priority: 0,
       sampling: {
         temperature: 0,
@@ -166,7 +167,7 @@ describe('rejects', () => {
         code: 'UNKNOWN_OPTION',
         message:
           'Unknown option `temprature`: the options are maxNewTokens, temperature, topK, topP, minP, ' +
-          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, priority, timeoutMs.',
+          'repetitionPenalty, presencePenalty, frequencyPenalty, logitBias, seed, logprobs, promptLogprobs, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, n, echo, chatTemplateArguments, priority, timeoutMs.',
       }),
     );
   });

@@ -1,3 +1,4 @@
+import { InvalidOptionError } from '../../batching/errors.ts';
 import {
   GENERATION_OPTIONS,
   OPTION_CHECKS,
@@ -16,13 +17,14 @@ export type ResolvedOptions = ReturnType<typeof resolveOptions>;
 
 /**
  * Checks the options of a request as they came over the wire and fills in the model's defaults. A seed that is left
- * out is chosen here; any other is taken modulo 2^32.
+ * out is chosen here; any other is taken modulo 2^32. The answer to a chat may fill the context, as in OpenAI's API.
  *
  * @throws UnknownOptionError, InvalidOptionError naming the option.
  */
 export function resolveOptions(
   options: unknown,
   { generationDefaults, contextLength, vocabSize }: ModelInfo,
+  isChat = false,
 ) {
   const checks = {
     ...OPTION_CHECKS,
@@ -31,15 +33,20 @@ export function resolveOptions(
     stopTokenIds: tokenIdsIn({ ...GENERATION_OPTIONS.stopTokenIds, to: vocabSize - 1 }),
   };
   const given = parseOptions<GenerationOptions>('options', checks, withoutUndefined(options));
-  const resolved = { ...OPTION_DEFAULTS, ...generationDefaults, ...given };
+  const defaults = isChat ? { ...generationDefaults, maxNewTokens: contextLength } : generationDefaults;
+  const resolved = { ...OPTION_DEFAULTS, ...defaults, ...given };
   const { maxNewTokens, stop, stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens, seed } = resolved;
-  const { n, echo, priority, promptLogprobs } = resolved;
+  const { n, echo, chatTemplateArguments, priority, promptLogprobs } = resolved;
+  if (isChat && echo) throw InvalidOptionError.of('echo', 'false for a chat', echo);
+  if (!isChat && Object.keys(chatTemplateArguments).length > 0)
+    throw InvalidOptionError.of('chatTemplateArguments', 'left out for a prompt that is no chat', 'some');
   integerIn({ to: maxNewTokens })('minTokens', minTokens);
   return {
     maxNewTokens,
     ending: { stop: [stop].flat(), stopTokenIds, includeStopStrInOutput, ignoreEos, minTokens },
     n,
     echo,
+    chatTemplateArguments,
     priority,
     promptLogprobs,
     sampling: { ...pickSampling(resolved), seed: seed === 'random' ? randomSeed() : toUint32(seed) },

@@ -1,46 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
 import { RequestTimeoutError } from '../../batching/errors.ts';
-import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
-import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
-import type { GenerationChoice, GenerationOptions, GenerationResult } from '../protocol/generation.ts';
+import { createClientId, createRequestId } from '../protocol/ids.ts';
+import type { GenerationChoice, GenerationOptions } from '../protocol/generation.ts';
 import type { RequestUpdate, ResumedChoice, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../test-support.ts';
-import { ModelGenerator } from './model-generator.ts';
-
-function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>) {
-  const backend = new ScriptedBackend();
-  const model = createScriptedModel(backend, bytes);
-  const batches: (readonly RequestUpdate[])[] = [];
-  const updates: RequestUpdate[] = [];
-  const idle = Promise.withResolvers<void>();
-  const generator: ModelGenerator = new ModelGenerator(model, DEFAULT_POLICY, {
-    onUpdates: (batch) => {
-      batches.push(batch);
-      updates.push(...batch);
-    },
-    onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
-    onEnded: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
-    onRuntimeLost: () => {},
-  });
-  const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
-    const requestId = createRequestId();
-    // A lost worker, and the search for the next one, took a second.
-    const elapsedMs = resumption ? 1000 : 0;
-    generator.submitAll([
-      {
-        requestId,
-        clientId: createClientId(),
-        input: prompt,
-        options,
-        elapsedMs,
-        ...(resumption && { resumption }),
-      },
-    ]);
-    return requestId;
-  };
-  return { generator, backend, model, batches, updates, submit, idle: idle.promise };
-}
+import { createGenerator, resultIn, textsIn } from './test-support.ts';
 
 describe('ModelGenerator', () => {
   it('tells a request’s life in order, with the text of each token', async () => {
@@ -712,17 +676,6 @@ function textOf(updates: readonly RequestUpdate[], index: number): string {
   return updates
     .flatMap((update) => (update.type === 'chunk' && update.index === index ? [update.text] : []))
     .join('');
-}
-
-/** Of each chunk. */
-function textsIn(updates: readonly RequestUpdate[]): string[] {
-  return updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []));
-}
-
-function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
-  const finished = updates.find((update) => update.type === 'finished');
-  if (!finished) throw new Error('No request has finished.');
-  return finished.result;
 }
 
 /** Continuation, text and number of logprobs of each prompt that was told. */

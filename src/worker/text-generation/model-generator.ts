@@ -13,6 +13,7 @@ import { toServedModel } from '../protocol/models.ts';
 import { BackendRunner } from '../runtime/runner.ts';
 import { ActiveRequest } from './active-request.ts';
 import { Choice } from './choice.ts';
+import { isChat } from '../protocol/chat.ts';
 import { resolveOptions, type ResolvedOptions } from './generation-options.ts';
 import { ModelGuard, type ModelGuardOptions } from './model-guard.ts';
 import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
@@ -105,11 +106,14 @@ export class ModelGenerator implements PromptGenerator {
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit lowered since a lost worker accepted the request does not refuse it.
     const contextLength = resumption?.isAccepted ? config.contextLength : this.#engine.contextLength;
-    const resolved = resolveOptions(options, { ...modelInfo, contextLength });
+    const resolved = resolveOptions(options, { ...modelInfo, contextLength }, isChat(input));
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // Stop strings are matched by the choice: the engine knows ids alone.
     const { stop: _stop, ...ending } = resolved.ending;
-    const prompt = readPrompt(input, this.#model, contextLength - Math.min(1, maxNewTokens));
+    const prompt = readPrompt(input, this.#model, {
+      maxLength: contextLength - Math.min(1, maxNewTokens),
+      chatTemplateArguments: resolved.chatTemplateArguments,
+    });
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),

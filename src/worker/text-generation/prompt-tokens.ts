@@ -1,46 +1,59 @@
-import * as v from 'valibot';
 import { InvalidOptionError } from '../../batching/errors.ts';
-import { integerIn } from '../../batching/generation/validate.ts';
+import { integerIn, type JsonRecord } from '../../batching/generation/validate.ts';
 import type { LoadedModel } from '../models/load-model.ts';
-import { isRecord } from '../platform/is-record.ts';
-import { chatMessage, type ChatMessage } from '../protocol/chat.ts';
+import { isChat } from '../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../protocol/errors/deployments.ts';
 import { NoChatTemplateError } from '../protocol/errors/model.ts';
+import { readMessages } from './read-messages.ts';
+
+/** Most texts have about four characters a token. A text of more is encoded in two goes. */
+const MAX_MEAN_TOKEN_LENGTH = 8;
 
 export interface Prompt {
+  /** The result's text begins with it. Empty for a chat, whose rendered text has marks for the model alone. */
   readonly text: string;
   readonly tokenIds: readonly number[];
+}
+
+export interface PromptLimits {
+  /** In tokens. */
+  readonly maxLength: number;
+  /** For a chat. */
+  readonly chatTemplateArguments: JsonRecord;
 }
 
 /**
  * Reads a prompt that is a text, a list of token ids or a chat.
  *
- * @param maxLength In tokens.
  * @throws InvalidOptionError, EmptyPromptError, PromptTooLongError, NoChatTemplateError, ChatTemplateError.
  */
-export function readPrompt(prompt: unknown, model: LoadedModel, maxLength: number): Prompt {
+export function readPrompt(prompt: unknown, model: LoadedModel, limits: PromptLimits): Prompt {
+  const { maxLength } = limits;
   if (typeof prompt === 'string') return { text: prompt, tokenIds: tokenize(prompt, model, maxLength) };
+  if (isChat(prompt)) return renderChat(prompt, model, limits);
   if (!Array.isArray(prompt))
     throw InvalidOptionError.of('prompt', 'a string, a list of token ids or a list of messages', prompt);
-  if (isRecord(prompt[0])) return renderChat(prompt, model, maxLength);
   // The length is checked first, so that a list that is too long is not searched.
   checkLength(prompt, model, maxLength);
   const isTokenId = integerIn({ from: 0, to: model.modelInfo.vocabSize - 1 });
   const tokenIds = prompt.map((tokenId, index) => isTokenId(`prompt[${index}]`, tokenId));
-  const stream = model.tokenizer.createTextStream();
+  const stream = model.tokenizer.createTextStream(true);
   return { text: tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end(), tokenIds };
 }
 
-function renderChat(messages: readonly unknown[], model: LoadedModel, maxLength: number): Prompt {
+function renderChat(
+  prompt: readonly unknown[],
+  model: LoadedModel,
+  { maxLength, chatTemplateArguments }: PromptLimits,
+): Prompt {
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
-  const text = chatTemplate.render(messages.map(readMessage));
-  return { text, tokenIds: tokenize(text, model, maxLength, false) };
-}
-
-function readMessage(message: unknown, index: number): ChatMessage {
-  if (v.is(chatMessage, message)) return message;
-  throw InvalidOptionError.of(`prompt[${index}]`, 'a message with a role and content', message);
+  const messages = readMessages(prompt);
+  // Rendering blocks the worker, too. A message has at least one token.
+  const numCharacters = messages.reduce((sum, { content }) => sum + content.length, 0);
+  refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
+  const rendered = chatTemplate.render(messages, chatTemplateArguments);
+  return { text: '', tokenIds: tokenize(rendered, model, maxLength, false) };
 }
 
 /** @param addSpecialTokens False for a text that has its special tokens already. */
@@ -50,13 +63,28 @@ function tokenize(
   maxLength: number,
   addSpecialTokens = true,
 ): readonly number[] {
-  // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it.
-  const minTokens = Math.ceil(prompt.length / model.tokenizer.maxTokenBytes);
-  if (minTokens > maxLength)
-    throw PromptTooLongError.of(`at least ${minTokens}`, model.config.contextLength, maxLength);
+  // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it, or after a part of it.
+  refuseLong(minTokensOf(prompt.length, model), model, maxLength);
+  refuseLong(minTokensByPart(prompt, model, maxLength), model, maxLength);
   const tokenIds = model.tokenizer.encode(prompt, addSpecialTokens);
   checkLength(tokenIds, model, maxLength);
   return tokenIds;
+}
+
+function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number {
+  return Math.ceil(numCharacters / tokenizer.maxTokenLength);
+}
+
+/** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is not longer. */
+function minTokensByPart(text: string, { tokenizer }: LoadedModel, maxLength: number): number {
+  const partLength = MAX_MEAN_TOKEN_LENGTH * maxLength;
+  if (text.length <= partLength) return 0;
+  return tokenizer.encode(text.slice(0, partLength), false).length - tokenizer.maxTokenLength;
+}
+
+function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: number): void {
+  if (minTokens > maxLength)
+    throw PromptTooLongError.of(`at least ${minTokens}`, config.contextLength, maxLength);
 }
 
 function checkLength({ length }: readonly unknown[], { config }: LoadedModel, maxLength: number): void {

@@ -6,16 +6,17 @@ import { MetricsRegistry } from '../../batching/metrics/registry.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
-import { createScriptedModel, createServedModel } from '../test-support.ts';
+import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
+import { createScriptedModel, createServedModel, scriptedChatTemplate } from '../test-support.ts';
 import { TextDeployment } from './text-deployment.ts';
 
-function createModel(id: string) {
-  const model = createScriptedModel(new ScriptedBackend());
+function createModel(id: string, chatTemplate?: ChatTemplate) {
+  const model = createScriptedModel(new ScriptedBackend(), { chatTemplate });
   return { ...model, modelInfo: { ...model.modelInfo, id } };
 }
 
 /** A deployment whose model counts up through the alphabet. */
-async function createDeployment() {
+async function createDeployment(chatTemplate?: ChatTemplate) {
   const updates: RequestUpdate[] = [];
   const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
   const stats = new StatsReporter(systemClock, metrics, {
@@ -25,17 +26,17 @@ async function createDeployment() {
   const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
     onRuntimeLost: () => {},
   });
-  await deployment.useModel(createModel('old'));
+  await deployment.useModel(createModel('old', chatTemplate));
   return {
     deployment,
     updates,
-    submit: (name: string, maxNewTokens: number) => {
+    submit: (name: string, maxNewTokens: number, input: unknown = 'ab') => {
       const id = requestId(name);
       deployment.submitAll([
         {
           requestId: id,
           clientId: clientId('tab'),
-          input: 'ab',
+          input,
           options: { maxNewTokens },
           elapsedMs: 0,
         },
@@ -87,6 +88,18 @@ describe('a text generator whose model changes', () => {
       'model' in update ? `${update.type} ${update.model.id}` : [],
     );
     expect(models).toEqual(['started old', 'restarted new', 'started new', 'started new']);
+  });
+
+  it('begins a chat anew with the template of the new one, or says that it has none', async () => {
+    const { deployment, submit, updates } = await createDeployment(scriptedChatTemplate);
+    const chat = submit('chat', 200, [{ role: 'user', content: 'kl' }]);
+    await vi.waitFor(() => expect(chat.text().length).toBeGreaterThan(1));
+    const other: ChatTemplate = { render: () => 'pq' };
+    await deployment.useModel(createModel('other', other), 'resubmit');
+    await vi.waitFor(() => expect(chat.text()).toMatch(/^rst/));
+    await deployment.useModel(createModel('base'), 'resubmit');
+    expect(chat.types().at(-1)).toBe('failed');
+    expect(updates.at(-1)).toMatchObject({ error: { code: 'NO_CHAT_TEMPLATE' } });
   });
 
   it('changes while nobody waits', async () => {

@@ -1,75 +1,36 @@
-import { ModelFileCorruptError } from '../protocol/errors/model.ts';
+/** The UTF-8 bytes of tokens by id: `undefined` for what is no part of the text. */
+export interface TokenBytes {
+  get(tokenId: number): Uint8Array | undefined;
+}
 
-/** Decodes byte-level tokens one by one. A character is held back until the bytes of all its tokens are there. */
+/** Decodes tokens one by one. A character is held back until the bytes of all its tokens are there. */
 export class ByteTextStream {
-  readonly #bytesOfToken: ReadonlyMap<number, Uint8Array>;
+  readonly #bytesOfToken: TokenBytes;
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  #numSpacesToDrop: number;
 
-  constructor(bytesOfToken: ReadonlyMap<number, Uint8Array>) {
+  /** @param numAddedSpaces Spaces to drop at the beginning, where the tokenizer has added them. */
+  constructor(bytesOfToken: TokenBytes, numAddedSpaces = 0) {
     this.#bytesOfToken = bytesOfToken;
+    this.#numSpacesToDrop = numAddedSpaces;
   }
 
   /** The characters that this token completes; '' while a character is incomplete, and for a special token. */
   push(tokenId: number): string {
-    return this.#decoder.decode(this.#bytesOfToken.get(tokenId), { stream: true });
+    return this.#dropSpaces(this.#decoder.decode(this.#bytesOfToken.get(tokenId), { stream: true }));
   }
 
   /** The rest: an incomplete character becomes U+FFFD. */
   end(): string {
-    return this.#decoder.decode();
+    return this.#dropSpaces(this.#decoder.decode());
   }
-}
 
-/**
- * The bytes of every ordinary token of a `tokenizer.json`. Special tokens have none: they are no part of the text.
- *
- * @throws ModelFileCorruptError if there is no vocabulary, or it is not byte-level.
- */
-export function readTokenBytes(tokenizerJson: unknown): ReadonlyMap<number, Uint8Array> {
-  const { model, added_tokens: added } = (tokenizerJson ?? {}) as {
-    readonly model?: { readonly vocab?: Readonly<Record<string, number>> };
-    readonly added_tokens?: readonly { readonly id: number; readonly special?: boolean }[];
-  };
-  if (!model?.vocab) throw ModelFileCorruptError.of('tokenizer.json', 'it has no model.vocab');
-  const special = new Set(added?.filter((token) => token.special).map(({ id }) => id));
-  const bytes = new Map<number, Uint8Array>();
-  for (const [token, id] of Object.entries(model.vocab)) {
-    if (!special.has(id)) bytes.set(id, bytesOf(token));
+  #dropSpaces(text: string): string {
+    if (this.#numSpacesToDrop === 0 || text === '') return text;
+    const numSpaces = text.length - text.replace(/^ +/, '').length;
+    const numDropped = Math.min(this.#numSpacesToDrop, numSpaces);
+    // Only spaces before the first other character are dropped.
+    this.#numSpacesToDrop = numSpaces === text.length ? this.#numSpacesToDrop - numDropped : 0;
+    return text.slice(numDropped);
   }
-  return bytes;
-}
-
-/**
- * Byte-level BPE spells each byte as one printable character: the printable Latin-1 bytes as themselves, the others
- * as the characters from U+0100 on, in order. Source: `bytes_to_unicode` of openai/gpt-2.
- */
-const CHARACTER_OF_BYTE: readonly string[] = (() => {
-  let nextSubstitute = 0x100;
-  return Array.from({ length: 0x100 }, (_, byte) =>
-    String.fromCharCode(isPrintable(byte) ? byte : nextSubstitute++),
-  );
-})();
-
-const BYTE_OF_CHARACTER = new Map(CHARACTER_OF_BYTE.map((character, byte) => [character, byte]));
-
-/** Spells bytes as a byte-level `tokenizer.json` does. */
-export function spellBytes(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => CHARACTER_OF_BYTE[byte]).join('');
-}
-
-function isPrintable(byte: number): boolean {
-  return (byte >= 0x21 && byte <= 0x7e) || (byte >= 0xa1 && byte <= 0xac) || byte >= 0xae;
-}
-
-function bytesOf(token: string): Uint8Array {
-  return Uint8Array.from(token, (character) => {
-    const byte = BYTE_OF_CHARACTER.get(character);
-    if (byte === undefined) {
-      throw ModelFileCorruptError.of(
-        'tokenizer.json',
-        `token \`${token}\` is not spelled in byte-level characters`,
-      );
-    }
-    return byte;
-  });
 }

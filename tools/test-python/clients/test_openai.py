@@ -59,6 +59,11 @@ class OpenAiClient(unittest.TestCase):
         with self.assertRaises(openai.NotFoundError):
             self.client.completions.create(model="gpt5", prompt="a")
 
+    def test_a_chat_for_a_base_model_is_refused(self):
+        with self.assertRaises(openai.BadRequestError) as caught:
+            self.client.chat.completions.create(model=MODEL, messages=[{"role": "user", "content": CONTINUED}])
+        self.assertEqual(caught.exception.code, "NO_CHAT_TEMPLATE")
+
     def test_a_prompt_beyond_the_context_is_context_length_exceeded(self):
         with self.assertRaises(openai.BadRequestError) as caught:
             self.complete(prompt="word " * 600)

@@ -2,34 +2,60 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { readTokenDecoder } from './token-decoder.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
 const END_OF_TEXT = '<|endoftext|>';
 
-/** Reads the tokenizer. Old checkpoints have `vocab.json` and `merges.txt` instead of `tokenizer.json`. */
+/**
+ * Reads the tokenizer and its chat template. Old checkpoints have `vocab.json` and `merges.txt` instead of
+ * `tokenizer.json`.
+ *
+ * @throws ModelFileMissingError, ModelFileCorruptError.
+ * @throws UnsupportedModelError for a tokenizer that is not BPE.
+ */
 export async function readTokenizerFiles(
   files: CheckpointFiles,
 ): Promise<Pick<Checkpoint, 'tokenizer' | 'tokenizerConfig'>> {
-  const [tokenizer, tokenizerConfig] = await Promise.all([
+  const [tokenizerJson, tokenizerConfig] = await Promise.all([
     readJson(files, 'tokenizer.json'),
-    readJson(files, 'tokenizer_config.json'),
+    readTokenizerConfig(files),
   ]);
-  return {
-    tokenizer: tokenizer ?? (await makeTokenizer(files)),
-    tokenizerConfig: tokenizerConfig ?? {},
-  };
+  const tokenizer = tokenizerJson ?? (await makeTokenizer(files));
+  // What cannot be decoded is refused before the weights are fetched.
+  readTokenDecoder(tokenizer);
+  return { tokenizer, tokenizerConfig };
+}
+
+/**
+ * The chat template is in `tokenizer_config.json` or, as huggingface/transformers writes it today, in a file of its own,
+ * which goes first. A template of `null` says that there is none: nothing is looked for.
+ */
+async function readTokenizerConfig(files: CheckpointFiles): Promise<unknown> {
+  const config = (await readJson(files, 'tokenizer_config.json')) ?? {};
+  if (!isRecord(config)) throw ModelFileCorruptError.of('tokenizer_config.json', 'it is not a JSON object');
+  if (config['chat_template'] === null) return config;
+  const template = await readText(files, 'chat_template.jinja');
+  if (template !== undefined) return { ...config, chat_template: template };
+  if (config['chat_template'] !== undefined) return config;
+  const legacy = await readJson(files, 'chat_template.json');
+  return isRecord(legacy) ? { ...config, chat_template: legacy['chat_template'] } : config;
+}
+
+async function readText(files: CheckpointFiles, name: string): Promise<string | undefined> {
+  const file = await files.open(name);
+  return file && new TextDecoder().decode(await file.read(0, file.size));
 }
 
 async function makeTokenizer(files: CheckpointFiles): Promise<unknown> {
-  const [vocab, merges] = await Promise.all([readJson(files, 'vocab.json'), files.open('merges.txt')]);
-  if (vocab === undefined || !merges) {
+  const [vocab, merges] = await Promise.all([readJson(files, 'vocab.json'), readText(files, 'merges.txt')]);
+  if (vocab === undefined || merges === undefined) {
     throw ModelFileMissingError.of(
       'tokenizer.json',
       'there are neither this file nor vocab.json and merges.txt',
     );
   }
   if (!isRecord(vocab)) throw ModelFileCorruptError.of('vocab.json', 'it is not a JSON object');
-  const text = new TextDecoder().decode(await merges.read(0, merges.size));
   const byteLevel = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true };
   const id = vocab[END_OF_TEXT];
   return {
@@ -41,7 +67,7 @@ async function makeTokenizer(files: CheckpointFiles): Promise<unknown> {
     model: {
       type: 'BPE',
       vocab,
-      merges: text.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version')),
+      merges: merges.split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version')),
     },
   };
 }

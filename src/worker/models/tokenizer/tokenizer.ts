@@ -1,9 +1,10 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
+
 import { importPart } from '../../platform/import-part.ts';
-import { isRecord } from '../../platform/is-record.ts';
-import type { ChatMessage } from '../../protocol/chat.ts';
-import { ChatTemplateError, ModelFileCorruptError } from '../../protocol/errors/model.ts';
-import { ByteTextStream, readTokenBytes } from '../../text-generation/text-stream.ts';
+import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import type { ByteTextStream } from '../../text-generation/text-stream.ts';
+import { chatTemplateOf, type ChatTemplate } from './chat-template.ts';
+import { configForLibrary, tokenizerForLibrary } from './library-files.ts';
 import { Vocabulary } from './vocabulary.ts';
 
 /** Text <-> token ids of one model. */
@@ -11,78 +12,54 @@ export interface Tokenizer {
   /** @param addSpecialTokens Whether to add the tokens that the tokenizer puts around a text; true by default. */
   encode(text: string, addSpecialTokens?: boolean): number[];
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
-  /** The longest token in bytes of UTF-8. A text with more than n times as many characters has more than n tokens. */
-  readonly maxTokenBytes: number;
+  /** A text with more than n times as many UTF-16 units has more than n tokens. */
+  readonly maxTokenLength: number;
+  /**
+   * The tokenizer's own end, where it has one. Chat models exist whose `generation_config.json` names only that of their
+   * base model, so their answers would not end. vLLM ends at it, too.
+   */
+  readonly endTokenIds: readonly number[];
   /** Writes a chat as the text that the model was trained on; undefined for a base model. */
   readonly chatTemplate: ChatTemplate | undefined;
-  /** A decoder for one sequence's output, fed token by token. */
-  createTextStream(): ByteTextStream;
-}
-
-/** How a model's chats are written. */
-export interface ChatTemplate {
   /**
-   * Renders the messages and the beginning of the model's answer. The text has its special tokens already.
+   * A decoder for one sequence's tokens, fed one by one.
    *
-   * @throws ChatTemplateError
+   * @param isWholeText Whether they begin a text; false by default: a continuation keeps its first space.
    */
-  render(messages: readonly ChatMessage[]): string;
+  createTextStream(isWholeText?: boolean): ByteTextStream;
 }
-
-/** The longest special token, as it is spelled in a text. */
-const MAX_SPECIAL_BYTES = 64;
 
 /**
- * Builds the tokenizer with `AutoTokenizer` of @huggingface/transformers. Its fetches are answered from memory.
+ * Builds the tokenizer with @huggingface/transformers.
  *
- * @throws ModelFileCorruptError where the files do not make a byte-level tokenizer.
+ * @throws ModelFileCorruptError where the files do not make a tokenizer.
+ * @throws UnsupportedModelError for a tokenizer that is not BPE.
  */
 export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
-  const bytesOfToken = readTokenBytes(tokenizerJson);
-  const tokenizer = await loadAutoTokenizer({
-    // The library requires a field that a file without a normalizer may leave out.
-    'tokenizer.json': isRecord(tokenizerJson) ? { normalizer: null, ...tokenizerJson } : tokenizerJson,
-    'tokenizer_config.json': tokenizerConfig,
-  });
+  const vocabulary = new Vocabulary(tokenizerJson);
+  const tokenizer = await loadTokenizer(
+    tokenizerForLibrary(tokenizerJson),
+    configForLibrary(tokenizerConfig),
+  );
+  // Undefined where there is no such token, which the library's types leave out.
+  const endTokenId: number | undefined = tokenizer.eos_token_id;
   return {
     encode: (text, addSpecialTokens = true) =>
       tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
-    vocabulary: new Vocabulary(bytesOfToken, tokenizerJson),
-    maxTokenBytes: Math.max(...Array.from(bytesOfToken.values(), ({ length }) => length), MAX_SPECIAL_BYTES),
+    vocabulary,
+    maxTokenLength: vocabulary.maxTokenLength,
+    endTokenIds: endTokenId === undefined ? [] : [endTokenId],
     chatTemplate: chatTemplateOf(tokenizer),
-    createTextStream: () => new ByteTextStream(bytesOfToken),
+    createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
 }
 
-function chatTemplateOf(tokenizer: PreTrainedTokenizer): ChatTemplate | undefined {
-  if (tokenizer.chat_template == null) return undefined;
-  return {
-    render(messages) {
-      try {
-        return String(
-          tokenizer.apply_chat_template([...messages], { tokenize: false, add_generation_prompt: true }),
-        );
-      } catch (cause) {
-        throw ChatTemplateError.of(cause instanceof Error ? cause.message : String(cause), cause);
-      }
-    },
-  };
-}
-
-async function loadAutoTokenizer(files: Readonly<Record<string, unknown>>): Promise<PreTrainedTokenizer> {
+async function loadTokenizer(tokenizerJson: object, config: object): Promise<PreTrainedTokenizer> {
   // Loaded on demand: the library is large and only its tokenizers are used.
-  const { AutoTokenizer, env } = await importPart(() => import('@huggingface/transformers'));
-  env.allowLocalModels = false;
-  env.useBrowserCache = false;
-  env.fetch = (url: string | URL) => Promise.resolve(answerFrom(files, String(url)));
+  const library = await importPart(() => import('@huggingface/transformers'));
   try {
-    return await AutoTokenizer.from_pretrained('model');
+    return new library.PreTrainedTokenizer(tokenizerJson, config);
   } catch (cause) {
     throw ModelFileCorruptError.of('tokenizer.json', 'no tokenizer can be built from it', cause);
   }
-}
-
-function answerFrom(files: Readonly<Record<string, unknown>>, url: string): Response {
-  const name = Object.keys(files).find((file) => url.endsWith(`/${file}`));
-  return name === undefined ? new Response(null, { status: 404 }) : Response.json(files[name]);
 }

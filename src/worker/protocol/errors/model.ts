@@ -27,7 +27,9 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
 /** The files are sound, but Tabserve cannot run such a model. */
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
   static of(detail: string): UnsupportedModelError {
-    return new UnsupportedModelError(`${detail}. Choose another checkpoint, such as openai-community/gpt2.`);
+    return new UnsupportedModelError(
+      `${detail}. Choose another model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+    );
   }
 }
 

@@ -1,16 +1,23 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resolveOptions } from '../generation-options.ts';
+import type { ChatMessage } from '../../protocol/chat.ts';
 import type { GenerationOptions } from '../../protocol/generation.ts';
-import { completionBody } from './completion-body.ts';
+import { upstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { readUpstreamModel } from './upstream-model.ts';
 
-function bodyFor(owner: string, options: GenerationOptions): object {
+const CHAT: readonly ChatMessage[] = [{ role: 'user', content: 'Hi' }];
+const CONTEXT_LENGTH = 1024;
+
+function bodyFor(owner: string, options: GenerationOptions, prompt: UpstreamPrompt = 'Once'): object {
   const model = readUpstreamModel(
     { url: 'http://gpu:8000' },
     JSON.stringify({ data: [{ id: 'gpt2', owned_by: owner }] }),
   );
-  const limits = { ...model.modelInfo, contextLength: 1024, vocabSize: Infinity };
-  return completionBody('Once', resolveOptions({ seed: 7, ...options }, limits), model);
+  const limits = { ...model.modelInfo, contextLength: CONTEXT_LENGTH, vocabSize: Infinity };
+  const resolved = resolveOptions({ seed: 7, ...options }, limits, prompt === CHAT);
+  const { path, body } = upstreamCall(prompt, resolved, model, CONTEXT_LENGTH);
+  expect(path).toBe(prompt === CHAT ? '/v1/chat/completions' : '/v1/completions');
+  return body;
 }
 
 const COMMON = {
@@ -64,4 +71,30 @@ it.each([
   ['nothing generated', { maxNewTokens: 0 }, { max_tokens: 0 }],
 ])('asks for an echo where it is to have %s', (_, options, expected) => {
   expect(bodyFor('openai', options)).toMatchObject({ ...expected, echo: true });
+});
+
+describe('a chat', () => {
+  const { prompt: _prompt, max_tokens: _maxTokens, ...common } = COMMON;
+
+  it("goes as its messages, for the upstream's own template, with no limit but its context", () => {
+    expect(bodyFor('openai', {}, CHAT)).toEqual({ ...common, messages: CHAT });
+    expect(bodyFor('vllm', {}, CHAT)).toMatchObject({
+      messages: CHAT,
+      stream_options: { include_usage: true, continuous_usage_stats: true },
+      return_token_ids: true,
+    });
+  });
+
+  it('goes with the options that it has, logprobs in the form of chats', () => {
+    const options = { maxNewTokens: 9, logprobs: 2, chatTemplateArguments: { enable_thinking: false } };
+    expect(bodyFor('openai', options, CHAT)).toEqual({
+      ...common,
+      messages: CHAT,
+      max_tokens: 9,
+      logprobs: true,
+      top_logprobs: 2,
+      return_tokens_as_token_ids: true,
+      chat_template_kwargs: { enable_thinking: false },
+    });
+  });
 });

@@ -1,4 +1,5 @@
-import { httpNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
+import { chatNameOf, OPTION_NAMES, optionOf, type OptionName } from '../../../batching/generation/options.ts';
+import type { ChatMessage } from '../../protocol/chat.ts';
 import type { ResolvedOptions } from '../generation-options.ts';
 
 /** The server that the body is for. */
@@ -9,39 +10,83 @@ export interface UpstreamDialect {
   readonly isVllm: boolean;
 }
 
-/** A request in the words of `POST /v1/completions`. */
-export function completionBody(
-  prompt: string,
+/** A prompt that an upstream takes: a text or a chat. */
+export type UpstreamPrompt = string | readonly ChatMessage[];
+
+/** A request in the words of the upstream's API. */
+export interface UpstreamCall {
+  readonly path: '/v1/completions' | '/v1/chat/completions';
+  readonly body: object;
+}
+
+/** @param contextLength In force where a chat has no `maxNewTokens`; the upstream is then left to its own limit. */
+export function upstreamCall(
+  prompt: UpstreamPrompt,
   options: ResolvedOptions,
-  { modelId, isVllm }: UpstreamDialect,
-): object {
-  const { ending, sampling, promptLogprobs, ...others } = options;
+  dialect: UpstreamDialect,
+  contextLength: number,
+): UpstreamCall {
+  return typeof prompt === 'string'
+    ? { path: '/v1/completions', body: completionBody(prompt, options, dialect) }
+    : { path: '/v1/chat/completions', body: chatBody(prompt, options, dialect, contextLength) };
+}
+
+function completionBody(prompt: string, options: ResolvedOptions, dialect: UpstreamDialect): object {
+  const { sampling, promptLogprobs } = options;
   // In a stream one number counts for the prompt and the text, and the prompt's logprobs come only with an echo.
   const wanted = [sampling.logprobs, promptLogprobs].filter((number) => number !== undefined);
   const logprobs = wanted.length > 0 ? Math.max(...wanted) : undefined;
   return {
-    model: modelId,
     prompt,
+    ...sharedBody({ ...valuesOf(options), logprobs, echo: isEchoed(options) }, dialect),
+  };
+}
+
+function chatBody(
+  messages: readonly ChatMessage[],
+  options: ResolvedOptions,
+  dialect: UpstreamDialect,
+  contextLength: number,
+): object {
+  const { logprobs, maxNewTokens, ...values } = valuesOf(options);
+  return {
+    messages,
+    ...sharedBody({ ...values, ...(maxNewTokens < contextLength && { maxNewTokens }) }, dialect),
+    ...(logprobs !== undefined && { logprobs: true, top_logprobs: logprobs, ...IDS_FOR_TOKENS }),
+  };
+}
+
+const IDS_FOR_TOKENS = { return_tokens_as_token_ids: true };
+
+function valuesOf({ ending, sampling, promptLogprobs: _scored, ...others }: ResolvedOptions) {
+  return { ...others, ...ending, ...sampling };
+}
+
+function sharedBody(values: OptionValues, { modelId, isVllm }: UpstreamDialect): object {
+  return {
+    model: modelId,
     stream: true,
     // A vLLM tells with its first chunk how long the prompt is.
     stream_options: { include_usage: true, ...(isVllm && { continuous_usage_stats: true }) },
-    ...inHttpNames({ ...others, ...ending, ...sampling, logprobs, echo: isEchoed(options) }, isVllm),
-    ...(logprobs !== undefined && { return_tokens_as_token_ids: true }),
+    ...inHttpNames(values, isVllm),
+    ...(values.logprobs !== undefined && IDS_FOR_TOKENS),
     ...(isVllm && { return_token_ids: true }),
   };
 }
+
+type OptionValues = Readonly<Partial<Record<OptionName, unknown>>>;
 
 /**
  * Leaves out what is off. Options that OpenAI's API lacks go out where they are not at their default, as other servers may refuse
  * them; a vLLM also gets those that its model may have a default for.
  */
-function inHttpNames(values: Readonly<Partial<Record<OptionName, unknown>>>, isVllm: boolean): object {
+function inHttpNames(values: OptionValues, isVllm: boolean): object {
   return Object.fromEntries(
     OPTION_NAMES.flatMap((name) => {
       const option = optionOf(name);
       const value = values[name];
       const isStated = option.openAi !== undefined || (isVllm && option.generationConfig !== undefined);
-      return isOff(value) || (value === option.default && !isStated) ? [] : [[httpNameOf(option), value]];
+      return isOff(value) || (value === option.default && !isStated) ? [] : [[chatNameOf(option), value]];
     }),
   );
 }

@@ -4,6 +4,8 @@ import type { TokenLogprobs } from '../../protocol/generation.ts';
 import { count } from '../../protocol/wire.ts';
 import { badAnswer, parseJson, toStreamError } from './upstream-failure.ts';
 
+const tokenLogprob = { token: v.string(), logprob: v.number() };
+
 /** OpenAI's lists of tokens, of their logprobs and of the likeliest ones instead, as one entry for each token. */
 const completionLogprobs = v.pipe(
   v.object({
@@ -16,26 +18,68 @@ const completionLogprobs = v.pipe(
   ),
 );
 
+/** OpenAI's list of a chat's tokens, in the same form. */
+const chatLogprobs = v.pipe(
+  v.object({
+    content: v.nullable(
+      v.array(v.object({ ...tokenLogprob, top_logprobs: v.array(v.object(tokenLogprob)) })),
+    ),
+  }),
+  v.transform(({ content }) =>
+    (content ?? []).map(({ token, logprob, top_logprobs: top }) => ({
+      token,
+      logprob,
+      top: Object.fromEntries(top.map((other) => [other.token, other.logprob])),
+    })),
+  ),
+);
+
+/** What the choices of both APIs have. */
+const choiceEntries = {
+  index: count,
+  finish_reason: v.optional(v.nullable(v.string())),
+  token_ids: v.optional(v.nullable(v.array(count))),
+};
+
+const usage = v.object({
+  prompt_tokens: count,
+  completion_tokens: v.optional(count),
+  prompt_tokens_details: v.optional(v.nullable(v.object({ cached_tokens: v.optional(v.nullable(count)) }))),
+});
+
 const completionChunk = v.object({
   choices: v.array(
     v.object({
-      index: count,
+      ...choiceEntries,
       text: v.string(),
-      finish_reason: v.optional(v.nullable(v.string())),
-      token_ids: v.optional(v.nullable(v.array(count))),
       logprobs: v.optional(v.nullable(completionLogprobs)),
     }),
   ),
-  usage: v.optional(v.nullable(v.object({ prompt_tokens: count, completion_tokens: v.optional(count) }))),
+  usage: v.optional(v.nullable(usage)),
 });
 
-/** One event of a streamed `/v1/completions`. */
+/** A chunk's text is in its delta; the first one has a role alone. */
+const chatChunk = v.object({
+  choices: v.array(
+    v.pipe(
+      v.object({
+        ...choiceEntries,
+        delta: v.object({ content: v.optional(v.nullable(v.string())) }),
+        logprobs: v.optional(v.nullable(chatLogprobs)),
+      }),
+      v.transform(({ delta, ...choice }) => ({ ...choice, text: delta.content ?? '' })),
+    ),
+  ),
+  usage: v.optional(v.nullable(usage)),
+});
+
+/** One event of a streamed `/v1/completions`, or of a chat's answer. */
 export type CompletionChunk = v.InferOutput<typeof completionChunk>;
 export type ChunkChoice = CompletionChunk['choices'][number];
 
 /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
-export function readChunk(url: string, data: string): CompletionChunk {
-  const parsed = v.safeParse(completionChunk, parseJson(data));
+export function readChunk(url: string, data: string, isChat: boolean): CompletionChunk {
+  const parsed = v.safeParse(isChat ? chatChunk : completionChunk, parseJson(data));
   if (parsed.success) return parsed.output;
   throw toStreamError(url, data) ?? badAnswer(url, 'an event that is not a completion');
 }

@@ -11,6 +11,7 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
     requestId: ID,
     model: MODEL,
     prompt: 'Once',
+    isChat: false,
     n: 1,
     seed: 7,
     echo: false,
@@ -25,6 +26,15 @@ function createStream(overrides: Partial<CompletionStreamOptions> = {}): Complet
 
 const chunk = (text: string, more: object = {}) =>
   JSON.stringify({ id: 'cmpl-1', object: 'text_completion', choices: [{ index: 0, text, ...more }] });
+
+/** A chunk of a chat's answer. */
+const delta = (content: string | null | undefined, more: object = {}) =>
+  JSON.stringify({
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { content }, ...more }],
+  });
+
+const createChat = (overrides = {}) => createStream({ isChat: true, prompt: '', ...overrides });
 
 const withUsage = (data: string, usage: object): string => JSON.stringify({ ...JSON.parse(data), usage });
 
@@ -162,6 +172,52 @@ describe('the answer of an upstream', () => {
     ])('fails for %s', (_, text, given) => {
       const stream = createStream({ promptLogprobs: 1 });
       expect(() => stream.push(chunk(text, { logprobs: given }), 110)).toThrow(
+        expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }),
+      );
+    });
+  });
+
+  describe('to a chat', () => {
+    it('comes in deltas, and the result says how much of the prompt was cached', () => {
+      const stream = createChat();
+      stream.start(100);
+      expect(
+        stream.push(delta(undefined, { delta: { role: 'assistant', content: '' } }), 110).measured,
+      ).toEqual([]);
+      expect(stream.push(delta('Hi', { token_ids: [5] }), 120).updates).toEqual([
+        { type: 'chunk', requestId: ID, index: 0, text: 'Hi', tokenIds: [5], ttftMs: 30 },
+      ]);
+      stream.push(delta(null, { finish_reason: 'stop' }), 130);
+      const usage = { prompt_tokens: 9, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 6 } };
+      stream.push(JSON.stringify({ choices: [], usage }), 140);
+      expect(stream.end(150).updates[0]).toMatchObject({
+        result: {
+          text: 'Hi',
+          generatedText: 'Hi',
+          tokenIds: [5],
+          finishReason: 'stop',
+          usage: { numPromptTokens: 9, numCachedTokens: 6, numOutputTokens: 2 },
+        },
+      });
+    });
+
+    it('has logprobs by id', () => {
+      const entry = {
+        token: 'token_id:5',
+        logprob: -2,
+        top_logprobs: [{ token: 'token_id:8', logprob: -0.5 }],
+      };
+      const stream = createChat({ numLogprobs: 1 });
+      expect(stream.push(delta('a', { logprobs: { content: [entry] } }), 110).updates[0]).toMatchObject({
+        logprobs: [{ tokenId: 5, logprob: -2, top: [{ tokenId: 8, logprob: -0.5 }] }],
+      });
+      expect(stream.push(delta('', { logprobs: { content: null } }), 120).updates[0]).toMatchObject({
+        logprobs: [],
+      });
+    });
+
+    it('fails for a completion that is no chat', () => {
+      expect(() => createChat().push(chunk('a'), 110)).toThrow(
         expect.objectContaining({ code: 'UPSTREAM_BAD_ANSWER' }),
       );
     });

@@ -21,7 +21,9 @@ export interface CompletionStreamOptions
   /** Of the upstream, for messages. */
   readonly url: string;
   readonly model: ServedModel;
+  /** The result's text begins with it. Empty for a chat. */
   readonly prompt: string;
+  readonly isChat: boolean;
   readonly seed: number;
   /** Alternatives for each output token; undefined = no logprobs at all. */
   readonly numLogprobs: number | undefined;
@@ -48,7 +50,7 @@ interface UpstreamChoice {
   lastAtMs?: number;
 }
 
-/** A request while an upstream answers it: server-sent events of `/v1/completions` go in, updates come out. */
+/** A request while an upstream answers it: server-sent events of its API go in, updates come out. */
 export class CompletionStream {
   readonly #options: CompletionStreamOptions;
   readonly #choices: readonly UpstreamChoice[];
@@ -94,7 +96,8 @@ export class CompletionStream {
   /** @throws UpstreamError, BackPressureError for an error in the stream, or an event that is not a completion. */
   push(data: string, nowMs: number): Received {
     if (data === '[DONE]') return { updates: [], measured: [] };
-    const { choices, usage } = readChunk(this.#options.url, data);
+    const { url, isChat } = this.#options;
+    const { choices, usage } = readChunk(url, data, isChat);
     this.#usage = usage ?? this.#usage;
     const received = choices.map((choice) => this.#receive(choice, nowMs));
     return {
@@ -111,7 +114,8 @@ export class CompletionStream {
     if (!first) throw new Error(`Request ${requestId} has no choice.`);
     const numCounted = this.#choices.reduce((sum, { numTokens }) => sum + numTokens, 0);
     const numOutputTokens = maxNewTokens === 0 ? 0 : (this.#usage?.completion_tokens ?? numCounted);
-    const usage = { numPromptTokens: this.numPromptTokens, numCachedTokens: 0, numOutputTokens };
+    const numCachedTokens = this.#usage?.prompt_tokens_details?.cached_tokens ?? 0;
+    const usage = { numPromptTokens: this.numPromptTokens, numCachedTokens, numOutputTokens };
     const timings = this.#timings(nowMs);
     return {
       updates: [{ type: 'finished', requestId, result: { ...first, choices, usage, timings } }],

@@ -4,6 +4,7 @@ import { clientId, requestId } from '../../../batching/generation/test-support.t
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type { Submission } from '../prompt-generator.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
+import type { UpstreamCall } from './completion-body.ts';
 import { UpstreamGenerator } from './upstream-generator.ts';
 import type { AnswerListener } from './upstream-lane.ts';
 import { readUpstreamModel } from './upstream-model.ts';
@@ -14,10 +15,14 @@ function createGenerator() {
   const measured: MeasuredEvent[] = [];
   const busyMs: number[] = [];
   const listeners = new Map<string, AnswerListener>();
+  const asked: UpstreamCall[] = [];
   const cancelled: string[] = [];
   const generator = new UpstreamGenerator({
     lane: {
-      ask: (id, _, listener) => listeners.set(id, listener),
+      ask: (id, call, listener) => {
+        asked.push(call);
+        listeners.set(id, listener);
+      },
       cancel: (id) => cancelled.push(id),
     },
     model: readUpstreamModel({ url: 'http://gpu:8000' }, '{"data":[{"id":"gpt2","owned_by":"vllm"}]}'),
@@ -48,7 +53,7 @@ function createGenerator() {
       ?.onData(JSON.stringify({ choices: [{ index: 0, text, finish_reason: finishReason ?? null }] }));
   const types = (name: string) =>
     updates.flatMap((update) => (update.requestId === name ? [update.type] : []));
-  return { clock, generator, updates, measured, busyMs, listeners, cancelled, submit, say, types };
+  return { clock, generator, updates, asked, measured, busyMs, listeners, cancelled, submit, say, types };
 }
 
 describe('UpstreamGenerator', () => {
@@ -109,6 +114,23 @@ describe('UpstreamGenerator', () => {
     expect(() => submit('a', { options: { maxNewTokens: -1 } })).toThrow('`maxNewTokens`');
     expect(() => submit('a', { options: { maxTokens: 1 } })).toThrow('Unknown option');
     expect(listeners.size).toBe(0);
+  });
+
+  it('asks for a chat, whose text is its answer, and refuses what no chat there can have', () => {
+    const { submit, listeners, asked, updates } = createGenerator();
+    const chat = { input: [{ role: 'user', content: 'Hi' }], options: {} };
+    expect(() => submit('a', { ...chat, input: [{ role: 'user' }] })).toThrow('`prompt[0].content`');
+    expect(() => submit('a', { ...chat, input: [] })).toThrow('prompt is empty');
+    expect(() => submit('a', { ...chat, options: { promptLogprobs: 1 } })).toThrow('`promptLogprobs`');
+    expect(() => submit('a', { ...chat, options: { maxNewTokens: 0 } })).toThrow('`maxNewTokens`');
+    expect(listeners.size).toBe(0);
+    submit('a', chat);
+    listeners.get('a')?.onHead();
+    const choice = { index: 0, delta: { content: 'Oh' }, finish_reason: 'stop' };
+    listeners.get('a')?.onData(JSON.stringify({ choices: [choice] }));
+    listeners.get('a')?.onEnd();
+    expect(asked).toMatchObject([{ path: '/v1/chat/completions', body: { messages: chat.input } }]);
+    expect(updates.at(-1)).toMatchObject({ type: 'finished', result: { text: 'Oh' } });
   });
 
   it('lets go of everything without a word', async () => {

@@ -1,15 +1,18 @@
 import type { Clock } from '../../../batching/clock.ts';
 import { InvalidOptionError, RequestCancelledError } from '../../../batching/errors.ts';
+import { integerIn } from '../../../batching/generation/validate.ts';
 import type { EngineGauges } from '../../../batching/metrics/generation-metrics.ts';
 import type { StatsReporter } from '../../logs/stats-reporter.ts';
+import { isChat } from '../../protocol/chat.ts';
 import { EmptyPromptError } from '../../protocol/errors/deployments.ts';
 import { resolveOptions, type ResolvedOptions } from '../generation-options.ts';
+import { readMessages } from '../read-messages.ts';
 import type { Accepted, PromptGenerator, Submission } from '../prompt-generator.ts';
 import { type ModelInfo, toServedModel } from '../../protocol/models.ts';
 import type { RequestId } from '../../protocol/ids.ts';
 import type { RequestUpdate } from '../../protocol/requests.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
-import { completionBody } from './completion-body.ts';
+import { upstreamCall, type UpstreamPrompt } from './completion-body.ts';
 import { CompletionStream, type Received } from './completion-stream.ts';
 import type { UpstreamLane } from './upstream-lane.ts';
 import type { UpstreamModel } from './upstream-model.ts';
@@ -57,16 +60,16 @@ export class UpstreamGenerator implements PromptGenerator {
 
   /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */
   #prepare(submission: Submission): () => Accepted {
-    const { input: prompt, options } = submission;
-    if (typeof prompt !== 'string') throw InvalidOptionError.of('prompt', 'a string', prompt);
-    if (prompt === '') throw EmptyPromptError.of();
-    const resolved = resolveOptions(options, this.#limits);
+    const { input, options } = submission;
+    const prompt = readPrompt(input);
+    const resolved = resolveOptions(options, this.#limits, isChat(input));
+    if (isChat(input)) checkChat(resolved);
     return () => this.#begin(submission, prompt, resolved);
   }
 
   #begin(
     { requestId, elapsedMs, resumption }: Submission,
-    prompt: string,
+    prompt: UpstreamPrompt,
     resolved: ResolvedOptions,
   ): Accepted {
     const { lane, model, clock, onUpdates } = this.#options;
@@ -78,7 +81,8 @@ export class UpstreamGenerator implements PromptGenerator {
       url: model.backendInfo.adapter,
       requestId,
       model: served,
-      prompt,
+      prompt: typeof prompt === 'string' ? prompt : '',
+      isChat: typeof prompt !== 'string',
       seed: sampling.seed,
       numLogprobs: sampling.logprobs,
       elapsedMs,
@@ -89,7 +93,7 @@ export class UpstreamGenerator implements PromptGenerator {
     // No server can go on in the middle of a text: the same seed starts it again.
     const hasBegun = resumption?.queueWaitMs !== undefined || (resumption?.choices.length ?? 0) > 0;
     if (hasBegun) onUpdates([{ type: 'restarted', requestId, model: served }]);
-    lane.ask(requestId, completionBody(prompt, resolved, model), {
+    lane.ask(requestId, upstreamCall(prompt, resolved, model, this.#limits.contextLength), {
       onHead: () => this.#receive(requestId, (nowMs) => stream.start(nowMs)),
       onData: (data) => this.#receive(requestId, (nowMs) => stream.push(data, nowMs)),
       onEnd: () => this.#finish(requestId, stream),
@@ -157,4 +161,18 @@ export class UpstreamGenerator implements PromptGenerator {
       this.#options.clock.now(),
     );
   }
+}
+
+function readPrompt(input: unknown): UpstreamPrompt {
+  if (isChat(input)) return readMessages(input);
+  if (input === '' || (Array.isArray(input) && input.length === 0)) throw EmptyPromptError.of();
+  if (typeof input === 'string') return input;
+  throw InvalidOptionError.of('prompt', 'a string or a list of messages', input);
+}
+
+/** No server streams the logprobs of a chat's prompt, or a chat without an answer. */
+function checkChat({ maxNewTokens, promptLogprobs }: ResolvedOptions): void {
+  if (promptLogprobs !== undefined)
+    throw InvalidOptionError.of('promptLogprobs', 'left out for a chat at an upstream', promptLogprobs);
+  integerIn({ from: 1 })('maxNewTokens', maxNewTokens);
 }

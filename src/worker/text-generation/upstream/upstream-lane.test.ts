@@ -44,7 +44,7 @@ beforeEach(() => {
 function ask(lane: UpstreamLane, id: typeof A): void {
   lane.ask(
     id,
-    {},
+    { path: '/v1/completions', body: {} },
     {
       onHead: () => heard.push(`${id} head`),
       onData: (data) => heard.push(`${id} ${data}`),

@@ -1,6 +1,7 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 
 import { createId, type RequestId } from '../../protocol/ids.ts';
+import type { UpstreamCall } from './completion-body.ts';
 import { badAnswer, parseJson, toUpstreamError, unreachable, type Refusal } from './upstream-failure.ts';
 
 /** Hears one answer: one head, any number of events, then an end or an error. */
@@ -40,8 +41,8 @@ export class UpstreamLane {
     return (await this.#fetch('/v1/models')).text();
   }
 
-  ask(requestId: RequestId, body: object, listener: AnswerListener): void {
-    const sent = this.#send(requestId, body).catch((error: unknown) => this.#fail(requestId, error));
+  ask(requestId: RequestId, call: UpstreamCall, listener: AnswerListener): void {
+    const sent = this.#send(requestId, call).catch((error: unknown) => this.#fail(requestId, error));
     this.#asked.set(requestId, { listener, sent });
   }
 
@@ -55,12 +56,12 @@ export class UpstreamLane {
       .catch(() => {});
   }
 
-  async #send(requestId: RequestId, body: object): Promise<void> {
+  async #send(requestId: RequestId, { path, body }: UpstreamCall): Promise<void> {
     this.#opened ??= this.#open();
     await this.#opened;
     // It may have been cancelled meanwhile.
     if (!this.#asked.has(requestId)) return;
-    await this.#fetch(`${this.#path}/${requestId}`, {
+    await this.#fetch(`${this.#path}/${requestId}?path=${path}`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),

@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest';
+
+import { HttpError } from '../../http/http-error.ts';
+import { readMessages } from './chat-messages.ts';
+
+const user = { role: 'user', content: 'Hello' };
+
+describe('the messages of a chat', () => {
+  it('are taken as they are', () => {
+    const messages = [
+      { role: 'system', content: 'Be brief.' },
+      user,
+      { role: 'assistant', content: '' },
+      { role: 'user', content: 'Go on.' },
+    ];
+    expect(readMessages(messages)).toEqual(messages);
+  });
+
+  it("have a system message by OpenAI's newer name as well", () => {
+    expect(readMessages([{ role: 'developer', content: 'Be brief.' }, user])).toEqual([
+      { role: 'system', content: 'Be brief.' },
+      user,
+    ]);
+  });
+
+  it('may have their text in parts, which become its lines', () => {
+    const content = ['Hello', 'again'].map((text) => ({ type: 'text', text }));
+    expect(readMessages([{ role: 'user', content }])).toEqual([{ role: 'user', content: 'Hello\nagain' }]);
+  });
+
+  it('may be answers as a client has received them', () => {
+    const answer = {
+      role: 'assistant',
+      content: 'Hi.',
+      refusal: null,
+      annotations: [],
+      audio: null,
+      function_call: null,
+      tool_calls: [],
+      reasoning_content: null,
+    };
+    expect(readMessages([user, answer])).toEqual([user, { role: 'assistant', content: 'Hi.' }]);
+  });
+});
+
+describe('a chat is refused by name where it has', () => {
+  const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } };
+  const text = { type: 'text', text: 'What is this?' };
+
+  it.each<readonly [string, unknown, string, RegExp]>([
+    ['no messages', undefined, 'messages', /`messages` to be a list of at least one message/],
+    ['an empty list', [], 'messages', /at least one message/],
+    ['a text for a list', 'Hello', 'messages', /at least one message/],
+    ['a text for a message', ['Hello'], 'messages[0]', /an object with `role` and `content`, got `Hello`/],
+    [
+      'no role',
+      [{ content: 'a' }],
+      'messages[0].role',
+      /system, developer, user or assistant, got `nothing`/,
+    ],
+    ['an unknown role', [user, { role: 'bot', content: 'a' }], 'messages[1].role', /got `bot`/],
+    ["a tool's answer", [{ role: 'tool', tool_call_id: '1', content: '5' }], 'messages[0].role', /tools/],
+    ["a function's answer", [{ role: 'function', name: 'f', content: '5' }], 'messages[0].role', /tools/],
+    [
+      'calls of tools',
+      [user, { role: 'assistant', content: null, tool_calls: [{ id: '1' }] }],
+      'messages[1].tool_calls',
+      /`messages\[1\].tool_calls` isn't supported here/,
+    ],
+    ['a name', [{ ...user, name: 'ann' }], 'messages[0].name', /a message has a role and content/],
+    [
+      'an answer without content',
+      [user, { role: 'assistant', content: null }],
+      'messages[1].content',
+      /a text, or a list of text parts, got `null`/,
+    ],
+    ['no content', [{ role: 'user' }], 'messages[0].content', /got `nothing`/],
+    ['a number for content', [{ role: 'user', content: 7 }], 'messages[0].content', /got `7`/],
+    ['no parts', [{ role: 'user', content: [] }], 'messages[0].content', /got `\[\]`/],
+    [
+      'a picture',
+      [{ role: 'user', content: [text, image] }],
+      'messages[0].content[1]',
+      /is of type `image_url`: only text is supported here/,
+    ],
+    [
+      'a sound',
+      [{ role: 'user', content: [{ type: 'input_audio' }] }],
+      'messages[0].content[0]',
+      /`input_audio`/,
+    ],
+    ['a file', [{ role: 'user', content: [{ type: 'file' }] }], 'messages[0].content[0]', /`file`/],
+    ['a part without a type', [{ role: 'user', content: [{}] }], 'messages[0].content[0]', /`nothing`/],
+    ['a text for a part', [{ role: 'user', content: ['a'] }], 'messages[0].content[0]', /`type` and `text`/],
+    [
+      'a part without its text',
+      [{ role: 'user', content: [{ type: 'text' }] }],
+      'messages[0].content[0].text',
+      /to be a text/,
+    ],
+  ])('%s', (_, messages, param, message) => {
+    const read = (): unknown => readMessages(messages);
+    expect(read).toThrow(HttpError);
+    expect(read).toThrow(
+      expect.objectContaining({ status: 400, param, message: expect.stringMatching(message) }),
+    );
+  });
+
+  it('a long value, of which the message has the beginning alone', () => {
+    const messages = [{ role: 'x'.repeat(5000), content: '' }];
+    expect(() => readMessages(messages)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,250}$/) }),
+    );
+  });
+});

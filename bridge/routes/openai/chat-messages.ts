@@ -1,0 +1,73 @@
+import { isRecord } from '../../../src/worker/platform/is-record.ts';
+import type { ChatMessage } from '../../../src/worker/protocol/chat.ts';
+import { HttpError } from '../../http/http-error.ts';
+
+/** OpenAI's newer models take a system message under the name `developer`. */
+const ROLES: ReadonlyMap<unknown, ChatMessage['role']> = new Map([
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+]);
+
+/** Parts of a message's text are lines, as in vLLM. */
+const BETWEEN_PARTS = '\n';
+
+/** The messages of a chat. The model's template checks the order of their roles. @throws HttpError 400 naming the part. */
+export function readMessages(messages: unknown): readonly ChatMessage[] {
+  if (Array.isArray(messages) && messages.length > 0) return messages.map(readMessage);
+  throw HttpError.invalid('messages', 'Expected `messages` to be a list of at least one message.');
+}
+
+function readMessage(message: unknown, index: number): ChatMessage {
+  const place = `messages[${index}]`;
+  if (!isRecord(message)) throw expected(place, 'an object with `role` and `content`', message);
+  const { role, content, ...others } = message;
+  const chatRole = readRole(`${place}.role`, role);
+  checkOthers(place, others);
+  return { role: chatRole, content: readContent(`${place}.content`, content) };
+}
+
+function readRole(place: string, given: unknown): ChatMessage['role'] {
+  const role = ROLES.get(given);
+  if (role) return role;
+  if (given === 'tool' || given === 'function')
+    throw HttpError.invalid(place, `\`${place}\` is \`${given}\`: tools aren't supported here.`);
+  throw expected(place, 'system, developer, user or assistant', given);
+}
+
+/** Clients send an answer back with all its fields, most of them empty. */
+function checkOthers(place: string, others: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(others)) {
+    const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+    if (isEmpty) continue;
+    const param = `${place}.${name}`;
+    throw HttpError.invalid(param, `\`${param}\` isn't supported here: a message has a role and content.`);
+  }
+}
+
+function readContent(place: string, content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (Array.isArray(content) && content.length > 0)
+    return content.map((part, index) => readPart(`${place}[${index}]`, part)).join(BETWEEN_PARTS);
+  throw expected(place, 'a text, or a list of text parts', content);
+}
+
+function readPart(place: string, part: unknown): string {
+  if (!isRecord(part)) throw expected(place, 'an object with `type` and `text`', part);
+  const { type, text } = part;
+  if (type !== 'text')
+    throw HttpError.invalid(place, `\`${place}\` is of type \`${told(type)}\`: only text is supported here.`);
+  if (typeof text === 'string') return text;
+  throw expected(`${place}.text`, 'a text', text);
+}
+
+function expected(place: string, what: string, got: unknown): HttpError {
+  return HttpError.invalid(place, `Expected \`${place}\` to be ${what}, got \`${told(got)}\`.`);
+}
+
+/** The beginning of a value, for a message. */
+function told(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
+  return text.slice(0, 100);
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+
+import { HttpError } from '../../http/http-error.ts';
+import { readChatRequest } from './chat-request.ts';
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+const read = (given: object) => readChatRequest({ messages, ...given });
+
+it('asks for the answer to one chat, which may fill the context', () => {
+  expect(read({})).toMatchObject({
+    model: undefined,
+    isStream: false,
+    user: undefined,
+    prompts: [messages],
+    options: {},
+    numChoicesPerPrompt: 1,
+  });
+  expect(read({}).options).toEqual({});
+});
+
+it("reads OpenAI's and vLLM's options", () => {
+  const given = {
+    model: 'A',
+    stream: true,
+    stream_options: { include_usage: true, continuous_usage_stats: true },
+    user: 'ann',
+    n: 3,
+    max_completion_tokens: 9,
+    temperature: 0.5,
+    top_p: 0.9,
+    presence_penalty: 1,
+    frequency_penalty: -1,
+    logit_bias: { 5: -100 },
+    seed: 7,
+    stop: ['\n'],
+    top_k: -1,
+    min_p: 0.1,
+    repetition_penalty: 1.1,
+    ignore_eos: true,
+    min_tokens: 2,
+    stop_token_ids: [5],
+    include_stop_str_in_output: true,
+    priority: 0,
+    chat_template_kwargs: { enable_thinking: false },
+  };
+  expect(read(given)).toMatchObject({
+    model: 'A',
+    isStream: true,
+    usage: { isIncluded: true, isContinuous: true },
+    user: 'ann',
+    numChoicesPerPrompt: 3,
+  });
+  expect(read(given).options).toEqual({
+    n: 3,
+    maxNewTokens: 9,
+    temperature: 0.5,
+    topP: 0.9,
+    presencePenalty: 1,
+    frequencyPenalty: -1,
+    logitBias: { 5: -100 },
+    seed: 7,
+    stop: ['\n'],
+    topK: 0,
+    minP: 0.1,
+    repetitionPenalty: 1.1,
+    ignoreEos: true,
+    minTokens: 2,
+    stopTokenIds: [5],
+    includeStopStrInOutput: true,
+    priority: 0,
+    chatTemplateArguments: { enable_thinking: false },
+  });
+});
+
+it.each([
+  [{ max_tokens: 5 }, 5],
+  [{ max_completion_tokens: 5 }, 5],
+  [{ max_tokens: 5, max_completion_tokens: 5 }, 5],
+  [{ max_tokens: null, max_completion_tokens: 5 }, 5],
+  [{ max_tokens: 0 }, 0],
+])('takes the limit by either name: %j', (given, expected) => {
+  expect(read(given).options).toEqual({ maxNewTokens: expected });
+});
+
+it.each([
+  [{ logprobs: true }, { logprobs: 0 }],
+  [{ logprobs: true, top_logprobs: 0 }, { logprobs: 0 }],
+  [{ logprobs: true, top_logprobs: 20 }, { logprobs: 20 }],
+  [{ logprobs: false }, {}],
+  [{ logprobs: false, top_logprobs: 0 }, {}],
+  [{ logprobs: null, top_logprobs: null }, {}],
+])('asks for log probabilities as chats do: %j', (given, expected) => {
+  expect(read(given).options).toEqual(expected);
+});
+
+describe('a value that asks for nothing', () => {
+  it.each([
+    { response_format: { type: 'text' } },
+    { modalities: ['text'] },
+    { tools: [] },
+    { tool_choice: 'none' },
+    { functions: [], function_call: 'none' },
+    { parallel_tool_calls: true },
+    { service_tier: 'auto' },
+    { echo: false },
+    { add_generation_prompt: true },
+    { continue_final_message: false },
+    { add_special_tokens: false },
+    { skip_special_tokens: true },
+    { store: true, metadata: { run: '7' }, user: 'ann' },
+    { prompt_cache_key: 'a', safety_identifier: 'b' },
+    { tools: null, response_format: null, stop: null, audio: null },
+  ])('is taken, and changes no option: %o', (given) => {
+    expect(read(given).options).toEqual({});
+  });
+});
+
+it.each<readonly [object, string, RegExp]>([
+  [{ response_format: { type: 'json_object' } }, 'response_format', /or pass \{"type":"text"\}/],
+  [{ response_format: { type: 'json_schema', json_schema: {} } }, 'response_format', /isn't supported here/],
+  [{ tools: [{ type: 'function' }] }, 'tools', /`tools` isn't supported here: leave it out, or pass \[\]/],
+  [{ tool_choice: 'auto' }, 'tool_choice', /or pass "none"/],
+  [{ functions: [{ name: 'f' }] }, 'functions', /or pass \[\]/],
+  [{ modalities: ['text', 'audio'] }, 'modalities', /or pass \["text"\]/],
+  [{ echo: true }, 'echo', /or pass false/],
+  [{ add_generation_prompt: false }, 'add_generation_prompt', /or pass true/],
+  [{ continue_final_message: true }, 'continue_final_message', /or pass false/],
+  [{ add_special_tokens: true }, 'add_special_tokens', /or pass false/],
+  [{ audio: { voice: 'alloy' } }, 'audio', /Unknown option `audio`/],
+  [{ prompt: 'Once' }, 'prompt', /Unknown option `prompt`: the options are messages, /],
+  [{ prompt_logprobs: 1 }, 'prompt_logprobs', /Unknown option/],
+  [{ best_of: 1 }, 'best_of', /Unknown option/],
+  [{ maxNewTokens: 1 }, 'maxNewTokens', /Unknown option/],
+  [{ max_tokens: 5, max_completion_tokens: 6 }, 'max_tokens', /two names of one limit/],
+  [{ logprobs: 5 }, 'logprobs', /`logprobs` to be boolean, got `5`/],
+  [{ top_logprobs: 5 }, 'top_logprobs', /goes with `logprobs: true` alone/],
+  [{ logprobs: false, top_logprobs: 1 }, 'top_logprobs', /goes with `logprobs: true` alone/],
+  [{ stream_options: { include_usage: true } }, 'stream_options', /`stream: true` alone/],
+  [{ n: '2' }, 'n', /`n` to be number/],
+  [{ user: 7 }, 'user', /`user` to be string/],
+  [{ prompt_cache_key: 7 }, 'prompt_cache_key', /to be string/],
+  [{ messages: [] }, 'messages', /at least one message/],
+])('refuses by name what it does not do: %o', (given, param, message) => {
+  expect(() => read(given)).toThrow(HttpError);
+  expect(() => read(given)).toThrow(
+    expect.objectContaining({ status: 400, param, message: expect.stringMatching(message) }),
+  );
+});

@@ -1,0 +1,95 @@
+import type { GenerationChunk } from '../../../src/worker/client/client.ts';
+import type {
+  FinishReason,
+  GenerationChoice,
+  GenerationOptions,
+  PromptTokenLogprobs,
+} from '../../../src/worker/protocol/generation.ts';
+import type { AnswerFormat } from './answer-format.ts';
+import type { TokenTexts } from './token-texts.ts';
+import { numTokensIn, toUsage, type Usage } from './usage.ts';
+
+/** A choice of one chunk of a stream, with what it has used so far. */
+interface Piece {
+  readonly choice: object;
+  readonly used: Usage;
+}
+
+interface ChoiceStreamOptions {
+  readonly format: AnswerFormat;
+  readonly tokenTexts: TokenTexts;
+  readonly options: GenerationOptions;
+  /** Of the response's first choice in the answer. */
+  readonly firstIndex: number;
+}
+
+/** The pieces that a stream sends of one response's choices. */
+export class ChoiceStream {
+  readonly #given: ChoiceStreamOptions;
+  /** What was read of each choice, without an echoed prompt: tokens, and characters of tokens with logprobs. */
+  #read: { numTokens: number; numCharacters: number }[] = [];
+  /** Choices that have no token yet. They wait for the first one: with it the prompt's length is known. */
+  #held: object[] = [];
+  #numPromptTokens = 0;
+
+  constructor(given: ChoiceStreamOptions) {
+    this.#given = given;
+  }
+
+  /** Drops what was read: another model begins anew. */
+  restart(): void {
+    [this.#read, this.#held] = [[], []];
+  }
+
+  /**
+   * The pieces to send now.
+   *
+   * @param modelId Undefined while no model has started the request: its chunks are of a lost one, and void.
+   * @throws HttpError if another model serves by now.
+   */
+  async read(chunk: GenerationChunk, modelId: string | undefined): Promise<readonly Piece[]> {
+    const { index, text, finishReason, promptLogprobs } = chunk;
+    const { format, options, tokenTexts } = this.#given;
+    const isFirst = !this.#read[index];
+    const isPrompt = options.echo && isFirst;
+    const read = (this.#read[index] ??= { numTokens: 0, numCharacters: 0 });
+    if (isFirst && format.opening) this.#held.push(this.#choiceOf(index, format.opening));
+    this.#numPromptTokens = chunk.numPromptTokens ?? promptLogprobs?.length ?? this.#numPromptTokens;
+    if (!isPrompt) read.numTokens += numTokensIn(chunk);
+    const scored = scoredTokensOf(chunk, options);
+    if (text === '' && !scored && !finishReason) return [];
+    const choice = this.#choiceOf(index, format.pieceOf(text), finishReason);
+    if (modelId === undefined || (isPrompt && !scored)) {
+      this.#held.push(choice);
+      return [];
+    }
+    const used = toUsage(this.#numPromptTokens, read.numTokens);
+    const tokens = scored && (await tokenTexts.name(scored, modelId));
+    const logprobs = tokens ? format.logprobsOf(tokens, read.numCharacters) : null;
+    for (const token of tokens ?? []) read.numCharacters += token.text.length;
+    return [...this.#releaseHeld(), { choice: { ...choice, logprobs }, used }];
+  }
+
+  #choiceOf(index: number, content: object, finishReason?: FinishReason): object {
+    return {
+      index: this.#given.firstIndex + index,
+      ...content,
+      logprobs: null,
+      finish_reason: finishReason ?? null,
+    };
+  }
+
+  #releaseHeld(): readonly Piece[] {
+    const used = toUsage(this.#numPromptTokens, 0);
+    return this.#held.splice(0).map((choice) => ({ choice, used }));
+  }
+}
+
+/** The tokens of a choice's text with their logprobs, those of an echoed prompt first. Undefined if none were asked for. */
+export function scoredTokensOf(
+  { promptLogprobs, logprobs }: Pick<GenerationChoice, 'promptLogprobs' | 'logprobs'>,
+  { echo, logprobs: numLogprobs }: GenerationOptions,
+): readonly PromptTokenLogprobs[] | undefined {
+  if (numLogprobs === undefined || (!promptLogprobs && !logprobs)) return undefined;
+  return [...((echo && promptLogprobs) || []), ...(logprobs ?? [])];
+}

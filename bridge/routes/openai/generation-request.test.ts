@@ -1,0 +1,77 @@
+import { expect, it } from 'vitest';
+
+import { InvalidOptionError, UnknownOptionError } from '../../../src/batching/errors.ts';
+import { PromptTooLongError } from '../../../src/worker/protocol/errors/deployments.ts';
+import { ChatTemplateError } from '../../../src/worker/protocol/errors/model.ts';
+import { readChatRequest } from './chat-request.ts';
+import { readCompletionRequest } from './completion-request.ts';
+import { inApiNames } from './generation-request.ts';
+
+const { names } = readCompletionRequest({ prompt: 'Once' });
+const inWords = (error: unknown): unknown => inApiNames(error, { input: 'prompt', names });
+
+const messages = [{ role: 'user', content: 'Hello' }];
+
+/** The error as the answer to a chat with these fields words it. */
+const inChatWords = (error: unknown, fields: object = {}): unknown =>
+  inApiNames(error, { input: 'messages', names: readChatRequest({ messages, ...fields }).names });
+
+it.each([
+  ['maxNewTokens', 'max_tokens', 'Expected `max_tokens` to be a number, got'],
+  ['logitBias[262]', 'logit_bias', 'Expected `logit_bias[262]` to be a number, got'],
+  ['n', 'n', 'Expected `n` to be a number, got'],
+])('tells the option %s by the name that the client knows', (ours, theirs, message) => {
+  expect(inWords(InvalidOptionError.of(ours, 'a number', 500))).toMatchObject({
+    status: 400,
+    param: theirs,
+    message: expect.stringContaining(message),
+  });
+});
+
+it('leaves any other error as it is', () => {
+  for (const error of [
+    InvalidOptionError.of('prompt[3]', 'a token', 'x'),
+    new UnknownOptionError('Unknown option `n`'),
+    new Error('Expected `n` to be'),
+    undefined,
+  ])
+    expect(inWords(error)).toBe(error);
+});
+
+it('tells a prompt that is too long as OpenAI does', () => {
+  expect(inWords(PromptTooLongError.of(600, 512, 511))).toMatchObject({
+    status: 400,
+    param: 'prompt',
+    code: 'context_length_exceeded',
+    message: expect.stringContaining('shorten the prompt to 511 tokens'),
+  });
+});
+
+it.each([
+  ['maxNewTokens', {}, 'max_completion_tokens'],
+  ['maxNewTokens', { max_completion_tokens: 9 }, 'max_completion_tokens'],
+  ['maxNewTokens', { max_tokens: 9 }, 'max_tokens'],
+  ['logprobs', {}, 'top_logprobs'],
+  ['chatTemplateArguments', {}, 'chat_template_kwargs'],
+  ['minTokens', {}, 'min_tokens'],
+])('tells the option %s of a chat with %j by the name that the client knows', (ours, fields, theirs) => {
+  expect(inChatWords(InvalidOptionError.of(ours, 'a number', 500), fields)).toMatchObject({
+    status: 400,
+    param: theirs,
+    message: expect.stringContaining(`Expected \`${theirs}\` to be a number`),
+  });
+});
+
+it('tells what is wrong with the messages of a chat', () => {
+  expect(inChatWords(PromptTooLongError.of(600, 512, 511))).toMatchObject({
+    status: 400,
+    param: 'messages',
+    code: 'context_length_exceeded',
+  });
+  expect(inChatWords(ChatTemplateError.of('roles must alternate'))).toMatchObject({
+    status: 400,
+    param: 'messages',
+    code: 'CHAT_TEMPLATE_FAILED',
+    message: expect.stringContaining('roles must alternate'),
+  });
+});

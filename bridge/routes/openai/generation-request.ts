@@ -1,0 +1,155 @@
+import * as v from 'valibot';
+
+import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
+import type { Prompt } from '../../../src/worker/client/handles.ts';
+import { HttpError } from '../../http/http-error.ts';
+import { readFields, withoutNulls } from '../../http/read-body.ts';
+import type { StreamedUsage } from './usage.ts';
+
+// What the endpoints for text and for chats have in common in a request's body.
+
+/** A request to any endpoint that generates. */
+export interface GenerationRequest extends SharedFields {
+  /** All are one turn. */
+  readonly prompts: readonly Prompt[];
+  readonly options: GenerationOptions;
+  /** Whether each choice of the answer has a `prompt_logprobs` field. */
+  readonly hasPromptLogprobs: boolean;
+  readonly names: OptionNames;
+}
+
+/** The names of the generator's options in one endpoint. */
+export type OptionNames = ReadonlyMap<OptionName, string>;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface SharedFields {
+  readonly model: string | undefined;
+  readonly numChoicesPerPrompt: number;
+  readonly isStream: boolean;
+  /** Users of one key take turns. */
+  readonly user: string | undefined;
+  readonly usage: StreamedUsage;
+}
+
+/** Fields that an endpoint accepts only with these values, which change nothing. */
+export type NeutralValues = Readonly<Record<string, readonly unknown[]>>;
+
+const NEUTRAL_VALUES: NeutralValues = {
+  skip_special_tokens: [true],
+  // The text has no special tokens to put a space between.
+  spaces_between_special_tokens: [true, false],
+  use_beam_search: [false],
+  length_penalty: [1],
+  bad_words: [[]],
+  return_token_ids: [false],
+  return_tokens_as_token_ids: [false],
+};
+
+/** Fields that the bridge reads itself. `store` and `metadata` don't change the answer. */
+const SHARED_FIELDS = v.object({
+  model: v.optional(v.string()),
+  stream: v.optional(v.boolean()),
+  stream_options: v.optional(v.record(v.string(), v.unknown())),
+  user: v.optional(v.string()),
+  store: v.optional(v.boolean()),
+  metadata: v.optional(v.record(v.string(), v.unknown())),
+  n: v.optional(v.number()),
+});
+
+/** The fields that one endpoint takes beside the shared ones. */
+interface OwnFields {
+  readonly names: OptionNames;
+  readonly neutral: NeutralValues;
+  /** Those that it reads itself. */
+  readonly others: readonly string[];
+}
+
+/**
+ * The fields of a body, without those that are null.
+ *
+ * @throws HttpError 400 for an unknown field, and for a value of a neutral one that would change the answer.
+ */
+export function readKnownFields(body: unknown, { names, neutral, others }: OwnFields): Fields {
+  const accepted = { ...NEUTRAL_VALUES, ...neutral };
+  const shared = Object.keys(SHARED_FIELDS.entries);
+  const known = new Set([...others, ...names.values(), ...shared, ...Object.keys(accepted)]);
+  const fields = readFields(withoutNulls(readFields(body)), [...known]);
+  checkNeutral(fields, accepted);
+  return fields;
+}
+
+/** @throws HttpError 400. */
+export function readSharedFields(fields: Fields): SharedFields {
+  const { model, n = 1, stream: isStream = false, stream_options, user } = parseFields(SHARED_FIELDS, fields);
+  const usage = readStreamOptions(stream_options, isStream);
+  return { model, numChoicesPerPrompt: n, isStream, user, usage };
+}
+
+/** @throws HttpError 400. */
+export function parseFields<Entries extends v.ObjectEntries>(
+  schema: v.ObjectSchema<Entries, undefined>,
+  fields: Fields,
+): v.InferOutput<v.ObjectSchema<Entries, undefined>> {
+  const result = v.safeParse(schema, fields, { abortEarly: true });
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const param = v.getDotPath(issue) ?? 'body';
+  const expected = issue.expected ?? 'of another type';
+  throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}, got \`${issue.received}\`.`);
+}
+
+/** The generator's options among the fields. The worker checks their values. */
+export function readOptions(fields: Fields, names: OptionNames): GenerationOptions {
+  const options: GenerationOptions = Object.fromEntries(
+    [...names]
+      .map(([ours, theirs]) => [ours, fields[theirs]] as const)
+      .filter(([, value]) => value !== undefined),
+  );
+  // vLLM also takes -1 for all.
+  return options.topK === -1 ? { ...options, topK: 0 } : options;
+}
+
+/** @param input The field that holds the prompt. */
+export interface RequestNames {
+  readonly input: string;
+  readonly names: OptionNames;
+}
+
+/** The worker's error in the words of the endpoint. */
+export function inApiNames(error: unknown, { input, names }: RequestNames): unknown {
+  if (!(error instanceof Error && 'code' in error)) return error;
+  const { code, message } = error;
+  if (code === 'PROMPT_TOO_LONG') return HttpError.invalid(input, message, 'context_length_exceeded');
+  if (code === 'CHAT_TEMPLATE_FAILED') return HttpError.invalid(input, message, code);
+  // The name may have an index, as in `logitBias[262]`.
+  const [start, ours] = (code === 'INVALID_OPTION' && /^Expected `(\w+)/.exec(message)) || [];
+  const theirs = [...names].find(([name]) => name === ours)?.[1];
+  if (start === undefined || theirs === undefined) return error;
+  return HttpError.invalid(theirs, `Expected \`${theirs}${message.slice(start.length)}`);
+}
+
+function checkNeutral(fields: Fields, neutral: NeutralValues): void {
+  for (const [name, accepted] of Object.entries(neutral)) {
+    const values = accepted.map((value) => JSON.stringify(value));
+    if (fields[name] === undefined || values.includes(JSON.stringify(fields[name]))) continue;
+    const expected = values.join(' or ');
+    throw HttpError.invalid(name, `\`${name}\` isn't supported here: leave it out, or pass ${expected}.`);
+  }
+}
+
+/** `include_obfuscation` pads chunks to hide their sizes from eavesdroppers, of which there are none on this machine. */
+const STREAM_OPTIONS = ['include_usage', 'continuous_usage_stats', 'include_obfuscation'];
+
+function readStreamOptions(options: Fields | undefined, isStream: boolean): StreamedUsage {
+  if (!options) return { isIncluded: false, isContinuous: false };
+  if (!isStream)
+    throw HttpError.invalid('stream_options', '`stream_options` goes with `stream: true` alone.');
+  readFields(options, STREAM_OPTIONS);
+  const [isIncluded = false, isContinuous = false] = STREAM_OPTIONS.map((name) => {
+    const value = options[name] ?? false;
+    if (typeof value === 'boolean') return value;
+    throw HttpError.invalid('stream_options', `Expected \`stream_options.${name}\` to be true or false.`);
+  });
+  return { isIncluded, isContinuous: isIncluded && isContinuous };
+}

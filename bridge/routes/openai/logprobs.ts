@@ -1,0 +1,67 @@
+import type { NamedToken } from './token-texts.ts';
+
+/**
+ * Log probabilities as in OpenAI's completions: lists with an entry for each token. An entry is null for the first token of a
+ * prompt.
+ *
+ * @param startOffset Length of the choice's text before them.
+ */
+export function completionLogprobs(tokens: readonly NamedToken[], startOffset: number) {
+  let offset = startOffset;
+  return {
+    tokens: tokens.map(({ text }) => text),
+    token_logprobs: tokens.map(({ logprob }) => logprob),
+    // The token itself is included even if it isn't one of the likeliest.
+    top_logprobs: tokens.map(({ text: ownText, logprob: own, top }) =>
+      own === null
+        ? null
+        : Object.fromEntries(
+            [...top, { text: ownText, logprob: own }].map(({ text, logprob }) => [text, logprob]),
+          ),
+    ),
+    /** Where each token begins in the choice's text. */
+    text_offset: tokens.map(({ text }) => {
+      offset += text.length;
+      return offset - text.length;
+    }),
+  };
+}
+
+/**
+ * A prompt's log probabilities as in vLLM: by token id, those of the likeliest tokens and of the prompt's own. The rank is 1 for
+ * the likeliest, and null for a prompt token that isn't among the likeliest.
+ */
+export function promptLogprobs(tokens: readonly NamedToken[]): readonly (object | null)[] {
+  return tokens.map(({ tokenId: ownId, text: ownText, logprob: own, top }) => {
+    if (own === null) return null;
+    const ranked = top.map((entry, index) => ({ ...entry, rank: index + 1 }));
+    const isAmongThem = top.some(({ tokenId }) => tokenId === ownId);
+    const ownEntry = { tokenId: ownId, text: ownText, logprob: own, rank: null };
+    return Object.fromEntries(
+      (isAmongThem ? ranked : [...ranked, ownEntry]).map(({ tokenId, text, logprob, rank }) => [
+        tokenId,
+        { logprob, rank, decoded_token: text },
+      ]),
+    );
+  });
+}
+
+/** Log probabilities as in OpenAI's chat completions: each token with the likeliest ones in its place. */
+export function chatLogprobs(tokens: readonly NamedToken[]) {
+  return {
+    content: tokens.map(({ text, logprob, top }) => ({
+      ...chatToken(text, logprob),
+      top_logprobs: top.map((other) => chatToken(other.text, other.logprob)),
+    })),
+    refusal: null,
+  };
+}
+
+function chatToken(text: string, logprob: number | null) {
+  return { token: text, logprob, bytes: bytesOf(text) };
+}
+
+/** UTF-8; null where the text doesn't tell: for a part of a character, and for a special token. */
+function bytesOf(text: string): readonly number[] | null {
+  return text === '' || text.includes('\uFFFD') ? null : [...Buffer.from(text)];
+}

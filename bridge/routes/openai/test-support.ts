@@ -1,0 +1,169 @@
+import { createServer } from 'node:http';
+import { onTestFinished, vi } from 'vitest';
+
+import { clientId } from '../../../src/batching/generation/test-support.ts';
+import { Serve } from '../../../src/worker/client/client.ts';
+import type { LinkListener, Outgoing } from '../../../src/worker/client/links/link.ts';
+import type { GenerationResult } from '../../../src/worker/protocol/generation.ts';
+import type { RequestId } from '../../../src/worker/protocol/ids.ts';
+import type { ServedModel } from '../../../src/worker/protocol/models.ts';
+import type { RequestUpdate } from '../../../src/worker/protocol/requests.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../../../src/worker/protocol/wire.ts';
+import type { WorkerMessage } from '../../../src/worker/protocol/worker-messages.ts';
+import { createServedModel, createWorkerStatus, workerId } from '../../../src/worker/test-support.ts';
+import { Exchange } from '../../http/exchange.ts';
+import type { Route } from '../../http/router.ts';
+import { createModel } from '../../test-support.ts';
+
+/** A route with the worker that it asks, which the test plays. Its models `A` and `B` serve in turn. */
+export class PlayedRoute {
+  readonly posted: Outgoing[] = [];
+  readonly #body: object;
+  #listener: LinkListener | undefined;
+  #url = '';
+
+  /** @param body Of each request, but for what the test asks itself. */
+  constructor(body: object) {
+    this.#body = body;
+  }
+
+  /** Listens until the test ends. */
+  async listen(path: string, routeOf: (serve: Serve) => Route): Promise<void> {
+    const serve = new Serve(clientId('bridge'), (given) => {
+      this.#listener = given;
+      return {
+        isolationReason: '',
+        post: (message) => void this.posted.push(message),
+        close: () => undefined,
+      };
+    });
+    this.#listener?.onOpen();
+    const { POST } = routeOf(serve).methods;
+    const server = createServer((request, response) => {
+      const exchange = new Exchange(request, response, new URL(path, 'http://localhost'), '');
+      void exchange.run(async (given) => POST?.(given));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+    });
+    const address = server.address();
+    this.#url = typeof address === 'object' ? `http://127.0.0.1:${address?.port}` : '';
+  }
+
+  say(message: Unsigned<WorkerMessage>): void {
+    this.#listener?.onMessage({ version: PROTOCOL_VERSION, workerId: workerId('W'), ...message });
+  }
+
+  welcome(): void {
+    this.say({ type: 'welcome', status: readyWith('A'), activity: [], batches: [] });
+  }
+
+  serveModel(id: string): void {
+    this.say({ type: 'status', status: readyWith(id) });
+  }
+
+  ask(body: object, init: RequestInit = {}): Promise<Response> {
+    return fetch(this.#url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ ...this.#body, ...body }),
+      ...init,
+    });
+  }
+
+  get #submissions() {
+    return this.posted.flatMap((message) => {
+      if (message.type === 'submit-all') return message.requests;
+      return message.type === 'submit' ? [message] : [];
+    });
+  }
+
+  get submittedIds(): readonly RequestId[] {
+    return this.#submissions.map(({ requestId }) => requestId);
+  }
+
+  /** The ids of the requests that have reached the worker, when there are as many. */
+  async submitted(count: number): Promise<readonly RequestId[]> {
+    await vi.waitUntil(() => this.submittedIds.length === count);
+    return this.submittedIds;
+  }
+
+  /** The only request, when it has reached the worker. */
+  async submission() {
+    await this.submitted(1);
+    const [submission] = this.#submissions;
+    if (!submission) throw new Error('Nothing was submitted.');
+    return submission;
+  }
+
+  update(...updates: readonly RequestUpdate[]): void {
+    this.say({ type: 'updates', updates });
+  }
+
+  /** The model starts the request. */
+  start(requestId: RequestId, given: string | ServedModel = 'A'): void {
+    const model = typeof given === 'string' ? createServedModel(given) : given;
+    this.update({ type: 'started', requestId, queueWaitMs: 0, model });
+  }
+
+  restart(requestId: RequestId): void {
+    this.update({ type: 'restarted', requestId, model: createServedModel('B') });
+  }
+
+  fail(requestId: RequestId, code: string): void {
+    this.update({ type: 'failed', requestId, error: { code, message: code } });
+  }
+
+  chunk(requestId: RequestId, text: string): void {
+    this.update({ type: 'chunk', requestId, index: 0, text, tokenIds: [7] });
+  }
+
+  /** The model answers the request, which it has started. */
+  finish(
+    requestId: RequestId,
+    model: string | ServedModel = 'A',
+    given: Partial<GenerationResult> = {},
+  ): void {
+    this.start(requestId, model);
+    const choice = {
+      text: 'Once!',
+      generatedText: '!',
+      tokenIds: [7],
+      finishReason: 'length',
+      seed: 1,
+    } as const;
+    const result = {
+      ...choice,
+      choices: [choice],
+      usage: { numPromptTokens: 1, numCachedTokens: 0, numOutputTokens: 1 },
+      timings: { queueWaitMs: 0, ttftMs: 0, tpotMs: 0, e2eMs: 0 },
+      ...given,
+    };
+    this.update({ type: 'finished', requestId, result });
+  }
+
+  /** Answers the call for the texts of tokens. */
+  async tellTexts(textOf: (tokenId: number) => string): Promise<void> {
+    const call = await vi.waitUntil(() => {
+      const last = this.posted.at(-1);
+      return last?.type === 'token-texts' && last;
+    });
+    this.say({ type: 'call-answered', callId: call.callId, result: call.tokenIds.map(textOf) });
+  }
+}
+
+function readyWith(id: string) {
+  return createWorkerStatus({
+    state: 'ready',
+    model: createModel(id),
+    backend: { name: 'wasm', precision: 'fp32', adapter: '', isSoftwareAdapter: false, fallbackReason: '' },
+  });
+}
+
+/** The chunks of a stream. */
+export async function eventsOf(answer: Promise<Response>): Promise<unknown[]> {
+  const text = await (await answer).text();
+  return [...text.matchAll(/^data: (\{.*)$/gm)].map(([, data]): unknown => JSON.parse(data ?? ''));
+}

@@ -1,0 +1,77 @@
+import type { Serve } from '../../../src/worker/client/client.ts';
+import type { PromptTokenLogprobs } from '../../../src/worker/protocol/generation.ts';
+import { modelReplaced } from '../served-model.ts';
+
+/** Stands for -Infinity, which JSON lacks, as in vLLM. */
+const LOWEST_LOGPROB = -9999;
+
+interface NamedLogprob {
+  readonly tokenId: number;
+  /** The token's own text: '' for a special token, U+FFFD for a part of a character. */
+  readonly text: string;
+  readonly logprob: number;
+}
+
+/** A token with its text and log probability, and those of the likeliest tokens in its place. */
+export interface NamedToken extends Omit<NamedLogprob, 'logprob'> {
+  /** Null for the first token of a prompt. */
+  readonly logprob: number | null;
+  readonly top: readonly NamedLogprob[];
+}
+
+/** The texts of tokens. Only the worker knows them, and it is asked once for each token of a model. */
+export class TokenTexts {
+  readonly #serve: Serve;
+  readonly #texts = new Map<number, string>();
+  #modelId: string | undefined;
+
+  constructor(serve: Serve) {
+    this.#serve = serve;
+  }
+
+  /**
+   * Tokens with their texts.
+   *
+   * @param modelId The model that the tokens belong to.
+   * @throws HttpError if another model serves by now, as it doesn't know these tokens.
+   */
+  async name(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<readonly NamedToken[]> {
+    await this.#learn(entries, modelId);
+    return entries.map(({ tokenId, logprob, top }) => ({
+      tokenId,
+      text: this.#textOf(tokenId),
+      logprob: logprob === null ? null : finite(logprob),
+      top: top.map((other) => ({
+        tokenId: other.tokenId,
+        text: this.#textOf(other.tokenId),
+        logprob: finite(other.logprob),
+      })),
+    }));
+  }
+
+  async #learn(entries: readonly PromptTokenLogprobs[], modelId: string): Promise<void> {
+    if (modelId !== this.#modelId) {
+      this.#checkServing(modelId);
+      this.#texts.clear();
+      this.#modelId = modelId;
+    }
+    const tokenIds = entries.flatMap(({ tokenId, top }) => [tokenId, ...top.map((entry) => entry.tokenId)]);
+    const unknown = [...new Set(tokenIds)].filter((tokenId) => !this.#texts.has(tokenId));
+    if (unknown.length === 0) return;
+    const texts = await this.#serve.tokenTexts(unknown);
+    this.#checkServing(modelId);
+    for (const [index, tokenId] of unknown.entries()) this.#texts.set(tokenId, texts[index] ?? '');
+  }
+
+  #checkServing(modelId: string): void {
+    if (this.#serve.status().model?.id !== modelId) throw modelReplaced();
+  }
+
+  #textOf(tokenId: number): string {
+    return this.#texts.get(tokenId) ?? '';
+  }
+}
+
+function finite(logprob: number): number {
+  return Math.max(logprob, LOWEST_LOGPROB);
+}

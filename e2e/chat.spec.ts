@@ -1,0 +1,144 @@
+import type { ChatMessage } from '../src/worker/protocol/chat.ts';
+import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { loadModel, test } from './support/hub-test.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+
+const user = (content: string): ChatMessage => ({ role: 'user', content });
+const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
+
+const CHAT = [{ role: 'system', content: 'Answer in letters.' } as const, user('Hello, who is there?')];
+const SAMPLED = { temperature: 0.7, topK: 20, seed: 5, ignoreEos: true };
+
+test.describe('a chat', { tag: ANY_BACKEND }, () => {
+  test('is answered, and its next turn takes over what the cache has of it, without another answer', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    expect((await loadModel(ownTab, CHAT_MODEL, { hub: hub.url })).value?.model).toMatchObject({
+      id: CHAT_MODEL,
+      hasChatTemplate: true,
+    });
+    const first = await ownTab.generate(CHAT, { maxNewTokens: 40 });
+    expect(first.text).toMatch(/^[a-z ]{1,40}$/);
+    // A token for each byte and each mark.
+    const marks =
+      '<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n'.replaceAll(
+        /<\|\w+\|>/g,
+        '#',
+      );
+    const numContent = CHAT.reduce((sum, { content }) => sum + content.length, 0);
+    expect(first.usage).toMatchObject({ numPromptTokens: marks.length + numContent, numCachedTokens: 0 });
+    const second = [...CHAT, assistant(first.text), user('And who are you?')];
+    const next = await ownTab.generate(second, { maxNewTokens: 40 });
+    // The last generated token is never fed in, unless the end token follows it.
+    const numLast = first.finishReason === 'stop' ? 0 : 1;
+    const numComputed = first.usage.numPromptTokens + first.tokenIds.length - numLast;
+    expect(next.usage.numCachedTokens).toBe(numComputed);
+    const [step] = (await ownTab.steps('prefill')).slice(-1);
+    expect(step?.numTokens, 'tokens that were computed').toBe(next.usage.numPromptTokens - numComputed);
+    const metrics = await ownTab.page.evaluate(() => window.tabserve.metrics());
+    expect(metrics.split('\n')).toContain(`vllm:prefix_cache_hits_total ${numComputed}`);
+    await ownTab.configure({ prefixCaching: false });
+    const alone = await ownTab.generate(second, { maxNewTokens: 40 });
+    expect([alone.text, alone.usage.numCachedTokens]).toEqual([next.text, 0]);
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('keeps its keys and values beside other chats, each of which takes turns', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
+    const chats = ['Ann', 'Bob', 'Cid', 'Dan'].map((name) => [user(`Hello, my name is ${name}, and yours?`)]);
+    for (let turn = 0; turn < 3; turn += 1) {
+      for (const chat of chats) {
+        const { text, usage } = await ownTab.generate(chat, { maxNewTokens: 8 });
+        if (turn === 0) expect(usage.numCachedTokens).toBeLessThan(40);
+        else expect(usage.numCachedTokens / usage.numPromptTokens).toBeGreaterThan(0.6);
+        chat.push(assistant(text), user('Go on.'));
+      }
+    }
+  });
+
+  test('runs until its end where no length is given, and goes through its template with its variables', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
+    const outcomes = await ownTab.outcomesOf([
+      { prompt: CHAT, options: { ...SAMPLED, ignoreEos: false } },
+      {
+        prompt: CHAT,
+        options: { ...SAMPLED, chatTemplateArguments: { enable_thinking: false }, maxNewTokens: 1 },
+      },
+      { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 1 } },
+      { prompt: CHAT.toReversed() },
+      { prompt: [...CHAT, { role: 'tool', content: '' }] },
+      { prompt: CHAT, options: { echo: true } },
+    ]);
+    const [untilEnd, notThinking, thinking, ...refused] = outcomes;
+    expect(untilEnd?.value?.finishReason).toBe('stop');
+    const added =
+      (notThinking?.value?.usage.numPromptTokens ?? 0) - (thinking?.value?.usage.numPromptTokens ?? 0);
+    expect(added).toBe('<think>\n\n</think>\n\n'.length);
+    expect(refused).toMatchObject([
+      {
+        code: 'CHAT_TEMPLATE_FAILED',
+        message: expect.stringContaining('the system message has to be the first'),
+      },
+      { code: 'INVALID_OPTION', message: expect.stringContaining('`prompt[2].role`') },
+      { code: 'INVALID_OPTION', message: expect.stringContaining('`echo`') },
+    ]);
+  });
+
+  test('to a base model is refused, also where it replaces the model that answers', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    const [refused] = await ownTab.outcomesOf([{ prompt: CHAT }]);
+    expect(refused).toMatchObject({
+      code: 'NO_CHAT_TEMPLATE',
+      message: expect.stringContaining('storyteller'),
+    });
+    await loadModel(ownTab, CHAT_MODEL, { hub: hub.url });
+    await ownTab.forget();
+    await ownTab.begin([{ prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 500 } }]);
+    await ownTab.whenStreamed(2);
+    await loadModel(ownTab, 'storyteller', { whenBusy: 'resubmit' });
+    expect(await ownTab.outcomesOfBegun()).toMatchObject([{ code: 'NO_CHAT_TEMPLATE' }]);
+  });
+});
+
+test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
+  test('run in one batch, and go on in the middle of an answer when the leader is closed', async ({
+    site,
+    hub,
+  }) => {
+    const [first, second] = await site.openReady(2);
+    if (!first || !second) throw new Error('Two tabs were asked for');
+    await loadModel(first, CHAT_MODEL, { hub: hub.url });
+    const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 600 } };
+    const alone = await first.generate(request.prompt, request.options);
+    for (const tab of [first, second]) await tab.forget();
+    const [leader, follower] = [await site.leader(), ...(await site.followers())];
+    if (!follower) throw new Error('One of two tabs follows');
+    await Promise.all([leader.begin([{ ...request, prompt: [user('Hi')] }]), follower.begin([request])]);
+    await follower.whenStreamed(20);
+    const sizes = await follower.page.evaluate(() => window.recorder.steps.map(({ batchSize }) => batchSize));
+    expect(Math.max(...sizes)).toBe(2);
+    await site.close(leader);
+    const [outcome] = await follower.outcomesOfBegun();
+    expect(outcome?.value).toMatchObject({ text: alone.text, tokenIds: alone.tokenIds });
+    expect(outcome?.streamed).toEqual({ text: alone.text, tokenIds: alone.tokenIds });
+    expect((await follower.updates()).filter(({ type }) => type === 'resubmitted')).toHaveLength(1);
+  });
+});

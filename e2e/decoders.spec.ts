@@ -1,0 +1,197 @@
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright/test';
+import type { Dtype } from '../src/worker/protocol/models.ts';
+import type { DecoderChoice, GreedyBatch } from './probe/decoder-probe.ts';
+import { runSeed } from './support/seeded-random.ts';
+import { expect, IS_WHOLE, test } from './support/test.ts';
+
+interface ExpectedPrompt {
+  readonly promptTokenIds: readonly number[];
+  /** End tokens do not end them. */
+  readonly greedyTokenIds: readonly number[];
+  /** Of the last token, [vocab]; of some prompts alone. */
+  readonly logits?: readonly number[];
+  /** Of each token but the first. */
+  readonly promptLogprobs?: readonly number[];
+}
+
+interface ExpectedDecoder {
+  /** From the shortest to the longest. Each begins with those before it. */
+  readonly prompts: readonly ExpectedPrompt[];
+  /** Texts that the model has at temperature 1, as token ids. */
+  readonly samples: readonly (readonly number[])[];
+  readonly samplesPerplexity: number;
+}
+
+/** What huggingface/transformers computes in float64: tools/decoder-reference. */
+const reference: Readonly<Record<string, ExpectedDecoder>> = JSON.parse(
+  readFileSync(new URL('fixtures/decoders-reference.json', import.meta.url), 'utf8'),
+);
+
+const FP32_TOLERANCE = 2e-5;
+
+/** How much larger the perplexity may be with quantised weights. */
+const LARGEST_LOSSES = [
+  ['q8', 0.01],
+  ['q4', 0.05],
+] as const;
+
+/** On a software adapter each decoder compiles its shaders for seconds. */
+const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen3'];
+
+/** The longest prompt has 60 tokens. */
+const CHUNK = 32;
+
+const BATCHES: Readonly<Record<string, Omit<GreedyBatch, 'prompts' | 'maxNewTokens'>>> = {
+  'one by one': { policy: { policy: 'off' }, isPipelined: false, stepsBetween: 0, hasLogprobs: false },
+  'a static batch': { policy: { policy: 'static' }, isPipelined: false, stepsBetween: 0, hasLogprobs: false },
+  'joining late': { policy: {}, isPipelined: true, stepsBetween: 3, hasLogprobs: false },
+  'joining late, prompts in chunks': {
+    policy: { maxBatchedTokens: CHUNK, prefixCaching: false },
+    isPipelined: true,
+    stepsBetween: 3,
+    hasLogprobs: false,
+  },
+};
+
+for (const [id, expected] of Object.entries(reference)) {
+  const { prompts, samples } = expected;
+  const promptTokenIds = prompts.map((prompt) => prompt.promptTokenIds);
+  const greedyTokenIds = prompts.map((prompt) => prompt.greedyTokenIds);
+
+  test.describe(id, () => {
+    test.beforeEach(({ backend }) => {
+      test.skip(
+        backend === 'webgpu' && !IS_WHOLE && !IN_SHORT_ON_WEBGPU.includes(id),
+        'each compiles its shaders for seconds',
+      );
+      test.setTimeout(IS_WHOLE ? 1_800_000 : 300_000);
+    });
+
+    test('has the logits, greedy texts and logprobs of transformers: alone, eight at once that join late, in chunks, under every policy', async ({
+      probePage,
+      backend,
+    }) => {
+      const choice = { id, backend, dtype: 'fp32' } as const;
+      const error = await logitsError(probePage, choice, prompts);
+      console.log(`    ${id}: largest error over largest logit ${error.toExponential(1)}`);
+      expect(error).toBeLessThan(FP32_TOLERANCE);
+      for (const [title, batch] of Object.entries(BATCHES)) {
+        const report = await runGreedyBatch(probePage, choice, {
+          ...batch,
+          prompts: promptTokenIds,
+          maxNewTokens: 32,
+        });
+        expect(report.tokenIds, title).toEqual(greedyTokenIds);
+        expect(report.largestBatch, title).toBe(batch.policy.policy === 'off' ? 1 : prompts.length);
+        expect(report.numPrefills > 1, title).toBe(batch.policy.maxBatchedTokens === CHUNK);
+        if (batch.policy.prefixCaching !== false) expect(report.numReusedTokens, title).toBeGreaterThan(0);
+      }
+      await expectLogprobs(probePage, choice, prompts);
+    });
+
+    test('samples the same texts with any mates, with and without prefix reuse, pipelined or not', async ({
+      probePage,
+      backend,
+    }) => {
+      test.skip(
+        backend === 'webgpu' && !IS_WHOLE,
+        'steps take long, and the trials of the engine are the same',
+      );
+      const seed = runSeed();
+      const choice = { id, backend, dtype: 'fp32' } as const;
+      const trials = { count: 20, maxNewTokens: 10 };
+      const report = await probePage.evaluate((input) => window.decoderProbe.runTrials(...input), [
+        choice,
+        seed,
+        trials,
+      ] as const);
+      expect(report.differences, `E2E_SEED=${seed}`).toEqual([]);
+      expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
+      expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
+    });
+
+    test('finds its own samples hardly less likely with quantised weights', async ({
+      probePage,
+      backend,
+    }) => {
+      test.skip(backend === 'webgpu' && !IS_WHOLE, 'the same weights, on shaders that the checkpoints test');
+      const perplexityIn = (dtype: Dtype): Promise<number> =>
+        perplexityOf(probePage, { id, backend, dtype }, samples);
+      const whole = await perplexityIn('fp32');
+      expect(whole / expected.samplesPerplexity).toBeCloseTo(1, 4);
+      for (const [dtype, largest] of LARGEST_LOSSES) {
+        const loss = (await perplexityIn(dtype)) / whole - 1;
+        console.log(`    ${id} ${dtype}: perplexity ${whole.toFixed(1)}, ${(100 * loss).toFixed(2)} % more`);
+        expect(Math.abs(loss), dtype).toBeLessThan(largest);
+      }
+    });
+  });
+}
+
+function runGreedyBatch(page: Page, choice: DecoderChoice, batch: GreedyBatch) {
+  return page.evaluate((input) => window.decoderProbe.runGreedyBatch(...input), [choice, batch] as const);
+}
+
+/** The largest error, relative to the largest logit. */
+async function logitsError(
+  page: Page,
+  choice: DecoderChoice,
+  prompts: readonly ExpectedPrompt[],
+): Promise<number> {
+  const withLogits = prompts.filter(({ logits }) => logits);
+  const computed = await page.evaluate((input) => window.decoderProbe.decoderLogits(...input), [
+    choice,
+    withLogits.map(({ promptTokenIds }) => promptTokenIds),
+  ] as const);
+  const errors = withLogits.map(({ logits = [] }, i) => {
+    const differences = logits.map((value, token) => Math.abs((computed[i]?.[token] ?? NaN) - value));
+    return Math.max(...differences) / Math.max(...logits.map(Math.abs));
+  });
+  return Math.max(...errors);
+}
+
+/** Of the prompts' tokens, and of the first token of each text. */
+async function expectLogprobs(
+  page: Page,
+  choice: DecoderChoice,
+  prompts: readonly ExpectedPrompt[],
+): Promise<void> {
+  const scored = prompts.filter(({ promptLogprobs }) => promptLogprobs);
+  const { promptLogprobs, logprobs } = await runGreedyBatch(page, choice, {
+    prompts: scored.map(({ promptTokenIds }) => promptTokenIds),
+    maxNewTokens: 2,
+    policy: {},
+    isPipelined: true,
+    stepsBetween: 0,
+    hasLogprobs: true,
+  });
+  for (const [i, { promptLogprobs: expected = [], logits = [], greedyTokenIds }] of scored.entries()) {
+    expect(promptLogprobs[i]).toHaveLength(expected.length);
+    expect(largestDifference(promptLogprobs[i] ?? [], expected), 'of the prompt').toBeLessThan(1e-4);
+    const first = Math.log(logits.reduce((sum, logit) => sum + Math.exp(logit), 0));
+    const likeliest = (logits[greedyTokenIds[0] ?? -1] ?? NaN) - first;
+    expect(logprobs[i]?.[0], 'of the first token').toBeCloseTo(likeliest, 4);
+  }
+}
+
+function largestDifference(values: readonly number[], expected: readonly number[]): number {
+  return Math.max(...expected.map((value, i) => Math.abs((values[i] ?? NaN) - value)));
+}
+
+async function perplexityOf(
+  page: Page,
+  choice: DecoderChoice,
+  samples: ExpectedDecoder['samples'],
+): Promise<number> {
+  const { promptLogprobs } = await runGreedyBatch(page, choice, {
+    prompts: samples,
+    maxNewTokens: 1,
+    policy: { prefixCaching: false },
+    isPipelined: false,
+    stepsBetween: 0,
+    hasLogprobs: true,
+  });
+  const logprobs = promptLogprobs.flat();
+  return Math.exp(-logprobs.reduce((sum, logprob) => sum + logprob, 0) / logprobs.length);
+}

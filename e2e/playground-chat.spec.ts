@@ -1,0 +1,245 @@
+import type { Locator, Page } from 'playwright/test';
+
+import { axeViolations } from './support/axe.ts';
+import { loadModel, SMALLEST_CHAT_MODEL, test } from './support/hub-test.ts';
+import { blur, pressOn, tabTo, typeInto } from './support/keyboard.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+import type { Tab } from './support/tab.ts';
+import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+
+/** A batch wait that no test outlasts: what is sent stays waiting. */
+const HELD_MS = 3_600_000;
+
+const chatOf = (page: Page, ordinal: number): Locator =>
+  page.getByRole('listitem', { name: `Chat ${ordinal}`, exact: true });
+
+const boxOf = (page: Page, ordinal: number): Locator =>
+  page.getByRole('textbox', { name: `Message to Chat ${ordinal}` });
+
+const answersOf = (part: Locator | Page): Locator => part.getByTestId('answer-text');
+
+const askAll = (page: Page): Locator => page.getByRole('button', { name: 'Ask all 3 chats at once' });
+
+async function openChats(tab: Tab, hubUrl: string, backend: string): Promise<Page> {
+  await tab.open(`?backend=${backend}&hub=${encodeURIComponent(hubUrl)}&view=chat`);
+  await tab.ready();
+  expect((await loadModel(tab, CHAT_MODEL, {})).message).toBeUndefined();
+  return tab.page;
+}
+
+async function expectFinished(part: Locator | Page, count: number): Promise<void> {
+  await expect(part.locator('.exchange[data-status=finished]')).toHaveCount(count);
+  await expect(part.locator('.exchange[data-status=running]')).toHaveCount(0);
+}
+
+test.describe('chats', { tag: ANY_BACKEND }, () => {
+  test('that are asked at once run in one batch, and each answers', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    expect(await ownTab.updates(), 'what was generated unasked').toEqual([]);
+    await page.getByRole('textbox', { name: 'Message to all chats' }).fill('Why is the sky blue?');
+    await askAll(page).click();
+    await expectFinished(page, 3);
+    for (const ordinal of [1, 2, 3]) {
+      await expect(answersOf(chatOf(page, ordinal))).toHaveText(/^[a-z ]+$/);
+      await expect(chatOf(page, ordinal).locator('.answer-figures')).toHaveText(
+        /^Done: .* tok\/s · TTFT .*token/,
+      );
+    }
+    const steps = await ownTab.steps('decode');
+    expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(3);
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('say how many tokens of the turns before were reused', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await boxOf(page, 1).fill('Why is the sky blue?');
+    await boxOf(page, 1).press('Enter');
+    await expectFinished(page, 1);
+    await boxOf(page, 1).fill('And in the evening?');
+    await boxOf(page, 1).press('Enter');
+    await expectFinished(page, 2);
+    const figures = await chatOf(page, 1).locator('.answer-figures').last().textContent();
+    const [, reused = '', all = ''] = /(\d+) of (\d+) prompt tokens reused/.exec(figures ?? '') ?? [];
+    expect(Number(reused)).toBeGreaterThan(0);
+    expect(Number(reused)).toBeLessThan(Number(all));
+  });
+
+  test('stop, regenerate, and ask again after an edit, which takes away what followed', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    const chat = chatOf(page, 1);
+    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await boxOf(page, 1).fill('One?');
+    await boxOf(page, 1).press('Enter');
+    await expect(chat.locator('.answer-figures')).toHaveText('Waiting');
+    await chat.getByRole('button', { name: 'Stop' }).click();
+    await expect(chat.locator('.answer-figures')).toHaveText('Stopped');
+    await ownTab.configure({ batchWaitTimeoutMs: 0 });
+
+    await chat.getByRole('button', { name: 'Regenerate the answer to “One?”' }).click();
+    await expectFinished(chat, 1);
+    const first = await answersOf(chat).textContent();
+    await boxOf(page, 1).fill('Two?');
+    await boxOf(page, 1).press('Enter');
+    await expectFinished(chat, 2);
+    await expect(answersOf(chat).first()).toHaveText(first ?? '');
+
+    await chat.getByRole('button', { name: 'Edit “One?”' }).click();
+    const editor = chat.getByRole('textbox', { name: 'Edit the message' });
+    await expect(editor).toHaveValue('One?');
+    await editor.fill('Three?');
+    await chat.getByRole('button', { name: 'Ask again' }).click();
+    await expectFinished(chat, 1);
+    await expect(chat.locator('.question')).toHaveText(/Three\?/);
+    const submitted = (await ownTab.updates()).filter(({ type }) => type === 'submitted');
+    expect(submitted.at(-1)).toMatchObject({
+      input: [{ role: 'system' }, { role: 'user', content: 'Three?' }],
+    });
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('stop in the middle of an answer and keep its beginning', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await boxOf(page, 2).fill('Why is the sky blue?');
+    const stopping = page.evaluate(stopOnceWritten, 'Chat 2');
+    await boxOf(page, 2).press('Enter');
+    await stopping;
+    await expect(chatOf(page, 2).locator('.answer-figures')).toHaveText(/^Stopped · /);
+    await expect(answersOf(chatOf(page, 2))).toHaveText(/^[a-z ]+$/);
+  });
+
+  test('have a system prompt of their own, or that of all', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await page.getByRole('textbox', { name: 'System prompt', exact: true }).fill('Be brief.');
+    await page.getByRole('button', { name: /^System prompt of Chat 2/ }).click();
+    await page.getByRole('textbox', { name: 'System prompt of Chat 2' }).fill('Sing.');
+    await askAll(page).click();
+    await expectFinished(page, 3);
+    const systems = (await ownTab.updates()).flatMap((update) =>
+      update.type === 'submitted' && Array.isArray(update.input) ? [update.input[0]?.content] : [],
+    );
+    expect(systems.slice(0, 2)).toEqual(['Be brief.', 'Sing.']);
+  });
+
+  test('come back after a reload, with what an answer had by then', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await askAll(page).click();
+    await expectFinished(page, 3);
+    const answers = await answersOf(page).allTextContents();
+    await page.getByRole('button', { name: 'Close Chat 3' }).click();
+    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await boxOf(page, 1).fill('And now?');
+    await boxOf(page, 1).press('Enter');
+    await expect(page.locator('.answer-figures').filter({ hasText: 'Waiting' })).toHaveCount(1);
+    await page.reload();
+    await expect(chatOf(page, 1).locator('.question')).toHaveCount(2);
+    await expect(chatOf(page, 3)).toHaveCount(0);
+    await expect(answersOf(chatOf(page, 1)).first()).toHaveText(answers[0] ?? '');
+    await expect(answersOf(chatOf(page, 2))).toHaveText(answers[1] ?? '');
+    await expect(chatOf(page, 1).locator('.answer-figures').last()).toHaveText('Stopped');
+  });
+
+  test('are used by the keyboard alone', async ({ ownTab, hub, backend }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await blur(page);
+    await typeInto(page, page.getByRole('textbox', { name: 'Message to all chats' }), 'Hello');
+    await page.keyboard.press('Enter');
+    await expectFinished(page, 3);
+    await pressOn(page, chatOf(page, 2).getByRole('button', { name: /^Regenerate/ }));
+    await expectFinished(page, 3);
+    await expect(chatOf(page, 2).locator('.exchange'), 'the focus stays in the chat').toBeFocused();
+    await pressOn(page, chatOf(page, 2).getByRole('button', { name: /^Edit/ }));
+    await page.keyboard.press('Escape');
+    await expect(chatOf(page, 2).locator('.exchange'), 'the focus comes back').toBeFocused();
+    await pressOn(page, page.getByRole('button', { name: 'New chat' }));
+    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await typeInto(page, boxOf(page, 4), 'One');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('Two');
+    await page.keyboard.press('Enter');
+    await expect(chatOf(page, 4).locator('.question p')).toHaveText('You: One\nTwo', { useInnerText: true });
+    await page.keyboard.press('Escape');
+    await expect(chatOf(page, 4).locator('.answer-figures')).toHaveText('Stopped');
+    await pressOn(page, page.getByRole('button', { name: 'Close Chat 4' }));
+    await expect(chatOf(page, 4)).toHaveCount(0);
+    await tabTo(page, page.getByRole('tab', { name: 'Chat' }));
+    await page.keyboard.press('ArrowLeft');
+    await expect(page.getByRole('tab', { name: 'Text' })).toHaveAttribute('aria-selected', 'true');
+  });
+
+  test('have no fault that axe finds, in the middle of a text, edited, light and dark', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    const page = await openChats(ownTab, hub.url, backend);
+    await askAll(page).click();
+    await expectFinished(page, 3);
+    await page.getByRole('button', { name: 'Edit “Why is the sky blue?”' }).first().click();
+    await page.getByRole('button', { name: /^System prompt of Chat 2/ }).click();
+    await ownTab.configure({ batchWaitTimeoutMs: HELD_MS });
+    await boxOf(page, 3).fill('And now?');
+    await boxOf(page, 3).press('Enter');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await axeViolations(page), colorScheme).toEqual([]);
+    }
+  });
+});
+
+test(
+  'a base model can’t chat: the view says so and loads one that can',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    const { page } = ownTab;
+    await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}&view=chat`);
+    await ownTab.ready();
+    await expect(page.getByText('storyteller continues texts and has no chat template')).toBeVisible();
+    await expect(page.getByRole('button', { name: 'Ask all 3 chats at once' })).toBeDisabled();
+    await page.getByRole('button', { name: 'Another model…' }).click();
+    await expect(page.getByRole('region', { name: 'Load another model' })).toBeVisible();
+    await page.keyboard.press('Escape');
+    await page
+      .locator('.chat-models')
+      .getByRole('button', { name: `Load ${SMALLEST_CHAT_MODEL}` })
+      .click();
+    await expect(page.getByRole('listitem', { name: 'Chat 1' })).toBeVisible();
+    await askAll(page).click();
+    await expectFinished(page, 3);
+    expect(ownTab.errors).toEqual([]);
+  },
+);
+
+test(
+  'the picker names models with what they take, and loads one',
+  { tag: ANY_BACKEND },
+  async ({ ownTab, hub, backend }) => {
+    await ownTab.open(`?backend=${backend}&hub=${encodeURIComponent(hub.url)}`);
+    await ownTab.ready();
+    const panel = (await ownTab.openStatus()).getByRole('region', { name: 'Load another model' });
+    const row = panel
+      .getByRole('list', { name: 'Suggested models' })
+      .getByRole('listitem')
+      .filter({ hasText: 'SmolLM2-135M-Instruct' });
+    await expect(row).toContainText(/chat.*parameters · \d+ MB download · Apache-2.0/);
+    await expect(row).toContainText(/Takes .* with 8 texts of [\d,]+ tokens/);
+    await row.getByRole('button', { name: `Load ${SMALLEST_CHAT_MODEL}` }).click();
+    await expect(row).toContainText('In use');
+    await expect(row).toContainText('on this device');
+    await panel.getByRole('button', { name: 'Back to storyteller' }).click();
+    await expect.poll(async () => (await ownTab.status()).model?.id).toBe('storyteller');
+    await expect(row.getByRole('button', { name: `Load ${SMALLEST_CHAT_MODEL}` })).toBeEnabled();
+    expect(ownTab.errors).toEqual([]);
+  },
+);
+
+/** Runs in the page: presses Stop as soon as the chat's answer has begun. */
+async function stopOnceWritten(name: string): Promise<void> {
+  const chat = document.querySelector(`[aria-label="${name}"]`);
+  while (!chat?.querySelector('[data-testid=answer-text]')?.textContent)
+    await new Promise(requestAnimationFrame);
+  for (const button of chat.querySelectorAll('button')) if (button.textContent === 'Stop') button.click();
+}

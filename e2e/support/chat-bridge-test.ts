@@ -1,0 +1,65 @@
+import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';
+import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../hub-server/hub-repository.ts';
+import { startHubServer } from '../hub-server/hub-server.ts';
+import { expectIdle, openTab, startBridge, type ServedBridge } from './bridge-test.ts';
+import { loadModel } from './hub-test.ts';
+import { DEFAULT_KNOBS, type Tab } from './tab.ts';
+import { expect, test as base } from './test.ts';
+
+export { expect };
+
+export type ServedChat = ServedBridge & { readonly tab: Tab };
+
+interface ChatWorkerFixtures {
+  /** A bridge whose tab runs a generated chat model. */
+  readonly sharedChat: ServedChat;
+}
+
+interface ChatFixtures {
+  /** The tab's knobs are at their defaults; the test must leave it idle and without errors. */
+  readonly chat: ServedChat;
+}
+
+export const test = base.extend<ChatFixtures, ChatWorkerFixtures>({
+  sharedChat: [
+    async ({ browser, backend }, provide) => {
+      const hub = await startHubServer([await createRepository(CHAT_MODEL, chatCheckpoint())]);
+      const served = await startBridge({ hub: [hub.url] });
+      const context = await browser.newContext({ baseURL: served.url });
+      const tab = await openTab(context, backend);
+      const { message } = await loadModel(tab, CHAT_MODEL, {});
+      expect(message, 'what keeps the model from loading').toBeUndefined();
+      await provide({ ...served, tab });
+      await context.close();
+      await Promise.all([served.close(), hub.close()]);
+    },
+    { scope: 'worker', timeout: 300_000 },
+  ],
+
+  chat: async ({ sharedChat }, provide) => {
+    const { tab } = sharedChat;
+    await tab.configure(DEFAULT_KNOBS);
+    await provide(sharedChat);
+    await expectIdle(tab);
+    expect(tab.errors, 'errors on the console').toEqual([]);
+  },
+});
+
+export const system = { role: 'system', content: 'Be brief.' } as const;
+export const hello = { role: 'user', content: 'Hello' } as const;
+export const MESSAGES = [system, hello];
+
+/** What the page's own handle answers to a chat. */
+export async function inPage(
+  { tab }: ServedChat,
+  options: GenerationOptions,
+  messages: readonly object[] = MESSAGES,
+): Promise<GenerationResult> {
+  const [outcome] = await tab.outcomesOf([{ prompt: messages, options }]);
+  if (!outcome?.value) throw new Error(`The page did not answer: ${outcome?.message}`);
+  return outcome.value;
+}
+
+/** Repeats a text that isn't the likeliest one. */
+export const SAMPLED = { temperature: 0.9, seed: 11 };

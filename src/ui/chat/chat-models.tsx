@@ -1,0 +1,34 @@
+import { Button } from '../button.tsx';
+import { openModelBox } from '../header/open-model-box.ts';
+import { LoadState } from '../models/load-state.tsx';
+import { SuggestedModels } from '../models/suggested-models.tsx';
+import { useLoadModel } from '../models/use-load-model.ts';
+import { useModelLists } from '../models/use-model-lists.ts';
+import { useServeView } from '../state/serve-context.ts';
+import './chat-models.css';
+
+/** Instead of chats that nobody can answer: why, and which models could. */
+export function ChatModels() {
+  const served = useServeView(({ status }) => status.model?.id);
+  const { start, refusal } = useLoadModel();
+  const { suggested, stored, refusal: listRefusal } = useModelLists();
+  const models = suggested.filter(({ isChat }) => isChat);
+  return (
+    <div className="chat-models">
+      <p className="chat-models-why">
+        <strong>{served}</strong> continues texts and has no chat template, so it can’t chat. Load a model
+        that can:
+      </p>
+      <LoadState refusal={refusal ?? listRefusal} />
+      <SuggestedModels
+        models={models}
+        stored={stored}
+        primaryId={models.find(({ obstacle }) => obstacle === '')?.id}
+        onLoad={(id) => void start(id)}
+      />
+      <Button variant="quiet" onClick={openModelBox}>
+        Another model…
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+
+import type { ClientUpdate, Serve } from '../../worker/client/client.ts';
+import type { ChatMessage } from '../../worker/protocol/chat.ts';
+import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
+import type { RequestId } from '../../worker/protocol/ids.ts';
+import { idOf } from '../requests/test-support.ts';
+import { ChartHistory } from '../state/chart-history.ts';
+import { applyEvents, createServeStore } from '../state/serve-store.ts';
+import { createStatus } from '../test-support.ts';
+import { ChatRoom } from './chat-room.ts';
+import type { SavedRoom } from './room-store.ts';
+
+/** A room whose requests are r1, r2, …; `tell` is what the client hears of them. */
+function createRoom(saved?: SavedRoom) {
+  const store = createServeStore(createStatus(), new ChartHistory());
+  const asked: { messages: readonly ChatMessage[]; options: object }[] = [];
+  const cancelled: RequestId[] = [];
+  const written: SavedRoom[] = [];
+  const tell = (...updates: ClientUpdate[]): void =>
+    applyEvents(store, [{ type: 'requests', updates, receivedAtMs: 0 }]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- all that the room calls
+  const serve = {
+    getHandle: () => ({
+      remote: (input: readonly ChatMessage[], options: object) => {
+        asked.push({ messages: input, options });
+        const requestId = idOf(`r${asked.length}`);
+        tell({ type: 'submitted', requestId, deployment: TEXT_GENERATOR, input });
+        return { requestId };
+      },
+    }),
+    cancel: (requestId: RequestId) => {
+      cancelled.push(requestId);
+      tell({ type: 'failed', requestId, error: { code: 'REQUEST_CANCELLED', message: 'stopped' } });
+    },
+  } as unknown as Serve;
+  const place = {
+    read: () => Promise.resolve(saved),
+    write: (room: SavedRoom) => Promise.resolve(void written.push(room)),
+  };
+  const room = new ChatRoom(serve, store, place, saved);
+  const chats = () => room.store.getState().chats;
+  const answer = (requestId: string, text: string): void => {
+    tell({ type: 'chunk', requestId: idOf(requestId), index: 0, text, tokenIds: [1] });
+  };
+  const finish = (requestId: string, text: string): void => {
+    const choice = { text: '', generatedText: text, tokenIds: [1], finishReason: 'stop', seed: 7 } as const;
+    const usage = { numPromptTokens: 9, numCachedTokens: 4, numOutputTokens: 2 };
+    const timings = { queueWaitMs: 0, ttftMs: 1, e2eMs: 2, tpotMs: 1 };
+    const result = { ...choice, choices: [choice], usage, timings };
+    tell({ type: 'finished', requestId: idOf(requestId), result });
+  };
+  const firstId = chats()[0]?.id ?? '';
+  return { room, store, asked, cancelled, written, chats, answer, finish, firstId };
+}
+
+it('offers three chats that answer the same question under different system prompts', () => {
+  const { room, asked } = createRoom();
+  expect(room.askAll('why?')).toBe(true);
+  expect(asked).toHaveLength(3);
+  expect(new Set(asked.map(({ messages }) => messages[0]?.content)).size).toBe(3);
+});
+
+it('keeps an answer and its figures once it has ended, whatever becomes of the request’s row', () => {
+  const { room, store, chats, answer, finish, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  answer('r1', 'because');
+  expect(chats()[0]?.exchanges).toMatchObject([{ question: 'why?', answer: '' }]);
+  finish('r1', 'because');
+  store.setState({ requests: new Map() });
+  expect(chats()[0]?.exchanges).toMatchObject([
+    { answer: 'because', end: { status: 'finished', numCachedTokens: 4, numPromptTokens: 9 } },
+  ]);
+});
+
+it('asks the next question with the answers before it', () => {
+  const { room, asked, finish, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  finish('r1', 'because');
+  room.ask(firstId, 'really?');
+  expect(asked[1]?.messages.slice(1)).toEqual([
+    { role: 'user', content: 'why?' },
+    { role: 'assistant', content: 'because' },
+    { role: 'user', content: 'really?' },
+  ]);
+});
+
+it('asks again in place of an exchange, which keeps its id and loses what followed', () => {
+  const { room, chats, finish, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  finish('r1', 'because');
+  const id = chats()[0]?.exchanges[0]?.id;
+  room.ask(firstId, 'really?');
+  finish('r2', 'yes');
+  room.ask(firstId, 'how?', id);
+  expect(chats()[0]?.exchanges).toMatchObject([{ id, question: 'how?', answer: '' }]);
+});
+
+it('stops an answer and keeps its beginning', () => {
+  const { room, chats, answer, cancelled, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  answer('r1', 'beca');
+  room.stop(firstId);
+  expect(cancelled).toEqual(['r1']);
+  expect(chats()[0]?.exchanges).toMatchObject([{ answer: 'beca', end: { status: 'cancelled' } }]);
+});
+
+describe('nothing is sent', () => {
+  it.each(['', '  \n'])('for the message %j', (message) => {
+    const { room, asked } = createRoom();
+    expect(room.askAll(message)).toBe(false);
+    expect(asked).toEqual([]);
+  });
+
+  it('by a chat that still answers; the others ask', () => {
+    const { room, asked, firstId } = createRoom();
+    room.ask(firstId, 'why?');
+    expect(room.ask(firstId, 'and?')).toBe(false);
+    room.askAll('really?');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('with a wrong option, which is told until it is changed', () => {
+    const { room, asked } = createRoom();
+    const errorCode = (): string | undefined => room.store.getState().error?.code;
+    room.changeOption('temperature', 'hot');
+    expect(room.askAll('why?')).toBe(false);
+    expect(asked).toEqual([]);
+    expect(errorCode()).toBe('INVALID_OPTION');
+    room.changeOption('temperature', '1');
+    expect(errorCode()).toBeUndefined();
+    room.askAll('why?');
+    expect(asked[0]?.options).toEqual({ maxNewTokens: 512, temperature: 1 });
+  });
+
+  it('while no model runs', () => {
+    const { room, store, asked } = createRoom();
+    store.setState({ status: createStatus({ state: 'failed' }) });
+    expect(room.askAll('why?')).toBe(false);
+    expect(asked).toEqual([]);
+  });
+});
+
+it('keeps chats for the next visit; an answer that grows is kept as if it were stopped', () => {
+  const { room, answer, finish, written, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  finish('r1', 'because');
+  room.ask(firstId, 'really?');
+  answer('r2', 'ye');
+  room.save();
+  const saved = written.at(-1);
+  expect(saved?.chats[0]?.exchanges).toMatchObject([
+    { answer: 'because', end: { status: 'finished' } },
+    { answer: 'ye', end: { status: 'cancelled', numOutputTokens: 1 } },
+  ]);
+  const next = createRoom(saved);
+  expect(next.chats()).toEqual(saved?.chats);
+  expect(next.room.ask(next.firstId, 'sure?')).toBe(true);
+  expect(next.asked[0]?.messages).toHaveLength(6);
+});
+
+it('closes a chat and stops its answer', () => {
+  const { room, chats, cancelled, firstId } = createRoom();
+  room.ask(firstId, 'why?');
+  room.closeChat(firstId);
+  expect(cancelled).toEqual(['r1']);
+  expect(chats().map(({ ordinal }) => ordinal)).toEqual([2, 3]);
+  room.newChat();
+  expect(chats().map(({ ordinal }) => ordinal)).toEqual([2, 3, 4]);
+});

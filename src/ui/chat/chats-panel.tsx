@@ -1,0 +1,48 @@
+import { lazy, Suspense, useEffect, useId, useRef } from 'react';
+
+import { Button } from '../button.tsx';
+import { followMarks } from '../requests/mark-cells.ts';
+import { useServeView } from '../state/serve-context.ts';
+import { ChatColumn } from './chat-column.tsx';
+import { useRoom, useRoomView } from './room-context.ts';
+
+const ChatModels = lazy(async () => ({ default: (await import('./chat-models.tsx')).ChatModels }));
+
+/** The chats, side by side. */
+export function ChatsPanel() {
+  const room = useRoom();
+  const titleId = useId();
+  const sectionRef = useRef<HTMLElement>(null);
+  const chats = useRoomView((view) => view.chats);
+  const isEmpty = chats.every(({ exchanges }) => exchanges.length === 0);
+  const isBaseModel = useServeView(({ status }) => status.model?.hasChatTemplate === false);
+
+  const isWithoutChats = isBaseModel && isEmpty;
+
+  useEffect(() => (sectionRef.current ? followMarks(sectionRef.current) : undefined), []);
+
+  return (
+    <section className="chats-panel" aria-labelledby={titleId} ref={sectionRef}>
+      <div className="chats-head">
+        <h2 id={titleId}>Chats</h2>
+        {!isWithoutChats && (
+          <Button variant="small" onClick={() => room.newChat()}>
+            New chat
+          </Button>
+        )}
+      </div>
+      {isBaseModel && (
+        <Suspense>
+          <ChatModels />
+        </Suspense>
+      )}
+      {!isWithoutChats && (
+        <ul className="chats" aria-labelledby={titleId}>
+          {chats.map((chat) => (
+            <ChatColumn key={chat.id} chat={chat} isOnly={chats.length === 1} />
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

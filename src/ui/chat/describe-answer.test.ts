@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+
+import { describeAnswer } from './describe-answer.ts';
+
+it('says how an answer ended, how fast it was, and what it reused', () => {
+  const end = {
+    status: 'finished',
+    finishReason: 'stop',
+    isStopped: false,
+    numOutputTokens: 87,
+    tokensPerSecond: 42.1,
+    ttftMs: 120,
+    numPromptTokens: 52,
+    numCachedTokens: 31,
+  } as const;
+  expect(describeAnswer(end)).toBe(
+    'Done: end of text · 42.1 tok/s · TTFT 120 ms · 87 tokens · 31 of 52 prompt tokens reused',
+  );
+});
+
+it('leaves out what isn’t known, and a reuse of nothing', () => {
+  expect(describeAnswer({ status: 'waiting', numOutputTokens: 0 })).toBe('Waiting');
+  const end = { status: 'cancelled', numOutputTokens: 1, numPromptTokens: 9, numCachedTokens: 0 } as const;
+  expect(describeAnswer(end)).toBe('Stopped · 1 token');
+});

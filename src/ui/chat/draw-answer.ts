@@ -1,0 +1,67 @@
+import { DrawnText } from '../requests/drawn-text.ts';
+import { createDrawTurns } from '../state/draw-turns.ts';
+import type { RequestView } from '../state/request-view.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+import { endOf, type Exchange } from './chats.ts';
+import { describeAnswer } from './describe-answer.ts';
+import { parseAnswer } from './thought.ts';
+
+/** Draws eight answers some thirty times a second each. */
+const turns = createDrawTurns(4);
+
+/** Draws an answer into its element, and goes on while it grows. Returns the release. */
+export function drawAnswer(element: HTMLElement, exchange: Exchange, store: ServeStore): () => void {
+  const drawing = new AnswerDrawing(element);
+  const { answer, end, requestId } = exchange;
+  if (end || requestId === undefined) {
+    drawing.draw(answer, end ? describeAnswer(end) : '', true);
+    return () => {};
+  }
+  let drawn: RequestView | undefined;
+  const draw = (): void => {
+    const request = store.getState().requests.get(requestId);
+    if (!request || request === drawn) return;
+    drawn = request;
+    drawing.draw(request.generatedTexts[0] ?? '', describeAnswer(endOf(request)), false);
+  };
+  drawing.draw('', 'Waiting', false);
+  draw();
+  const unsubscribe = store.subscribe(({ requests }) => {
+    if (requests.get(requestId) !== drawn) turns.request(draw);
+  });
+  return () => {
+    unsubscribe();
+    turns.cancel(draw);
+  };
+}
+
+/** The parts of an answer's element. */
+class AnswerDrawing {
+  readonly #element: HTMLElement;
+  readonly #thought: DrawnText;
+  readonly #thoughtTitle: DrawnText;
+  readonly #text: DrawnText;
+  readonly #figures: DrawnText;
+
+  constructor(element: HTMLElement) {
+    const part = (selector: string): DrawnText => {
+      const found = element.querySelector(selector);
+      if (!found) throw new Error(`An answer needs its ${selector}.`);
+      return new DrawnText(found);
+    };
+    this.#element = element;
+    this.#thoughtTitle = part('.thought summary');
+    this.#thought = part('.thought-text');
+    this.#text = part('.answer-text');
+    this.#figures = part('.answer-figures');
+  }
+
+  draw(answer: string, figures: string, isOver: boolean): void {
+    const { thought, isThinking, text } = parseAnswer(answer);
+    this.#element.dataset['thinks'] = String(thought !== '' || isThinking);
+    this.#thoughtTitle.draw(isThinking && !isOver ? 'Thinking…' : 'Thoughts');
+    this.#thought.draw(thought);
+    this.#text.draw(text);
+    this.#figures.draw(figures);
+  }
+}

@@ -1,0 +1,161 @@
+import { memo, useLayoutEffect, useRef, useState } from 'react';
+import type { ReactNode } from 'react';
+
+import { Button } from '../button.tsx';
+import { ErrorLine } from '../error-line.tsx';
+import { useServe } from '../state/serve-context.ts';
+import type { Exchange } from './chats.ts';
+import { drawAnswer } from './draw-answer.ts';
+import { IconButton } from './icon-button.tsx';
+import { MessageBox } from './message-box.tsx';
+import { useRoom } from './room-context.ts';
+import { parseAnswer } from './thought.ts';
+import { useCanChat } from './use-can-chat.ts';
+
+const EDIT_PATH = 'M10.5 3l2.5 2.5L6 12.5l-3 .5.5-3zM9 4.5L11.5 7';
+const AGAIN_PATH = 'M12.5 9.5a5 5 0 1 1-.6-4.2M12.5 2.5v3h-3';
+const COPY_PATH = 'M6 5.5h6.5V13H6zM10 5.5V3H3.5v7.5H6';
+
+interface ExchangeProps {
+  readonly chatId: string;
+  readonly exchange: Exchange;
+  /** Acts on an earlier one take away what follows it. */
+  readonly isLast: boolean;
+}
+
+export const ExchangeView = memo(function ExchangeView({ chatId, exchange, isLast }: ExchangeProps) {
+  const [isEditing, setIsEditing] = useState(false);
+  const itemRef = useRef<HTMLLIElement>(null);
+  const room = useRoom();
+  const canChat = useCanChat();
+  const { id, question, requestId, end } = exchange;
+  const isActive = end === undefined;
+  // What was pressed goes, so the exchange takes the focus.
+  const askAgain = (text: string): boolean => {
+    const isSent = room.ask(chatId, text, id);
+    if (isSent) leaveEditor();
+    return isSent;
+  };
+  const leaveEditor = (): void => {
+    itemRef.current?.focus();
+    setIsEditing(false);
+  };
+  return (
+    <li
+      className="exchange"
+      ref={itemRef}
+      data-request-id={requestId}
+      data-status={end?.status ?? 'running'}
+      tabIndex={-1}
+    >
+      {isEditing && !isActive ? (
+        <>
+          <MessageBox
+            label="Edit the message"
+            initialText={question}
+            isFocused
+            sendLabel="Ask again"
+            canSend={canChat}
+            onSend={askAgain}
+            onCancel={leaveEditor}
+          />
+          <p className="note">
+            {isLast ? 'Replaces the answer.' : 'Replaces the answer and all that follows.'}{' '}
+            <Button variant="quiet" onClick={leaveEditor}>
+              Cancel
+            </Button>
+          </p>
+        </>
+      ) : (
+        <div className="question">
+          <p>
+            <span className="visually-hidden">You: </span>
+            {question}
+          </p>
+          <IconButton
+            label={`Edit “${shorten(question)}”`}
+            hint={isLast ? 'Edit' : 'Edit, and take away what follows'}
+            path={EDIT_PATH}
+            disabled={isActive}
+            onClick={() => setIsEditing(true)}
+          />
+        </div>
+      )}
+      <Answer exchange={exchange}>
+        {end && (
+          <>
+            <IconButton
+              label={`Regenerate the answer to “${shorten(question)}”`}
+              hint={isLast ? 'Regenerate' : 'Regenerate, and take away what follows'}
+              path={AGAIN_PATH}
+              disabled={!canChat}
+              onClick={() => askAgain(question)}
+            />
+            <CopyButton exchange={exchange} />
+          </>
+        )}
+      </Answer>
+    </li>
+  );
+});
+
+interface AnswerProps {
+  readonly exchange: Exchange;
+  /** Acts beside the figures. */
+  readonly children: ReactNode;
+}
+
+/** The text and its figures are drawn without React, as they grow with each token. */
+function Answer({ exchange, children }: AnswerProps) {
+  const { store } = useServe();
+  const answerRef = useRef<HTMLDivElement>(null);
+  const error = exchange.end?.error;
+
+  useLayoutEffect(
+    () => (answerRef.current ? drawAnswer(answerRef.current, exchange, store) : undefined),
+    [exchange, store],
+  );
+
+  return (
+    <div className="answer" ref={answerRef} aria-busy={!exchange.end}>
+      <details className="thought note">
+        <summary>Thoughts</summary>
+        <p className="thought-text" />
+      </details>
+      <p className="answer-text" data-testid="answer-text" />
+      {error && <ErrorLine error={error} />}
+      <div className="answer-foot">
+        <p className="answer-figures note" />
+        {children}
+      </div>
+    </div>
+  );
+}
+
+function CopyButton({ exchange: { question, answer } }: Pick<ExchangeProps, 'exchange'>) {
+  const [said, setSaid] = useState('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(parseAnswer(answer).text);
+      setSaid('Copied');
+    } catch {
+      setSaid('The browser blocked copying.');
+    }
+  };
+  return (
+    <>
+      <IconButton
+        label={`Copy the answer to “${shorten(question)}”`}
+        hint="Copy"
+        path={COPY_PATH}
+        onClick={() => void copy()}
+      />
+      <output className="answer-said note">{said}</output>
+    </>
+  );
+}
+
+/** For the name of a button. */
+function shorten(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}

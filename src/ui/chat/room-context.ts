@@ -1,0 +1,36 @@
+import { createContext, use } from 'react';
+import { useStore } from 'zustand';
+
+import type { Serve } from '../../worker/client/client.ts';
+import type { ServeStore } from '../state/serve-store.ts';
+import { ChatRoom, type RoomView } from './chat-room.ts';
+import { takePlace } from './room-store.ts';
+
+export const RoomContext = createContext<ChatRoom | undefined>(undefined);
+
+export function useRoom(): ChatRoom {
+  const room = use(RoomContext);
+  if (!room) throw new Error('useRoom needs a <RoomContext value={…}> above it.');
+  return room;
+}
+
+/** Renders again only when the selected value changes. */
+export function useRoomView<Selected>(select: (view: RoomView) => Selected): Selected {
+  return useStore(useRoom().store, select);
+}
+
+let opened: Promise<ChatRoom> | undefined;
+
+/** The page's room, with the chats of the last visit. */
+export function openRoom(serve: Serve, store: ServeStore): Promise<ChatRoom> {
+  opened ??= readRoom(serve, store);
+  return opened;
+}
+
+async function readRoom(serve: Serve, store: ServeStore): Promise<ChatRoom> {
+  const place = await takePlace('locks' in navigator ? navigator.locks : undefined);
+  const room = new ChatRoom(serve, store, place, await place.read());
+  // The last moment at which a page that is reloaded or put away can write.
+  window.addEventListener('pagehide', () => room.save());
+  return room;
+}

@@ -1,0 +1,92 @@
+import { createStore, get, set } from 'idb-keyval';
+import type { UseStore } from 'idb-keyval';
+
+import type { GenerationTexts } from '../compose/generation-fields.ts';
+import type { Chat } from './chats.ts';
+
+/** What a reload brings back. */
+export interface SavedRoom {
+  readonly chats: readonly Chat[];
+  readonly systemPrompt: string;
+  readonly texts: GenerationTexts;
+}
+
+/** Where a tab keeps its chats: each of several open tabs has a place of its own. */
+export interface RoomPlace {
+  /** Undefined where there is none, or where the browser stores nothing. */
+  read(): Promise<SavedRoom | undefined>;
+  /** Does nothing where the browser stores nothing: then the chats last as long as the tab. */
+  write(room: SavedRoom): Promise<void>;
+}
+
+const KEY = 'tabserve-chats';
+/** How long a reloaded page waits for its predecessor to let its place go, ms. */
+const HANDOVER_MS = 2000;
+
+/** Takes the place that this tab had before a reload, else the first one that no open tab has. */
+export async function takePlace(locks: LockManager | undefined): Promise<RoomPlace> {
+  if (!locks) return placeOf(0);
+  const own = readNumber();
+  if (own !== undefined && (await hold(locks, own, { signal: AbortSignal.timeout(HANDOVER_MS) })))
+    return placeOf(own);
+  for (let number = 0; ; number += 1) {
+    if (!(await hold(locks, number, { ifAvailable: true }))) continue;
+    keepNumber(number);
+    return placeOf(number);
+  }
+}
+
+/** Holds the lock of a place for the life of the page; resolves with whether it does. */
+function hold(locks: LockManager, number: number, options: LockOptions): Promise<boolean> {
+  return new Promise((resolve) => {
+    locks
+      .request(`${KEY}-${number}`, options, (lock) => {
+        resolve(lock !== null);
+        return lock ? new Promise<never>(() => {}) : undefined;
+      })
+      .catch(() => resolve(false));
+  });
+}
+
+function readNumber(): number | undefined {
+  try {
+    const text = sessionStorage.getItem(KEY);
+    return text === null ? undefined : Number(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function keepNumber(number: number): void {
+  try {
+    sessionStorage.setItem(KEY, String(number));
+  } catch {
+    // Without storage, a reload takes the first free place.
+  }
+}
+
+let opened: UseStore | undefined;
+
+/** A database of its own, because idb-keyval gives a database one table. */
+function database(): UseStore {
+  return (opened ??= createStore(KEY, 'rooms'));
+}
+
+function placeOf(number: number): RoomPlace {
+  return {
+    read: async () => {
+      try {
+        return await get<SavedRoom>(number, database());
+      } catch {
+        return undefined;
+      }
+    },
+    write: async (room) => {
+      try {
+        await set(number, room, database());
+      } catch {
+        // A private window, a full disk or a damaged profile.
+      }
+    },
+  };
+}

@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+
+import type { SuggestedModel } from '../../worker/protocol/models.ts';
+import { describeFit, describeModel } from './describe-suggested.ts';
+
+const MODEL: SuggestedModel = {
+  id: 'a/b',
+  license: 'Apache-2.0',
+  isChat: true,
+  numParameters: 134_515_008,
+  downloadBytes: 269_060_552,
+  dtype: 'fp16',
+  contextLength: 2048,
+  memoryBytes: 1_240_000_000,
+  obstacle: '',
+};
+
+it('says how large a model is, and no download where it is here already', () => {
+  expect(describeModel(MODEL, false)).toBe('134.5M parameters · 269 MB download · Apache-2.0');
+  expect(describeModel(MODEL, true)).toBe('134.5M parameters · on this device · Apache-2.0');
+});
+
+it('says what it takes, or why it doesn’t fit', () => {
+  expect(describeFit(MODEL)).toBe('Takes 1.24 GB in fp16 with 8 texts of 2,048 tokens.');
+  expect(describeFit({ ...MODEL, obstacle: 'Too large.' })).toBe('Too large.');
+});

@@ -1,0 +1,16 @@
+import type { SuggestedModel } from '../../worker/protocol/models.ts';
+import { formatCompact, formatCount } from '../format.ts';
+import { formatSize } from './describe-load.ts';
+
+/** `134.5M parameters · 269 MB download · Apache-2.0` */
+export function describeModel(model: SuggestedModel, isStored: boolean): string {
+  const { numParameters, downloadBytes, license } = model;
+  const size = isStored ? 'on this device' : `${formatSize(downloadBytes)} download`;
+  return `${formatCompact(numParameters)} parameters · ${size} · ${license}`;
+}
+
+/** `Takes 0.9 GB in fp16 with 8 texts of 2,048 tokens.`, or why it doesn't fit. */
+export function describeFit({ obstacle, memoryBytes, dtype, contextLength }: SuggestedModel): string {
+  if (obstacle) return obstacle;
+  return `Takes ${formatSize(memoryBytes)} in ${dtype} with 8 texts of ${formatCount(contextLength)} tokens.`;
+}

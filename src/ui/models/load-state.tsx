@@ -1,0 +1,62 @@
+import type { ModelLoad } from '../../worker/protocol/models.ts';
+import type { WireError } from '../../worker/protocol/wire.ts';
+import { Button } from '../button.tsx';
+import { ErrorLine } from '../error-line.tsx';
+import { useServe, useServeView } from '../state/serve-context.ts';
+import { describeLoad, describeMemory } from './describe-load.ts';
+import './load-state.css';
+
+/** The load that is under way in any tab, and why the last one failed. */
+export function LoadState({ refusal }: { readonly refusal: WireError | undefined }) {
+  const load = useServeView(({ status }) => status.load);
+  const failure = useServeView(({ status }) => status.loadFailure);
+  const served = useServeView(({ status }) => status.model?.id);
+  return (
+    <div className="load-state">
+      {load && <LoadProgress load={load} />}
+      {failure && (
+        <div role="alert">
+          {failure.id && (
+            <p>
+              Couldn’t load {failure.id}. {served !== undefined && `Still using ${served}.`}
+            </p>
+          )}
+          <ErrorLine error={failure.error} />
+        </div>
+      )}
+      {refusal && (
+        <div role="alert">
+          <ErrorLine error={refusal} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** Short phases, which can't be paused. */
+const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
+
+/** Every tab may pause or cancel it. */
+function LoadProgress({ load }: { readonly load: ModelLoad }) {
+  const { serve } = useServe();
+  const { id, isPaused, phase, loaded, total } = load;
+  const memory = describeMemory(load);
+  return (
+    <div data-testid="model-load">
+      <p>
+        <strong>{id}</strong> {describeLoad(load)}
+      </p>
+      <progress aria-label={`Loading ${id}`} {...(total > 0 && { value: loaded, max: total })} />
+      {memory && <p className="note">{memory}</p>}
+      <div className="actions">
+        <Button
+          disabled={UNPAUSABLE.has(phase)}
+          onClick={() => serve.steerLoad(isPaused ? 'resume' : 'pause')}
+        >
+          {isPaused ? 'Resume' : 'Pause'}
+        </Button>
+        <Button onClick={() => serve.steerLoad('cancel')}>Cancel</Button>
+      </div>
+    </div>
+  );
+}

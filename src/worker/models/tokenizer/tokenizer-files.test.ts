@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+
+import { filesOf } from '../gpt2/tiny-checkpoint.ts';
+import { readTokenizerFiles } from './tokenizer-files.ts';
+
+const TOKENIZER = { model: { type: 'BPE', vocab: { a: 0 } }, decoder: { type: 'ByteLevel' } };
+const JINJA = new TextEncoder().encode('{{ messages }}');
+
+async function configOf(files: Readonly<Record<string, unknown>>): Promise<unknown> {
+  return (await readTokenizerFiles(filesOf({ 'tokenizer.json': TOKENIZER, ...files }))).tokenizerConfig;
+}
+
+describe('the chat template', () => {
+  it.each<[string, Readonly<Record<string, object>>, string | undefined]>([
+    [
+      'is that of the configuration',
+      { 'tokenizer_config.json': { chat_template: 'in config' } },
+      'in config',
+    ],
+    [
+      'is that of its own file, before the configuration',
+      { 'tokenizer_config.json': { chat_template: 'in config' }, 'chat_template.jinja': JINJA },
+      '{{ messages }}',
+    ],
+    ['is that of its own file without a configuration', { 'chat_template.jinja': JINJA }, '{{ messages }}'],
+    ['is that of the old JSON file', { 'chat_template.json': { chat_template: 'in JSON' } }, 'in JSON'],
+    [
+      'is that of the configuration before the old JSON file',
+      {
+        'tokenizer_config.json': { chat_template: 'in config' },
+        'chat_template.json': { chat_template: 'in JSON' },
+      },
+      'in config',
+    ],
+    ['may be missing', { 'tokenizer_config.json': { bos_token: '<s>' } }, undefined],
+  ])('%s', async (_, files, template) => {
+    expect(await configOf(files)).toEqual({
+      ...files['tokenizer_config.json'],
+      ...(template !== undefined && { chat_template: template }),
+    });
+  });
+
+  it('is not looked for where the configuration says that there is none', async () => {
+    const opened: string[] = [];
+    const files = filesOf({ 'tokenizer.json': TOKENIZER, 'tokenizer_config.json': { chat_template: null } });
+    await readTokenizerFiles({
+      open: (name) => {
+        opened.push(name);
+        return files.open(name);
+      },
+    });
+    expect(opened.toSorted()).toEqual(['tokenizer.json', 'tokenizer_config.json']);
+  });
+});
+
+describe('rejects', () => {
+  it('a tokenizer that cannot be decoded, before anything else is fetched', async () => {
+    const unigram = { ...TOKENIZER, model: { type: 'Unigram', vocab: [] } };
+    await expect(configOf({ 'tokenizer.json': unigram })).rejects.toMatchObject({
+      code: 'UNSUPPORTED_MODEL',
+    });
+  });
+
+  it('a configuration that is no object', async () => {
+    await expect(configOf({ 'tokenizer_config.json': [] })).rejects.toMatchObject({
+      code: 'MODEL_FILE_CORRUPT',
+      message: expect.stringContaining('tokenizer_config.json'),
+    });
+  });
+});

