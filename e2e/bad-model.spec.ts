@@ -98,9 +98,9 @@ const BAD_MODELS: readonly BadModel[] = [
   },
   {
     title: 'of another architecture',
-    fault: () => changedConfig({ model_type: 'llama' }),
+    fault: () => changedConfig({ model_type: 'rwkv' }),
     code: 'UNSUPPORTED_MODEL',
-    says: 'llama',
+    says: 'rwkv',
   },
   {
     title: 'with another activation',

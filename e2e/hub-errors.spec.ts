@@ -53,7 +53,7 @@ const BAD_LOADS: readonly BadLoad[] = [
     says: 'is missing',
   },
   { title: 'with a bad header', id: 'tests/bad-header', code: 'MODEL_FILE_CORRUPT', says: 'header' },
-  { title: 'of another architecture', id: 'tests/llama', code: 'UNSUPPORTED_MODEL', says: 'llama' },
+  { title: 'of another architecture', id: 'tests/rwkv', code: 'UNSUPPORTED_MODEL', says: 'rwkv' },
   { title: 'that is not there', id: 'tests/nobody', code: 'MODEL_NOT_FOUND', says: 'tests/nobody' },
   {
     title: 'of a revision that is not there',
@@ -117,8 +117,13 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
       const { title, id = TWIN, revision = 'main', fault, code } = bad;
       await test.step(`one ${title}: ${code}`, async () => {
         hub.fault = fault ?? (() => undefined);
+        hub.forget();
         const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
         await expectFailure(ownTab, loaded, bad);
+        const asked = new Set(hub.requests.filter(({ kind }) => kind !== 'api').map(({ path }) => path));
+        // The configuration tells, so nothing else is fetched.
+        if (code === 'UNSUPPORTED_MODEL')
+          expect([...asked].toSorted()).toEqual(['config.json', 'generation_config.json']);
         // What the hub was only too busy to send is kept, to go on with it.
         const stored = await storedModels(ownTab);
         expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);

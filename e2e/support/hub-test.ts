@@ -40,7 +40,7 @@ const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
   ],
   ['tests/missing-tensor', weightsWithTensor(TENSOR, () => null)],
   ['tests/bad-header', weightsWithHeaderLength(100n)],
-  ['tests/llama', changedConfig({ model_type: 'llama' })],
+  ['tests/rwkv', changedConfig({ model_type: 'rwkv' })],
 ]);
 
 interface HubWorkerFixtures {
