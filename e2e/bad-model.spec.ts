@@ -98,9 +98,9 @@ const BAD_MODELS: readonly BadModel[] = [
   },
   {
     title: 'of another architecture',
-    fault: () => changedConfig({ model_type: 'llama' }),
+    fault: () => changedConfig({ model_type: 'mamba' }),
     code: 'UNSUPPORTED_MODEL',
-    says: 'llama',
+    says: 'mamba',
   },
   {
     title: 'with another activation',
