@@ -98,9 +98,9 @@ const BAD_MODELS: readonly BadModel[] = [
   },
   {
     title: 'of another architecture',
-    fault: () => changedConfig({ model_type: 'rwkv' }),
+    fault: () => changedConfig({ model_type: 'mamba' }),
     code: 'UNSUPPORTED_MODEL',
-    says: 'rwkv',
+    says: 'mamba',
   },
   {
     title: 'with another activation',

@@ -3,10 +3,13 @@ import { expectReferenceTokens } from './support/expect-reference.ts';
 import {
   deleteModel,
   loadModel,
+  MISSING_SHARD,
+  SHARDED,
   storedFiles,
   storedModels,
   test,
   TWIN,
+  UNKNOWN_ROPE,
   WEIGHTS,
   type Loaded,
 } from './support/hub-test.ts';
@@ -20,6 +23,8 @@ interface BadLoad {
   readonly fault?: (request: HubRequest) => Fault | undefined;
   readonly code: string;
   readonly says: string;
+  /** Whether the configuration tells, so that nothing of the weights is asked for. */
+  readonly isBeforeWeights?: true;
 }
 
 const status =
@@ -53,7 +58,34 @@ const BAD_LOADS: readonly BadLoad[] = [
     says: 'is missing',
   },
   { title: 'with a bad header', id: 'tests/bad-header', code: 'MODEL_FILE_CORRUPT', says: 'header' },
-  { title: 'of another architecture', id: 'tests/rwkv', code: 'UNSUPPORTED_MODEL', says: 'rwkv' },
+  {
+    title: 'of another architecture',
+    id: 'tests/mamba',
+    code: 'UNSUPPORTED_MODEL',
+    says: 'mamba',
+    isBeforeWeights: true,
+  },
+  {
+    title: 'whose positions are rotated in an unknown way',
+    id: UNKNOWN_ROPE,
+    code: 'UNSUPPORTED_MODEL',
+    says: 'the rope type "spiral"',
+    isBeforeWeights: true,
+  },
+  {
+    title: 'without one of its shards',
+    id: MISSING_SHARD,
+    code: 'MODEL_FILE_MISSING',
+    says: 'model-00002-of-00002.safetensors',
+  },
+  {
+    title: 'of whose second shard a byte is another one',
+    id: SHARDED,
+    fault: ({ kind, path }) =>
+      kind === 'content' && path.includes('00002-of') ? { corruptAt: 100_000 } : undefined,
+    code: 'MODEL_FILE_CORRUPT',
+    says: 'model-00002-of-00002.safetensors is damaged: its SHA-256 is not',
+  },
   { title: 'that is not there', id: 'tests/nobody', code: 'MODEL_NOT_FOUND', says: 'tests/nobody' },
   {
     title: 'of a revision that is not there',
@@ -122,8 +154,9 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
         await expectFailure(ownTab, loaded, bad);
         const asked = new Set(hub.requests.filter(({ kind }) => kind !== 'api').map(({ path }) => path));
         // The configuration tells, so nothing else is fetched.
-        if (code === 'UNSUPPORTED_MODEL')
+        if (bad.isBeforeWeights)
           expect([...asked].toSorted()).toEqual(['config.json', 'generation_config.json']);
+        hub.forget();
         // What the hub was only too busy to send is kept, to go on with it.
         const stored = await storedModels(ownTab);
         expect(stored).toHaveLength(code.startsWith('HUB_') ? 1 : 0);

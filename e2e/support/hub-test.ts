@@ -5,7 +5,9 @@ import type { LoadModelOptions } from '../../src/worker/client/client.ts';
 import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';
-import { createRepository } from '../hub-server/hub-repository.ts';
+import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
+import { jsonFile, type GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';
+import { createRepository, type HubRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
 import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
 import { requireEnvironment } from './environment.ts';
@@ -40,8 +42,13 @@ const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
   ],
   ['tests/missing-tensor', weightsWithTensor(TENSOR, () => null)],
   ['tests/bad-header', weightsWithHeaderLength(100n)],
-  ['tests/rwkv', changedConfig({ model_type: 'rwkv' })],
+  ['tests/mamba', changedConfig({ model_type: 'mamba' })],
 ]);
+
+/** A generated decoder in two shards, and two that are as it is, but for one file. */
+export const SHARDED = 'generated/llama';
+export const UNKNOWN_ROPE = 'tests/unknown-rope';
+export const MISSING_SHARD = 'tests/missing-shard';
 
 interface HubWorkerFixtures {
   /** A mirror of the hub, and the built page served with it as its only foreign origin. */
@@ -66,7 +73,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
         await createRepository(TWIN, twinFiles()),
         await createRepository(CHAT_MODEL, chatCheckpoint()),
         await createRepository(SMALLEST_CHAT_MODEL, chatCheckpoint()),
-        ...(await Promise.all(twins)),
+        ...(await Promise.all([...twins, ...decoderRepositories()])),
       ]);
       const page = await serveBuiltPage(hub.url);
       await provide({ hub, pageUrl: page.url });
@@ -106,6 +113,20 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     for (const { errors } of site.tabs) expect(errors, 'errors on the console').toEqual([]);
   },
 });
+
+function decoderRepositories(): Promise<HubRepository>[] {
+  const sharded = DECODERS.get(SHARDED)?.() ?? new Map<string, GeneratedFile>();
+  const config = { ...readJson(sharded.get('config.json')), rope_scaling: { rope_type: 'spiral' } };
+  return [
+    ...Array.from(DECODERS, ([id, generate]) => createRepository(id, generate())),
+    createRepository(UNKNOWN_ROPE, new Map([...sharded, ['config.json', jsonFile(config)]])),
+    createRepository(MISSING_SHARD, new Map([...sharded].filter(([name]) => !name.includes('00002-of')))),
+  ];
+}
+
+function readJson(file: GeneratedFile | undefined): object {
+  return file ? JSON.parse(new TextDecoder().decode(file.read(0, file.size))) : {};
+}
 
 /** With a hub as its only foreign origin. */
 export function serveBuiltPage(hubUrl: string): ReturnType<typeof startServer> {

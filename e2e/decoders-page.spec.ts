@@ -1,0 +1,61 @@
+import { decoderReferences } from './support/decoder-reference.ts';
+import { loadModel, SHARDED, test } from './support/hub-test.ts';
+import { ANY_BACKEND, expect, IS_WHOLE } from './support/test.ts';
+
+/** One with rotary scaling, and one with a sliding window. */
+const IN_SHORT: readonly string[] = [SHARDED, 'generated/mistral'];
+
+const GREEDY = { temperature: 0, ignoreEos: true, maxNewTokens: 32 };
+
+for (const [id, { prompts }] of Object.entries(decoderReferences)) {
+  if (!IS_WHOLE && !IN_SHORT.includes(id)) continue;
+  test(
+    `another tab goes on with the texts of ${id} when the tab that serves it is closed`,
+    { tag: ANY_BACKEND },
+    async ({ site, hub }) => {
+      await site.openReady(2);
+      const leader = await site.leader();
+      const [follower] = await site.followers();
+      if (!follower) throw new Error('There is no follower.');
+      const { value, message } = await loadModel(leader, id, { hub: hub.url, dtype: 'fp32' });
+      expect(message).toBeUndefined();
+      expect(value?.model).toMatchObject({ id, contextLength: 256 });
+      await expect.poll(async () => (await follower.status()).model?.id).toBe(id);
+      const sampled = prompts.slice(0, 4).map(({ prompt }, seed) => {
+        return { prompt, options: { ...GREEDY, temperature: 1, topK: 40, seed } };
+      });
+      const undisturbed = await follower.generateAll(sampled);
+      await follower.forget();
+
+      await follower.begin([...prompts.map(({ prompt }) => ({ prompt, options: GREEDY })), ...sampled]);
+      await follower.whenStreamed(4);
+      await site.close(leader);
+      const outcomes = await follower.outcomesOfBegun();
+
+      expect(outcomes.map(({ value: result, code }) => code ?? result?.tokenIds)).toEqual([
+        ...prompts.map(({ greedyTokenIds }) => greedyTokenIds),
+        ...undisturbed.map(({ tokenIds }) => tokenIds),
+      ]);
+      expect(outcomes.map(({ streamed }) => streamed.tokenIds)).toEqual(
+        outcomes.map(({ value: result }) => result?.tokenIds),
+      );
+      expect((await follower.status()).role).toBe('leader');
+    },
+  );
+}
+
+test(
+  'a text ends at any of the end tokens that generation_config.json names',
+  { tag: ANY_BACKEND },
+  async ({ site, hub }) => {
+    const tab = await site.open();
+    await tab.ready();
+    await loadModel(tab, SHARDED, { hub: hub.url, dtype: 'fp32' });
+    const [first] = decoderReferences[SHARDED]?.prompts ?? [];
+    if (!first) throw new Error('There is no prompt.');
+    const { prompt, greedyTokenIds } = first;
+    const result = await tab.generate(prompt, { ...GREEDY, ignoreEos: false });
+    expect(result).toMatchObject({ tokenIds: greedyTokenIds.slice(0, 6), finishReason: 'stop' });
+    expect((await tab.generate(prompt, GREEDY)).tokenIds).toEqual(greedyTokenIds);
+  },
+);
