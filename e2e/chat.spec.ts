@@ -126,16 +126,16 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('Two tabs were asked for');
     await loadModel(first, CHAT_MODEL, { hub: hub.url });
-    const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 600 } };
+    const request = { prompt: CHAT, options: { ...SAMPLED, maxNewTokens: 900 } };
     const alone = await first.generate(request.prompt, request.options);
     for (const tab of [first, second]) await tab.forget();
     const [leader, follower] = [await site.leader(), ...(await site.followers())];
     if (!follower) throw new Error('One of two tabs follows');
     await Promise.all([leader.begin([{ ...request, prompt: [user('Hi')] }]), follower.begin([request])]);
     await follower.whenStreamed(20);
+    await site.close(leader);
     const sizes = await follower.page.evaluate(() => window.recorder.steps.map(({ batchSize }) => batchSize));
     expect(Math.max(...sizes)).toBe(2);
-    await site.close(leader);
     const [outcome] = await follower.outcomesOfBegun();
     expect(outcome?.value).toMatchObject({ text: alone.text, tokenIds: alone.tokenIds });
     expect(outcome?.streamed).toEqual({ text: alone.text, tokenIds: alone.tokenIds });

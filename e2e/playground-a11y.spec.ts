@@ -151,6 +151,7 @@ test(
     await tab.openAdvanced();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
+      await page.evaluate(whenColorsRest);
       const buttons = await page.evaluate(drawnDisabledButtons);
       expect(buttons.map(({ name }) => name)).toContain('Reset all');
       for (const button of buttons)
@@ -508,6 +509,12 @@ interface DrawnButton {
   /** Red, green, blue, opacity: 0 to 255. */
   readonly text: readonly number[];
   readonly ground: readonly number[];
+}
+
+/** Runs in the page. Colors change gradually. */
+async function whenColorsRest(): Promise<void> {
+  const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
+  await Promise.all(transitions.map(({ finished }) => finished));
 }
 
 /** Runs in the page: the colors of each disabled button, which axe leaves out. */

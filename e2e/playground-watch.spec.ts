@@ -25,6 +25,18 @@ function pictureOf(page: Page): Promise<string> {
     .evaluate((canvas: HTMLCanvasElement) => canvas.toDataURL());
 }
 
+/** The picture once it stays the same for longer than the slowest pace at which canvases are drawn. */
+async function finalPictureOf(page: Page): Promise<string> {
+  let picture = '';
+  const isSame = async (): Promise<boolean> => {
+    const before = picture;
+    picture = await pictureOf(page);
+    return picture === before;
+  };
+  await expect.poll(isSame, { intervals: [1000] }).toBe(true);
+  return picture;
+}
+
 test.describe('the page', { tag: ANY_BACKEND }, () => {
   test('traces a request: every batch that it was in, and no other', async ({ tab }) => {
     const { page } = tab;
@@ -62,7 +74,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     if (!box) throw new Error('The timeline has no place.');
     // Time stands still shortly after the end of the last bar.
     const place = { x: box.width * 0.9, y: 20 };
-    const before = await pictureOf(page);
+    const before = await finalPictureOf(page);
     await timeline.hover({ position: place });
     const readout = page.locator('.slots-readout');
     await expect(readout).toHaveText(/^#\d+ in slot 0 · .* tokens · /);
@@ -130,7 +142,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const slots = page.getByRole('region', { name: 'K/V slots' });
     const pause = slots.getByRole('button', { name: 'Pause' });
     const window = slots.getByRole('combobox', { name: 'Window' });
-    const before = await pictureOf(page);
+    const before = await finalPictureOf(page);
     await pause.click();
     await expect(pause).toHaveAttribute('aria-pressed', 'true');
     await generateThree(tab, 100);
@@ -174,7 +186,7 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     const slots = page.getByRole('region', { name: 'K/V slots' });
     const replay = slots.getByRole('button', { name: 'Replay' });
     const position = slots.getByRole('slider', { name: 'Replay position' });
-    const after = await pictureOf(page);
+    const after = await finalPictureOf(page);
     await replay.click();
     await expect.poll(() => position.inputValue().then(Number), 'it plays').toBeGreaterThan(2);
     await slots.getByRole('button', { name: 'Pause' }).click();
