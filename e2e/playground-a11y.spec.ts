@@ -511,10 +511,10 @@ interface DrawnButton {
   readonly ground: readonly number[];
 }
 
-/** Runs in the page. Colors change gradually. */
+/** Runs in the page. Colors change gradually, and a change may be cancelled. */
 async function whenColorsRest(): Promise<void> {
   const transitions = document.getAnimations().filter((animation) => animation instanceof CSSTransition);
-  await Promise.all(transitions.map(({ finished }) => finished));
+  await Promise.allSettled(transitions.map(({ finished }) => finished));
 }
 
 /** Runs in the page: the colors of each disabled button, which axe leaves out. */
