@@ -108,8 +108,7 @@ export class Tab {
 
   /** Opens the box of the chip, which has the facts about model and tabs, and the choice of a model. */
   async openStatus(): Promise<Locator> {
-    const chip = this.page.getByRole('button', { name: /^Model and tabs/ });
-    if ((await chip.getAttribute('aria-expanded')) === 'false') await chip.click();
+    await this.#toggleStatus('false');
     return this.page.getByRole('region', { name: 'Model and tabs' });
   }
 
@@ -228,9 +227,17 @@ export class Tab {
   /** Takes the rows of all requests, which must be over, from the page's list. */
   async clearList(): Promise<void> {
     await expect(this.page.locator('[data-status=waiting], [data-status=running]')).toHaveCount(0);
+    // An open box may cover the button.
+    await this.#toggleStatus('true');
     const clear = this.page.getByRole('button', { name: 'Clear finished' });
     if ((await clear.isVisible()) && (await clear.isEnabled())) await clear.click();
     await expect(this.page.locator('[data-request-id]')).toHaveCount(0);
+  }
+
+  /** Clicks the chip where its box is in this state, as `aria-expanded` says. */
+  async #toggleStatus(isExpanded: 'true' | 'false'): Promise<void> {
+    const chip = this.page.getByRole('button', { name: /^Model and tabs/ });
+    if ((await chip.getAttribute('aria-expanded')) === isExpanded) await chip.click();
   }
 
   /** Requests to any other origin than the page's own. */
