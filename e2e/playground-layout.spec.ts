@@ -61,29 +61,6 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await tab.page.getByRole('button', { name: 'Trace request 1' }).click();
     await expect(tab.page.getByRole('dialog').locator('tbody tr')).toHaveCount(9);
   },
-  history: async (tab) => {
-    const { page } = tab;
-    await tab.openAdvanced();
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
-    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
-    await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
-    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
-    const entry = page.getByRole('dialog').getByRole('listitem');
-    await page.getByRole('button', { name: 'More', exact: true }).click();
-    // It is written beside the page.
-    await expect(async () => {
-      await page.getByRole('button', { name: 'History' }).click();
-      await expect(entry)
-        .toHaveCount(1, { timeout: 1000 })
-        .catch((error: unknown) =>
-          page
-            .getByRole('dialog')
-            .getByRole('button', { name: 'Close' })
-            .click()
-            .then(() => Promise.reject(error)),
-        );
-    }).toPass();
-  },
 };
 
 /** Results are looked at by themselves: what is around them is in the view before. */
@@ -142,6 +119,33 @@ test.describe('looks as it should', { tag: ANY_BACKEND }, () => {
     await panel.getByRole('button', { name: 'Load', exact: true }).click();
     await expect(panel.getByRole('alert')).toBeVisible();
     await expectEverySizeToLookRight(tab.page, panel, 'models', info);
+  });
+
+  test('the history of texts', async ({ site }, info) => {
+    const [tab] = await site.openReady(1);
+    if (!tab) throw new Error('No tab');
+    const { page } = tab;
+    await tab.openAdvanced();
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('12');
+    await page.getByRole('textbox', { name: 'Seed' }).fill('7');
+    await page.getByRole('textbox', { name: 'Prompt' }).press('Enter');
+    await expect(page.locator('[data-status=finished]')).toHaveCount(1);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    // A text is written beside the page: the list may be read before that.
+    await expect(async () => {
+      await page.getByRole('button', { name: 'History' }).click();
+      await expect(dialog.getByRole('listitem'))
+        .toHaveCount(1, { timeout: 1000 })
+        .catch((error: unknown) =>
+          dialog
+            .getByRole('button', { name: 'Close' })
+            .click()
+            .then(() => Promise.reject(error)),
+        );
+    }).toPass();
+    // What it covers is scrolled to what had the focus, and is judged in the other views.
+    await expectEverySizeToLookRight(page, dialog, 'history', info);
   });
 
   test('a page that could not start', async ({ ownTab: { page } }, info) => {
