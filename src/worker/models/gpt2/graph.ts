@@ -1,5 +1,6 @@
 import { addActivation } from '../graph/activation.ts';
-import { GRAPH_IO, ModelGraph, type GraphTarget } from '../graph/model-graph.ts';
+import { GRAPH_IO } from '../graph/graph-io.ts';
+import { ModelGraph, type GraphTarget } from '../graph/model-graph.ts';
 import type { Gpt2Config } from './config.ts';
 import { HEAD, POSITION_EMBEDDING, TOKEN_EMBEDDING } from './tensors.ts';
 

@@ -98,6 +98,12 @@ export class GraphWeights {
     return this.#add({ name, type: this.#precision, dims, data });
   }
 
+  /** An int32 without dimensions. */
+  scalar(value: number): string {
+    const data = new Uint8Array(Int32Array.of(value).buffer);
+    return this.#add({ name: `scalar_${value}`, type: 'int32', dims: [], data });
+  }
+
   #projectBlock(input: string, block: RowBlock, output: string, bias: string): void {
     if (block.bits) return this.#multiplyBits(input, block, output, bias);
     const inputs = bias === '' ? [input, block.name] : [input, block.name, bias];
@@ -138,13 +144,13 @@ export class GraphWeights {
   #gatherFromBlocks(ids: string, blocks: readonly RowBlock[], output: string): void {
     const nodes = this.#nodes;
     const column = `${output}.ids`;
-    const zero = this.#scalar(0);
+    const zero = this.scalar(0);
     nodes.add('Unsqueeze', [ids, this.list(-1)], [column]);
     let chosen = '';
     for (const [i, block] of blocks.entries()) {
       const at = `${output}.${block.firstRow}`;
-      const first = this.#scalar(block.firstRow);
-      const end = this.#scalar(block.firstRow + block.numRows);
+      const first = this.scalar(block.firstRow);
+      const end = this.scalar(block.firstRow + block.numRows);
       nodes.add('Sub', [ids, first], [`${at}.offset`]);
       nodes.add('Less', [ids, end], [`${at}.is_before_end`]);
       nodes.add('GreaterOrEqual', [ids, first], [`${at}.is_from_first`]);
@@ -170,12 +176,6 @@ export class GraphWeights {
   ): string {
     const length = countElements(dims) * (type === 'uint8' ? 1 : BYTES_PER_VALUE[type]);
     return this.#add({ name, type, dims, data: { location: WEIGHTS_LOCATION, offset, length } });
-  }
-
-  /** An int32 without dimensions. */
-  #scalar(value: number): string {
-    const data = new Uint8Array(Int32Array.of(value).buffer);
-    return this.#add({ name: `scalar_${value}`, type: 'int32', dims: [], data });
   }
 
   #add(initializer: OnnxInitializer): string {

@@ -1,42 +1,10 @@
 import type { PackedLayout } from '../checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../model-config.ts';
+import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
-
-/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
-export const GRAPH_IO = {
-  /** int32 [B, S] */
-  ids: 'input_ids',
-  /** int32 [B, S] */
-  positions: 'position_ids',
-  /** int32 [B]: valid K/V entries of the row after this run, minus one. */
-  lastIndices: 'seqlens_k',
-  /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
-  logitTokens: 'logit_tokens',
-  /** int32 [1], on the CPU: the largest of the rows' valid lengths after this run. */
-  totalLength: 'total_sequence_length',
-  /** float32 [L, vocab] */
-  logits: 'logits',
-  /** [B, K/V heads, C, head size]: the cache before the run. */
-  past: kvNames('past'),
-  /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
-  present: kvNames('present'),
-  /** float32 [B, S, 2 * K/V heads * head size]: keys, then values, that the run adds to a layer's cache. */
-  added: (layer: number) => `added_kv_${layer}`,
-} as const;
-
-function kvNames(kind: string) {
-  const key = (layer: number): string => `${kind}_key_${layer}`;
-  const value = (layer: number): string => `${kind}_value_${layer}`;
-  return {
-    key,
-    value,
-    /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
-    all: (numLayers: number): string[] =>
-      Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
-  };
-}
+import { PlainAttention, type SeparateQkv } from './plain-attention.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -49,13 +17,6 @@ export interface GraphTarget {
    * so there only what is new comes out.
    */
   readonly kvOutputs: 'present' | 'added';
-}
-
-/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
-interface SeparateQkv {
-  readonly query: string;
-  readonly key: string;
-  readonly value: string;
 }
 
 /** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
@@ -71,6 +32,12 @@ interface AttentionVariant {
   readonly window?: number;
 }
 
+/** What `GroupQueryAttention` takes beside the positions. */
+const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
+  { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
+  { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
+];
+
 /**
  * A forward pass for onnxruntime-web in the making. One graph with free B and S serves prefill and decode. A family adds
  * its layers from `GRAPH_IO.ids` on, with `addAttention` in each, and ends with `addHead`.
@@ -81,6 +48,7 @@ export class ModelGraph {
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
   readonly #kvOutputs: GraphTarget['kvOutputs'];
+  readonly #plainAttention: PlainAttention;
   /** Outputs that layers share. */
   readonly #shared = new Set<string>();
 
@@ -89,11 +57,12 @@ export class ModelGraph {
     this.#precision = layout.precision;
     this.#kvOutputs = kvOutputs;
     this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
+    this.#plainAttention = new PlainAttention(this.nodes, this.weights, config);
   }
 
   /**
-   * `GroupQueryAttention`. It updates the K/V cache in place where past and present are the same buffer, each row at its
-   * own length.
+   * On the GPU `GroupQueryAttention`, which updates the K/V cache in place where past and present are the same buffer,
+   * each row at its own length. On the CPU `PlainAttention`.
    *
    * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size], or each
    * by itself.
@@ -108,9 +77,12 @@ export class ModelGraph {
     { rotary, window }: AttentionVariant = {},
   ): void {
     const { numHeads, numKvHeads } = this.#config;
-    const isCached = this.#kvOutputs === 'present';
-    const { query, key, value } = isCached ? unrotated(qkv) : this.#addNewKv(layer, qkv, output, rotary);
-    const tables = isCached && rotary ? [rotary.cos, rotary.sin] : [];
+    if (this.#kvOutputs === 'added') {
+      this.#plainAttention.add(layer, this.#addNewKv(layer, qkv, output, rotary), output, scale, window);
+      return;
+    }
+    const { query, key, value } = unrotated(qkv);
+    const tables = rotary ? [rotary.cos, rotary.sin] : [];
     const [pastKey, pastValue] = [GRAPH_IO.past.key(layer), GRAPH_IO.past.value(layer)];
     this.nodes.addFused(
       'GroupQueryAttention',
@@ -160,9 +132,8 @@ export class ModelGraph {
       inputs: [
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
-        { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-        { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
+        ...(this.#kvOutputs === 'present' ? FUSED_ATTENTION_INPUTS : []),
         ...this.#values(GRAPH_IO.past.all(numLayers), cacheDims),
       ],
       outputs: [
@@ -186,14 +157,7 @@ export class ModelGraph {
     name: string,
     rotary: RotaryTables | undefined,
   ): SeparateQkv {
-    const { numHeads, numKvHeads, headSize } = this.#config;
     const added = GRAPH_IO.added(layer);
-    if (typeof qkv === 'string' && !rotary) {
-      const [start, end] = [numHeads * headSize, (numHeads + 2 * numKvHeads) * headSize];
-      const bounds = [start, end, -1].map((value) => this.weights.list(value));
-      this.nodes.add('Slice', [qkv, ...bounds], [added]);
-      return unrotated(qkv);
-    }
     const split = typeof qkv === 'string' ? this.#split(qkv, name) : qkv;
     const rotated = rotary
       ? { ...split, query: this.#rotate(split.query, rotary), key: this.#rotate(split.key, rotary) }

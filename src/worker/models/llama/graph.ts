@@ -1,5 +1,6 @@
 import { addActivation } from '../graph/activation.ts';
-import { GRAPH_IO, ModelGraph, type GraphTarget, type RotaryTables } from '../graph/model-graph.ts';
+import { GRAPH_IO } from '../graph/graph-io.ts';
+import { ModelGraph, type GraphTarget, type RotaryTables } from '../graph/model-graph.ts';
 import type { LlamaConfig } from './config.ts';
 import { rotaryTables, type Rope } from './rope.ts';
 import { EMBEDDING, FINAL_NORM, HEAD, layerNames } from './tensors.ts';

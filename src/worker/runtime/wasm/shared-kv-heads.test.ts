@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { layOut } from '../../models/checkpoint/packed-weights.ts';
 import type { Model } from '../../models/family.ts';
-import { GRAPH_IO, ModelGraph } from '../../models/graph/model-graph.ts';
+import { GRAPH_IO } from '../../models/graph/graph-io.ts';
+import { ModelGraph } from '../../models/graph/model-graph.ts';
 import { countElements, type ModelConfig, type ModelTensor } from '../../models/model-config.ts';
 import { WasmBackend } from './wasm-backend.ts';
 

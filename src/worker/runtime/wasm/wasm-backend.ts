@@ -3,7 +3,7 @@ import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-mem
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import { GRAPH_IO } from '../../models/graph/model-graph.ts';
+import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import {
@@ -155,11 +155,14 @@ export class WasmBackend implements ModelBackend {
 
   #feeds(input: ForwardInput, arrays: KvArrays): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
-    const { numRows, tokensPerRow, lastIndices } = input;
+    const { numRows, tokensPerRow, positions } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
-    const kvDims = [numRows, this.#config.numKvHeads, this.#capacity, this.#config.headSize];
-    const kvLength = numRows * this.#rowLength;
+    // A cache of which nothing is read need not be copied: one token stands for it, which no other attends to.
+    const isFresh = positions.every((position, i) => i % tokensPerRow > 0 || position === 0);
+    const { numKvHeads, headSize } = this.#config;
+    const kvDims = [numRows, numKvHeads, isFresh ? 1 : this.#capacity, headSize];
+    const kvLength = kvDims.reduce((product, dim) => product * dim);
     const names = GRAPH_IO.past.all(this.#config.numLayers);
     const kv = arrays.map((array, i) => [
       names[i],
@@ -168,10 +171,8 @@ export class WasmBackend implements ModelBackend {
     return {
       ...Object.fromEntries(kv),
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: new Tensor('int32', input.positions, [numRows, tokensPerRow]),
-      [GRAPH_IO.lastIndices]: new Tensor('int32', lastIndices, [numRows]),
+      [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
-      [GRAPH_IO.totalLength]: new Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
     };
   }
 

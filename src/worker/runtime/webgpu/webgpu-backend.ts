@@ -3,7 +3,7 @@ import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-mem
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { BYTES_PER_VALUE, type Precision } from '../../models/checkpoint/packed-weights.ts';
-import { GRAPH_IO } from '../../models/graph/model-graph.ts';
+import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { DeviceLostError, GpuError } from '../../protocol/errors/runtime.ts';
 import {

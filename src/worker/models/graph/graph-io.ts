@@ -1,0 +1,33 @@
+/** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
+export const GRAPH_IO = {
+  /** int32 [B, S] */
+  ids: 'input_ids',
+  /** int32 [B, S] */
+  positions: 'position_ids',
+  /** int32 [B], where K/V come out as `present`: valid K/V entries of the row after this run, minus one. */
+  lastIndices: 'seqlens_k',
+  /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
+  logitTokens: 'logit_tokens',
+  /** int32 [1], on the CPU, where K/V come out as `present`: the largest of the rows' valid lengths after this run. */
+  totalLength: 'total_sequence_length',
+  /** float32 [L, vocab] */
+  logits: 'logits',
+  /** [B, K/V heads, C, head size]: the cache before the run. */
+  past: kvNames('past'),
+  /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
+  present: kvNames('present'),
+  /** float32 [B, S, 2 * K/V heads * head size]: keys, then values, that the run adds to a layer's cache. */
+  added: (layer: number) => `added_kv_${layer}`,
+} as const;
+
+function kvNames(kind: string) {
+  const key = (layer: number): string => `${kind}_key_${layer}`;
+  const value = (layer: number): string => `${kind}_value_${layer}`;
+  return {
+    key,
+    value,
+    /** Keys and values of all layers in turn: K of layer 0, V of layer 0, K of layer 1, and so on. */
+    all: (numLayers: number): string[] =>
+      Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
+  };
+}

@@ -1,0 +1,152 @@
+import type { ModelConfig } from '../model-config.ts';
+import { GRAPH_IO } from './graph-io.ts';
+import type { GraphWeights } from './graph-weights.ts';
+import type { OnnxNodes } from './onnx-nodes.ts';
+import { ONNX_TYPE } from './onnx-proto.ts';
+
+type HeadCounts = Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'>;
+
+/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
+export interface SeparateQkv {
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A position behind all others, so that no token attends to it. */
+const NOWHERE = 2 ** 30;
+
+/**
+ * Attention as matrix products, for the CPU: `GroupQueryAttention` copies the whole cache in each run there, and takes four
+ * times as long for a prompt. Here the cache is only read: what is joined are the scores of its keys and of the new ones.
+ */
+export class PlainAttention {
+  readonly #nodes: OnnxNodes;
+  readonly #weights: GraphWeights;
+  readonly #heads: HeadCounts;
+  readonly #masks = new Map<number | undefined, string>();
+
+  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts) {
+    this.#nodes = nodes;
+    this.#weights = weights;
+    this.#heads = heads;
+  }
+
+  /**
+   * @param output [B, S, heads * head size]
+   * @param scale Factor of the scores.
+   * @param window Latest tokens that a token attends to, itself included.
+   */
+  add(layer: number, inputs: SeparateQkv, output: string, scale: number, window?: number): void {
+    const { numHeads, numKvHeads, headSize } = this.#heads;
+    const nodes = this.#nodes;
+    const name = (part: string): string => `${output}.${part}`;
+    const mask = this.#maskOf(window);
+    const key = this.#byHead(inputs.key, numKvHeads, name('k'));
+    const value = this.#byHead(inputs.value, numKvHeads, name('v'));
+    const query = this.#group(this.#byHead(inputs.query, numHeads, name('q')), headSize, name('q_groups'));
+    const scores = (keys: string, scored: string): string => {
+      nodes.addFused('FusedMatMul', [query, keys], [scored], { transB: { int: 1 }, alpha: { float: scale } });
+      return scored;
+    };
+    nodes.add(
+      'Concat',
+      [scores(GRAPH_IO.past.key(layer), name('past_scores')), scores(key, name('new_scores'))],
+      [name('group_scores')],
+      { axis: { int: -1 } },
+    );
+    const all = this.#ungroup(name('group_scores'), 0, name('scores'));
+    nodes.add('Add', [all, mask], [name('masked')]);
+    nodes.add('Softmax', [name('masked')], [name('shares')], { axis: { int: -1 } });
+    const shares = this.#group(name('shares'), 0, name('group_shares'));
+    nodes.add('Split', [shares, 'cache_and_new'], [name('past_shares'), name('new_shares')], {
+      axis: { int: -1 },
+    });
+    nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
+    nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
+    nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
+    const context = this.#ungroup(name('group_context'), headSize, name('context'));
+    nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
+    nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
+  }
+
+  /** [B, S, heads * head size] -> [B, heads, S, head size] */
+  #byHead(input: string, numHeads: number, output: string): string {
+    const shape = this.#weights.list(0, 0, numHeads, this.#heads.headSize);
+    this.#nodes.add('Reshape', [input, shape], [`${output}.by_token`]);
+    this.#nodes.add('Transpose', [`${output}.by_token`], [output], { perm: { ints: [0, 2, 1, 3] } });
+    return output;
+  }
+
+  /** [B, heads, S, N] -> [B, K/V heads, heads of each * S, N] */
+  #group(input: string, length: number, output: string): string {
+    const { numHeads, numKvHeads } = this.#heads;
+    if (numHeads === numKvHeads) return input;
+    this.#nodes.add('Reshape', [input, this.#weights.list(0, numKvHeads, -1, length)], [output]);
+    return output;
+  }
+
+  /** The reverse. A length of 0 stays as it is, here and there. */
+  #ungroup(input: string, length: number, output: string): string {
+    const { numHeads, numKvHeads } = this.#heads;
+    if (numHeads === numKvHeads) return input;
+    this.#nodes.add('Reshape', [input, this.#weights.list(0, numHeads, -1, length)], [output]);
+    return output;
+  }
+
+  /** [B, 1, S, C + S], which layers with the same window share. */
+  #maskOf(window: number | undefined): string {
+    const known = this.#masks.get(window);
+    if (known) return known;
+    const nodes = this.#nodes;
+    const distances = this.#addDistances();
+    const mask = `attention_mask_${window ?? 'all'}`;
+    let sees = 'is_not_later';
+    if (window !== undefined) {
+      nodes.add('Less', [distances, this.#weights.scalar(window)], [`${mask}.is_near`]);
+      nodes.add('And', [sees, `${mask}.is_near`], [`${mask}.sees`]);
+      sees = `${mask}.sees`;
+    }
+    const [seen, unseen] = [
+      this.#weights.constant('seen', Float32Array.of(0)),
+      this.#weights.constant('unseen', Float32Array.of(-3e38)),
+    ];
+    nodes.add('Where', [sees, seen, unseen], [mask]);
+    this.#masks.set(window, mask);
+    return mask;
+  }
+
+  /** int32 [B, 1, S, C + S]: how many positions a key is before a token. */
+  #addDistances(): string {
+    const distances = 'key_distances';
+    if (this.#masks.size > 0) return distances;
+    const nodes = this.#nodes;
+    const { positions, ids, past } = GRAPH_IO;
+    const dim = (input: string, axis: number, output: string): void =>
+      nodes.add('Shape', [input], [output], { start: { int: axis }, end: { int: axis + 1 } });
+    dim(past.key(0), 2, 'capacity');
+    dim(ids, 1, 'num_new');
+    nodes.add('Concat', ['capacity', 'num_new'], ['cache_and_new'], { axis: { int: 0 } });
+    nodes.add('Squeeze', ['capacity'], ['capacity_scalar']);
+    nodes.add('Cast', ['capacity_scalar'], ['capacity_int32'], { to: { int: ONNX_TYPE.int32 } });
+    nodes.add(
+      'Range',
+      [this.#weights.scalar(0), 'capacity_int32', this.#weights.scalar(1)],
+      ['cache_indices'],
+    );
+    // What a row has in the cache ends before its first new token.
+    nodes.add(
+      'Slice',
+      [positions, this.#weights.list(0), this.#weights.list(1), this.#weights.list(1)],
+      ['first_positions'],
+    );
+    nodes.add('Less', ['cache_indices', 'first_positions'], ['is_cached']);
+    nodes.add('Where', ['is_cached', 'cache_indices', this.#weights.scalar(NOWHERE)], ['cache_positions']);
+    nodes.add('Concat', ['cache_positions', positions], ['key_positions'], { axis: { int: 1 } });
+    nodes.add('Unsqueeze', ['key_positions', this.#weights.list(1, 2)], ['key_positions_4d']);
+    nodes.add('Unsqueeze', [positions, this.#weights.list(1, 3)], ['positions_4d']);
+    nodes.add('Sub', ['positions_4d', 'key_positions_4d'], [distances]);
+    nodes.add('GreaterOrEqual', [distances, this.#weights.scalar(0)], ['is_not_later']);
+    return distances;
+  }
+}
