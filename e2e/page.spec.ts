@@ -5,6 +5,7 @@ import { reference } from './support/reference.ts';
 import { openAdvanced } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
+const END_TOKEN = 2047;
 const PROMPT = 'In a galaxy far far away';
 
 /** A batch wait that no test outlasts: what is sent stays waiting. */
@@ -28,7 +29,7 @@ function newestRow(page: Page): Locator {
 test.beforeEach(({ tab }) => openAdvanced(tab.page));
 
 test.afterEach(async ({ tab }) => {
-  await tab.page.getByRole('textbox', { name: 'Max new tokens' }).fill('');
+  for (const name of ['Max new tokens', 'Logit bias']) await tab.page.getByRole('textbox', { name }).fill('');
 });
 
 test(
@@ -38,7 +39,9 @@ test(
     const { page } = tab;
     // Nothing starts before the test says so: WASM would be done before it could look.
     await tab.configure({ batchWaitTimeoutMs: HELD_MS });
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('48');
+    // Long enough for the page to see it run, so its end token is banned.
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('200');
+    await page.getByRole('textbox', { name: 'Logit bias' }).fill(`${END_TOKEN}: -100`);
     const prompt = page.getByRole('textbox', { name: 'Prompt' });
     await prompt.fill(PROMPT);
     await prompt.press('Enter');
@@ -54,7 +57,7 @@ test(
       await expect(row.getByTestId('request-text')).toContainText(PROMPT);
       await expect(row).toContainText(/TTFT\s*[\d.,]+\s*m?s/);
       await expect(row).toContainText(/[\d.,]+ tok\/s/);
-      await expect(row).toContainText('48 tokens');
+      await expect(row).toContainText('200 tokens');
     }
     expect(await page.evaluate(() => window.statuses)).toEqual([
       'running',
