@@ -18,7 +18,8 @@ const NOWHERE = 2 ** 30;
 
 /**
  * Attention as matrix products, for the CPU: `GroupQueryAttention` copies the whole cache in each run there, and takes four
- * times as long for a prompt. Here the cache is only read: what is joined are the scores of its keys and of the new ones.
+ * times as long for a prompt. Here the cache is only read: what is joined are the scores of its keys and of the new ones. The
+ * price is some 20 µs a layer for its nodes, which only a decode step of a tiny model and few short rows notices.
  */
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
