@@ -49,8 +49,6 @@ export class ModelGraph {
   readonly #precision: OnnxType;
   readonly #kvOutputs: GraphTarget['kvOutputs'];
   readonly #plainAttention: PlainAttention;
-  /** Outputs that layers share. */
-  readonly #shared = new Set<string>();
 
   constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
     this.#config = config;
@@ -176,7 +174,7 @@ export class ModelGraph {
 
   #rotate(heads: string, { cos, sin }: RotaryTables): string {
     const [positions, rotated] = ['rotary_positions', `${heads}.rotated`];
-    this.#addOnce(positions, () =>
+    this.nodes.addOnce(positions, () =>
       this.nodes.add('Cast', [GRAPH_IO.positions], [positions], { to: { int: ONNX_TYPE.int64 } }),
     );
     this.nodes.addFused('RotaryEmbedding', [heads, positions, cos, sin], [rotated]);
@@ -186,18 +184,11 @@ export class ModelGraph {
   /** [B, S, -1], which has to be computed at run time. */
   #tokensShape(): string {
     const shape = 'tokens_shape';
-    this.#addOnce(shape, () => {
+    this.nodes.addOnce(shape, () => {
       this.nodes.add('Shape', [GRAPH_IO.ids], ['ids_shape']);
       this.nodes.add('Concat', ['ids_shape', this.weights.list(-1)], [shape], { axis: { int: 0 } });
     });
     return shape;
-  }
-
-  /** Adds nodes whose output all layers share. */
-  #addOnce(output: string, add: () => void): void {
-    if (this.#shared.has(output)) return;
-    this.#shared.add(output);
-    add();
   }
 
   #values(names: readonly string[], dims: OnnxValue['dims']): OnnxValue[] {
@@ -205,7 +196,7 @@ export class ModelGraph {
   }
 }
 
-/** As they are: attention splits and rotates them itself, or nothing rotates them. */
+/** As they are: `GroupQueryAttention` splits and rotates them itself. */
 function unrotated(qkv: string | SeparateQkv): SeparateQkv {
   return typeof qkv === 'string' ? { query: qkv, key: '', value: '' } : qkv;
 }

@@ -25,7 +25,6 @@ export class PlainAttention {
   readonly #nodes: OnnxNodes;
   readonly #weights: GraphWeights;
   readonly #heads: HeadCounts;
-  readonly #masks = new Map<number | undefined, string>();
 
   constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts) {
     this.#nodes = nodes;
@@ -45,9 +44,13 @@ export class PlainAttention {
     const mask = this.#maskOf(window);
     const key = this.#byHead(inputs.key, numKvHeads, name('k'));
     const value = this.#byHead(inputs.value, numKvHeads, name('v'));
-    const query = this.#group(this.#byHead(inputs.query, numHeads, name('q')), headSize, name('q_groups'));
+    const query = this.#byHead(inputs.query, numHeads, name('q'));
+    const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
     const scores = (keys: string, scored: string): string => {
-      nodes.addFused('FusedMatMul', [query, keys], [scored], { transB: { int: 1 }, alpha: { float: scale } });
+      nodes.addFused('FusedMatMul', [groups, keys], [scored], {
+        transB: { int: 1 },
+        alpha: { float: scale },
+      });
       return scored;
     };
     nodes.add(
@@ -56,17 +59,17 @@ export class PlainAttention {
       [name('group_scores')],
       { axis: { int: -1 } },
     );
-    const all = this.#ungroup(name('group_scores'), 0, name('scores'));
+    const all = this.#regroup(name('group_scores'), numHeads, 0, name('scores'));
     nodes.add('Add', [all, mask], [name('masked')]);
     nodes.add('Softmax', [name('masked')], [name('shares')], { axis: { int: -1 } });
-    const shares = this.#group(name('shares'), 0, name('group_shares'));
+    const shares = this.#regroup(name('shares'), numKvHeads, 0, name('group_shares'));
     nodes.add('Split', [shares, 'cache_and_new'], [name('past_shares'), name('new_shares')], {
       axis: { int: -1 },
     });
     nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
     nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
     nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
-    const context = this.#ungroup(name('group_context'), headSize, name('context'));
+    const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
     nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
     nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
   }
@@ -79,48 +82,42 @@ export class PlainAttention {
     return output;
   }
 
-  /** [B, heads, S, N] -> [B, K/V heads, heads of each * S, N] */
-  #group(input: string, length: number, output: string): string {
-    const { numHeads, numKvHeads } = this.#heads;
-    if (numHeads === numKvHeads) return input;
-    this.#nodes.add('Reshape', [input, this.#weights.list(0, numKvHeads, -1, length)], [output]);
-    return output;
-  }
-
-  /** The reverse. A length of 0 stays as it is, here and there. */
-  #ungroup(input: string, length: number, output: string): string {
-    const { numHeads, numKvHeads } = this.#heads;
-    if (numHeads === numKvHeads) return input;
+  /**
+   * [B, heads, S, N] -> [B, K/V heads, heads of each * S, N], or back, by the number of heads that comes out.
+   *
+   * @param length N; 0 for that of the input.
+   */
+  #regroup(input: string, numHeads: number, length: number, output: string): string {
+    if (this.#heads.numHeads === this.#heads.numKvHeads) return input;
     this.#nodes.add('Reshape', [input, this.#weights.list(0, numHeads, -1, length)], [output]);
     return output;
   }
 
   /** [B, 1, S, C + S], which layers with the same window share. */
   #maskOf(window: number | undefined): string {
-    const known = this.#masks.get(window);
-    if (known) return known;
-    const nodes = this.#nodes;
-    const distances = this.#addDistances();
     const mask = `attention_mask_${window ?? 'all'}`;
-    let sees = 'is_not_later';
-    if (window !== undefined) {
-      nodes.add('Less', [distances, this.#weights.scalar(window)], [`${mask}.is_near`]);
-      nodes.add('And', [sees, `${mask}.is_near`], [`${mask}.sees`]);
-      sees = `${mask}.sees`;
-    }
-    const [seen, unseen] = [
-      this.#weights.constant('seen', Float32Array.of(0)),
-      this.#weights.constant('unseen', Float32Array.of(-3e38)),
-    ];
-    nodes.add('Where', [sees, seen, unseen], [mask]);
-    this.#masks.set(window, mask);
+    this.#nodes.addOnce(mask, () => this.#addMask(mask, window));
     return mask;
   }
 
-  /** int32 [B, 1, S, C + S]: how many positions a key is before a token. */
-  #addDistances(): string {
+  #addMask(mask: string, window: number | undefined): void {
+    const [nodes, weights] = [this.#nodes, this.#weights];
     const distances = 'key_distances';
-    if (this.#masks.size > 0) return distances;
+    nodes.addOnce(distances, () => this.#addDistances(distances));
+    let sees = `${mask}.is_not_later`;
+    nodes.add('GreaterOrEqual', [distances, weights.scalar(0)], [sees]);
+    if (window !== undefined) {
+      nodes.add('Less', [distances, weights.scalar(window)], [`${mask}.is_near`]);
+      nodes.add('And', [sees, `${mask}.is_near`], [`${mask}.sees`]);
+      sees = `${mask}.sees`;
+    }
+    const seen = weights.constant('seen', Float32Array.of(0));
+    const unseen = weights.constant('unseen', Float32Array.of(-3e38));
+    nodes.add('Where', [sees, seen, unseen], [mask]);
+  }
+
+  /** int32 [B, 1, S, C + S]: how many positions a key is before a token. */
+  #addDistances(distances: string): void {
     const nodes = this.#nodes;
     const { positions, ids, past } = GRAPH_IO;
     const dim = (input: string, axis: number, output: string): void =>
@@ -147,7 +144,5 @@ export class PlainAttention {
     nodes.add('Unsqueeze', ['key_positions', this.#weights.list(1, 2)], ['key_positions_4d']);
     nodes.add('Unsqueeze', [positions, this.#weights.list(1, 3)], ['positions_4d']);
     nodes.add('Sub', ['positions_4d', 'key_positions_4d'], [distances]);
-    nodes.add('GreaterOrEqual', [distances, this.#weights.scalar(0)], ['is_not_later']);
-    return distances;
   }
 }

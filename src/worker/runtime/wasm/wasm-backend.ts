@@ -2,7 +2,7 @@ import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
-import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
+import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
@@ -162,7 +162,7 @@ export class WasmBackend implements ModelBackend {
     const isFresh = positions.every((position, i) => i % tokensPerRow > 0 || position === 0);
     const { numKvHeads, headSize } = this.#config;
     const kvDims = [numRows, numKvHeads, isFresh ? 1 : this.#capacity, headSize];
-    const kvLength = kvDims.reduce((product, dim) => product * dim);
+    const kvLength = countElements(kvDims);
     const names = GRAPH_IO.past.all(this.#config.numLayers);
     const kv = arrays.map((array, i) => [
       names[i],
