@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Of `tools/faults/inject-faults.ts`, which is for the tests' build alone. */
-const TRACES = ['faults.json', 'injected', 'inject-faults'];
+/** Text that only other builds contain: `--mode faults` injects faults, `--mode plain-steps` captures no decode steps. */
+const TRACES = ['faults.json', 'injected', 'inject-faults', 'plain-steps'];
 
 const ASSETS = new URL('../../dist/assets/', import.meta.url);
 
@@ -11,6 +11,6 @@ const found = readdirSync(ASSETS)
     const script = readFileSync(new URL(name, ASSETS), 'utf8');
     return TRACES.filter((trace) => script.includes(trace)).map((trace) => `dist/assets/${name}: ${trace}`);
   });
-for (const trace of found) console.error(`Expected no fault injection in the built page, found ${trace}`);
-if (found.length === 0) console.log('Fault injection: none in the built page.');
+for (const trace of found) console.error(`Expected no other build's code in the built page, found ${trace}`);
+if (found.length === 0) console.log('Fault injection and plain steps: none in the built page.');
 process.exitCode = found.length === 0 ? 0 : 1;
