@@ -1,18 +1,27 @@
 import { fileURLToPath } from 'node:url';
-import type { Page } from 'playwright';
+import type { Browser, Page } from 'playwright';
 import { build } from 'vite';
 
-import type { ModelInfo } from '../../src/worker/protocol/models.ts';
+import { startServer } from '../../bridge/server.ts';
+import type { BackendInfo } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
 import { withBrowser } from './with-browser.ts';
 import { readOptions } from './command-line.ts';
+import { describeModel } from './describe-model.ts';
 import { describeMachine } from './machine.ts';
 import { measureInPage, type Measurement } from './measure.ts';
 import { parseOptions, USAGE, type BenchOptions } from './options.ts';
 import { reportOf } from './report.ts';
-import { measureResources } from './resources.ts';
-import { readResults, recordRun, type BenchRun, type ContextResult, type StandInResult } from './results.ts';
+import {
+  readResults,
+  recordRun,
+  recordStepCosts,
+  type BenchRun,
+  type ContextResult,
+  type StandInResult,
+  type StepCostRun,
+} from './results.ts';
 import {
   COMPARED_SIZE,
   CONTEXT_LENGTHS,
@@ -24,39 +33,76 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
+import { measureSteps, type StepKind } from './step-costs/measure-steps.ts';
+import { stepCostsReportOf } from './step-costs/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
 const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PLAIN_PAGE = `${ROOT}/dist-plain-steps`;
 
 const options = readOptions(parseOptions, USAGE);
 if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
 
 async function printRecorded(): Promise<void> {
-  const { runs } = await readResults();
-  const reports = Object.values(runs).map(reportOf);
+  const { runs, stepCosts } = await readResults();
+  const reports = [
+    ...Object.values(runs).map(reportOf),
+    ...(stepCosts ? [stepCostsReportOf(stepCosts)] : []),
+  ];
   console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench` first.');
 }
 
 async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   await build({ root: ROOT, logLevel: 'warn' });
-  const run = await measureInBrowser(chosen);
-  console.log(`\n${reportOf(run)}\n\nRecorded in ${await recordRun(run)}`);
+  if (!chosen.isStepsOnly) {
+    const run = await measureInBrowser(chosen);
+    console.log(`\n${reportOf(run)}\n\nRecorded in ${await recordRun(run)}`);
+  }
+  if (chosen.backend !== 'webgpu') return;
+  await build({ root: ROOT, logLevel: 'warn', mode: 'plain-steps', build: { outDir: PLAIN_PAGE } });
+  const stepCosts = await measureStepsInBrowser(chosen);
+  console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordStepCosts(stepCosts)}`);
+}
+
+/** The pages of both builds in one browser. */
+function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
+  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+    const plain = await startServer({ host: 'localhost', port: 0, root: PLAIN_PAGE });
+    const urls: Readonly<Record<StepKind, string>> = { captured: url, plain: plain.url };
+    const startedAt = new Date().toISOString();
+    let backend: BackendInfo | undefined;
+    try {
+      const openPage = async (kind: StepKind): Promise<Page> => {
+        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`);
+        ({ backend } = opened.status);
+        return opened.page;
+      };
+      const costs = await measureSteps({ browser, rounds, openPage });
+      if (!backend) throw new Error('The page is ready but names no backend');
+      const command = `npm run bench -- --steps --rounds ${rounds}`;
+      return {
+        startedAt,
+        command,
+        machine: describeMachine(),
+        browser: version,
+        backend,
+        settings: { rounds },
+        costs,
+      };
+    } finally {
+      await plain.close();
+    }
+  });
 }
 
 function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
   return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
-    const page = await browser.newPage();
-    await page.goto(`${url}/?backend=${chosen.backend}`);
-    const status = await whenReady(page);
+    const { page, status } = await openReady(browser, `${url}/?backend=${chosen.backend}`);
     const startedAt = new Date().toISOString();
     const measured = await measureAll(page, SCENARIOS, chosen);
     const contexts = await sweepContexts(page, chosen);
-    const resources =
-      chosen.backend === 'webgpu'
-        ? await measureResources(browser, page, (maxNewTokens) => countDecodeSteps(page, maxNewTokens))
-        : undefined;
     const standIn = await measureStandIn(page, chosen);
     return {
       startedAt,
@@ -65,14 +111,15 @@ function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
       ...summarize(measured),
       contexts,
       standIn,
-      ...(resources && { resources }),
     };
   });
 }
 
-async function whenReady(page: Page): Promise<ServeStatus> {
+async function openReady(browser: Browser, url: string): Promise<{ page: Page; status: ServeStatus }> {
+  const page = await browser.newPage();
+  await page.goto(url);
   await page.waitForFunction(() => 'tabserve' in window);
-  return page.evaluate(() => window.tabserve.ready());
+  return { page, status: await page.evaluate(() => window.tabserve.ready()) };
 }
 
 /** Round by round through all scenarios, so that what disturbs the machine disturbs them alike. */
@@ -118,12 +165,6 @@ async function sweepContexts(page: Page, { rounds }: BenchOptions): Promise<read
   return measured.map(summarizeContext);
 }
 
-async function countDecodeSteps(page: Page, maxNewTokens: number): Promise<number> {
-  const requests = requestsOf(COMPARED, maxNewTokens);
-  const { decodeSteps } = await page.evaluate(measureInPage, { knobs: knobsOf(COMPARED), requests });
-  return decodeSteps.length;
-}
-
 /** A short run of the same shape goes first: it compiles the shaders and makes room in the KV cache. */
 async function measure(page: Page, scenario: Scenario, maxNewTokens: number): Promise<Measurement> {
   const knobs = knobsOf(scenario);
@@ -149,10 +190,6 @@ function describeConditions({ backend, model }: ServeStatus, chosen: BenchOption
     model: describeModel(model),
     settings: { rounds, maxNewTokens },
   };
-}
-
-function describeModel({ id, numParameters, numLayers, contextLength }: ModelInfo): BenchRun['model'] {
-  return { id, numParameters, numLayers, contextLength };
 }
 
 function summarize(measured: readonly Measured[]): Pick<BenchRun, 'scenarios' | 'ratiosToOff'> {

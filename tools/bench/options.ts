@@ -4,6 +4,8 @@ export interface BenchOptions {
   readonly backend: 'webgpu' | 'wasm';
   readonly rounds: number;
   readonly maxNewTokens: number;
+  /** Measure the cost of a decode step alone. */
+  readonly isStepsOnly: boolean;
   /** Print the recorded results instead of measuring. */
   readonly isMarkdown: boolean;
 }
@@ -12,6 +14,7 @@ export const USAGE = `Usage: npm run bench -- [options]
   --backend NAME      webgpu (default) or wasm
   --rounds N          times that each scenario is measured, interleaved (default 3)
   --max-new-tokens N  tokens of each request (default 64)
+  --steps             measure only what a decode step costs, which is part of a run on webgpu
   --markdown          print bench/results.json as the tables of the README, measure nothing`;
 
 export function parseOptions(args: readonly string[]): BenchOptions {
@@ -22,13 +25,19 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       backend: { type: 'string', default: 'webgpu' },
       rounds: { type: 'string', default: '3' },
       'max-new-tokens': { type: 'string', default: '64' },
+      steps: { type: 'boolean', default: false },
       markdown: { type: 'boolean', default: false },
     },
   });
+  const backend = parseBackend(values.backend);
+  if (values.steps && backend !== 'webgpu') {
+    throw new Error(`Expected \`--steps\` with --backend webgpu, got ${backend}: leave --backend out`);
+  }
   return {
-    backend: parseBackend(values.backend),
+    backend,
     rounds: parseCount('--rounds', values.rounds),
     maxNewTokens: parseCount('--max-new-tokens', values['max-new-tokens']),
+    isStepsOnly: values.steps,
     isMarkdown: values.markdown,
   };
 }

@@ -7,19 +7,9 @@ const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTF
 export function reportOf(run: BenchRun): string {
   const table = markdownTable(COLUMNS, run.scenarios.map(cellsOf));
   const contexts = markdownTable(CONTEXT_COLUMNS, run.contexts.map(contextCellsOf));
-  return [
-    conditionsOf(run),
-    '',
-    ...table,
-    '',
-    ratiosOf(run),
-    '',
-    ...contexts,
-    '',
-    ...standInOf(run),
-    '',
-    ...resourcesOf(run),
-  ].join('\n');
+  return [conditionsOf(run), '', ...table, '', ratiosOf(run), '', ...contexts, '', ...standInOf(run)].join(
+    '\n',
+  );
 }
 
 function standInOf({ standIn: { model, scenarios, ratioToOff } }: BenchRun): string[] {
@@ -40,19 +30,6 @@ const CONTEXT_COLUMNS = ['8 requests that grow to', 'tokens/s', 'decode step p50
 
 function contextCellsOf({ contextLength, tokensPerSecond, decodeStepMs }: ContextResult): string[] {
   return [`${contextLength} tokens`, tokensPerSecond.median.toFixed(1), percentiles(decodeStepMs)];
-}
-
-function resourcesOf({ resources }: BenchRun): string[] {
-  if (!resources) return [];
-  const { numSteps, dispatches, submits, buffersCreated, bytesRead } = resources;
-  const { rendererCpuMs, gpuProcessCpuMs, gpuIdleShare } = resources;
-  return [
-    [
-      `A decode step of 8 rows (mean of ${numSteps}): ${dispatches.toFixed(1)} dispatches in ${submits.toFixed(1)} submits, `,
-      `${buffersCreated.toFixed(1)} buffers created, ${bytesRead.toFixed(0)} bytes read back; CPU time ${rendererCpuMs.toFixed(1)} ms `,
-      `in the page and its worker, ${gpuProcessCpuMs.toFixed(1)} ms in the browser's GPU process; the GPU idle for ${(100 * gpuIdleShare).toFixed(1)} % of the time.`,
-    ].join(''),
-  ];
 }
 
 function conditionsOf({ machine, browser, backend, model, settings, command }: BenchRun): string {

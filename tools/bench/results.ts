@@ -6,14 +6,16 @@ import type { BackendInfo, ModelInfo } from '../../src/worker/protocol/models.ts
 import type { PolicyName } from '../../src/worker/protocol/status.ts';
 import type { Machine } from './machine.ts';
 
-/** The schema of `bench/results.json`: the last run of each backend. Durations in ms. */
+/** The schema of `bench/results.json`: the last run of each backend, and of decode steps. Durations in ms. */
 export interface BenchResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 3;
+  readonly schemaVersion: 4;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
+  /** On WebGPU alone. */
+  readonly stepCosts?: StepCostRun;
 }
 
-export interface BenchRun {
+interface Conditions {
   /** ISO 8601. */
   readonly startedAt: string;
   /** Repeats the run. */
@@ -22,6 +24,9 @@ export interface BenchRun {
   /** As it names itself. */
   readonly browser: string;
   readonly backend: BackendInfo;
+}
+
+export interface BenchRun extends Conditions {
   readonly model: Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
   readonly settings: { readonly rounds: number; readonly maxNewTokens: number };
   readonly scenarios: readonly ScenarioResult[];
@@ -31,8 +36,6 @@ export interface BenchRun {
   readonly contexts: readonly ContextResult[];
   /** A generated checkpoint with the shape of a Llama. */
   readonly standIn: StandInResult;
-  /** Of a decode step of 8 rows; on WebGPU alone. */
-  readonly resources?: DecodeResources;
 }
 
 export interface StandInResult extends Pick<BenchRun, 'model' | 'scenarios'> {
@@ -49,18 +52,37 @@ export interface ContextResult {
   readonly decodeStepMs: Percentiles;
 }
 
-/** Per decode step, over `numSteps` of them. */
-export interface DecodeResources {
+export interface StepCostRun extends Conditions {
+  readonly settings: { readonly rounds: number };
+  readonly costs: readonly StepCost[];
+}
+
+/** What a decode step costs, captured and plain, in one interleaved run. */
+export interface StepCost {
+  /** A generated checkpoint with random weights. */
+  readonly model: BenchRun['model'];
+  /** Sequences in the step. */
+  readonly numRows: number;
+  /** Of the page as it is built for users: a step is recorded once and replayed. */
+  readonly captured: StepResources;
+  /** Of the page that is built with `--mode plain-steps`: each step is described to the GPU anew. */
+  readonly plain: StepResources;
+  /** The worker's CPU time of captured steps over that of plain ones, round by round. */
+  readonly cpuRatio: Spread;
+}
+
+/** Per decode step, over `numSteps` of them in each round. */
+export interface StepResources {
   readonly numSteps: number;
+  /** CPU time of the worker's own thread; one value per round. */
+  readonly workerCpuMs: Spread;
+  /** CPU time of the browser's GPU process, which includes the GPU's own work if the adapter is software. */
+  readonly gpuProcessCpuMs: Spread;
   readonly dispatches: number;
   readonly submits: number;
   readonly buffersCreated: number;
   readonly bytesRead: number;
-  /** CPU time of the page and its worker. */
-  readonly rendererCpuMs: number;
-  /** CPU time of the browser's GPU process; with a software adapter, the GPU's own work too. */
-  readonly gpuProcessCpuMs: number;
-  /** Of the time, that in which the device had finished all that was submitted: 0 to 1. */
+  /** Share of the time in which the device had finished everything that was submitted: 0 to 1. */
   readonly gpuIdleShare: number;
 }
 
@@ -95,14 +117,23 @@ export interface Percentiles {
 const FILE = fileURLToPath(new URL('../../bench/results.json', import.meta.url));
 
 export async function readResults(): Promise<BenchResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 3, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 4, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
-/** Replaces the run of its backend and keeps the other's; returns the file's path. */
+/** Replaces the run of its backend and keeps everything else; returns the file's path. */
 export async function recordRun(run: BenchRun): Promise<string> {
   const { runs } = await readResults();
-  const results: BenchResults = { schemaVersion: 3, runs: { ...runs, [run.backend.name]: run } };
+  return record({ runs: { ...runs, [run.backend.name]: run } });
+}
+
+/** Replaces the costs of decode steps and keeps everything else; returns the file's path. */
+export function recordStepCosts(stepCosts: StepCostRun): Promise<string> {
+  return record({ stepCosts });
+}
+
+async function record(part: Partial<BenchResults>): Promise<string> {
+  const results: BenchResults = { ...(await readResults()), ...part, schemaVersion: 4 };
   await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

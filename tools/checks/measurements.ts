@@ -1,6 +1,7 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import { reportOf } from '../bench/report.ts';
 import { readResults, type BenchRun, type ScenarioResult } from '../bench/results.ts';
+import { stepCostsReportOf } from '../bench/step-costs/report.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
 import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
 import { formatTabs } from '../bench-tabs/report.ts';
@@ -10,8 +11,9 @@ import { updateParts } from './marked-part.ts';
 // The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both
 // up to date.
 
-const { webgpu, wasm } = (await readResults()).runs;
-if (!webgpu || !wasm) {
+const { runs: recorded, stepCosts } = await readResults();
+const { webgpu, wasm } = recorded;
+if (!webgpu || !wasm || !stepCosts) {
   throw new Error('Both backends must be recorded: run `npm run bench`, also with --backend wasm.');
 }
 const tabs = Object.values((await readTabs()).runs);
@@ -20,6 +22,7 @@ const peers = (await readPeerResults()).runs;
 
 await updateParts('docs/measurements.md', {
   bench: sections([reportOf(webgpu), reportOf(wasm)]),
+  steps: sections([stepCostsReportOf(stepCosts)]),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
 });
