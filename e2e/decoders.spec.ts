@@ -16,6 +16,8 @@ const LARGEST_LOSSES = [
 /** On a software adapter each decoder compiles its shaders for seconds. */
 const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen3'];
 
+const IN_SHORT_AS_HARDWARE: readonly string[] = ['generated/llama'];
+
 const IN_SHORT_ON_WEBGPU_TOO = 'joining late, prompts in chunks';
 
 /** The longest prompt has 60 tokens. */
@@ -34,9 +36,7 @@ const BATCHES: Readonly<Record<string, Omit<GreedyBatch, 'prompts' | 'maxNewToke
 };
 
 for (const [id, expected] of Object.entries(decoderReferences)) {
-  const { prompts, samples } = expected;
-  const promptTokenIds = prompts.map((prompt) => prompt.promptTokenIds);
-  const greedyTokenIds = prompts.map((prompt) => prompt.greedyTokenIds);
+  const { samples } = expected;
 
   test.describe(id, () => {
     test.beforeEach(({ backend }) => {
@@ -51,23 +51,15 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       probePage,
       backend,
     }) => {
-      const choice = { id, backend, dtype: 'fp32' } as const;
-      const error = await logitsError(probePage, choice, prompts);
-      console.log(`    ${id}: largest error over largest logit ${error.toExponential(1)}`);
-      expect(error).toBeLessThan(FP32_TOLERANCE);
-      for (const [title, batch] of Object.entries(BATCHES)) {
-        if (backend === 'webgpu' && !IS_WHOLE && title !== IN_SHORT_ON_WEBGPU_TOO) continue;
-        const report = await runGreedyBatch(probePage, choice, {
-          ...batch,
-          prompts: promptTokenIds,
-          maxNewTokens: 32,
-        });
-        expect(report.tokenIds, title).toEqual(greedyTokenIds);
-        expect(report.largestBatch, title).toBe(batch.policy.policy === 'off' ? 1 : prompts.length);
-        expect(report.numPrefills > 1, title).toBe(batch.policy.maxBatchedTokens === CHUNK);
-        if (batch.policy.prefixCaching !== false) expect(report.numReusedTokens, title).toBeGreaterThan(0);
-      }
-      await expectLogprobs(probePage, choice, prompts);
+      await expectAsTransformers(probePage, { id, backend, dtype: 'fp32' }, expected);
+    });
+
+    test('has them with the operators of a GPU that is hardware', async ({ probePage, backend }) => {
+      test.skip(
+        backend === 'wasm' || !(IS_WHOLE || IN_SHORT_AS_HARDWARE.includes(id)),
+        'each compiles for seconds',
+      );
+      await expectAsTransformers(probePage, { id, backend: 'webgpu-as-hardware', dtype: 'fp32' }, expected);
     });
 
     test('samples the same texts with any mates, with and without prefix reuse, pipelined or not', async ({
@@ -107,6 +99,30 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       }
     });
   });
+}
+
+async function expectAsTransformers(
+  page: Page,
+  choice: DecoderChoice,
+  { prompts }: DecoderReference,
+): Promise<void> {
+  const error = await logitsError(page, choice, prompts);
+  console.log(`    ${choice.id}: largest error over largest logit ${error.toExponential(1)}`);
+  expect(error).toBeLessThan(FP32_TOLERANCE);
+  for (const [title, batch] of Object.entries(BATCHES)) {
+    if (choice.backend !== 'wasm' && !IS_WHOLE && title !== IN_SHORT_ON_WEBGPU_TOO) continue;
+    const report = await runGreedyBatch(page, choice, {
+      ...batch,
+      prompts: prompts.map(({ promptTokenIds }) => promptTokenIds),
+      maxNewTokens: 32,
+    });
+    const greedyTokenIds = prompts.map((prompt) => prompt.greedyTokenIds);
+    expect(report.tokenIds, title).toEqual(greedyTokenIds);
+    expect(report.largestBatch, title).toBe(batch.policy.policy === 'off' ? 1 : prompts.length);
+    expect(report.numPrefills > 1, title).toBe(batch.policy.maxBatchedTokens === CHUNK);
+    if (batch.policy.prefixCaching !== false) expect(report.numReusedTokens, title).toBeGreaterThan(0);
+  }
+  await expectLogprobs(page, choice, prompts);
 }
 
 function runGreedyBatch(page: Page, choice: DecoderChoice, batch: GreedyBatch) {

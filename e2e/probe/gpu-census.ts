@@ -4,6 +4,9 @@ export interface GpuCensus {
   readonly numBytes: number;
 }
 
+/** Of buffers that hold the uniforms of a captured step, of which there are at most 16: how many depends on what came last. */
+const CAPTURED_UNIFORMS = 0x40;
+
 /** Counts from now on, by wrapping the browser's own functions. */
 export function startGpuCensus(): () => GpuCensus {
   const live = new Map<WeakRef<GPUBuffer>, number>();
@@ -12,6 +15,7 @@ export function startGpuCensus(): () => GpuCensus {
   const [createBuffer, destroy] = [GPUDevice.prototype.createBuffer, GPUBuffer.prototype.destroy];
   GPUDevice.prototype.createBuffer = function counted(descriptor) {
     const buffer = createBuffer.call(this, descriptor);
+    if (descriptor.usage === CAPTURED_UNIFORMS) return buffer;
     const key = new WeakRef(buffer);
     keyOf.set(buffer, key);
     live.set(key, descriptor.size);

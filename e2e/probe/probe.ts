@@ -1,10 +1,12 @@
 import { runTrials, type TrialOptions, type TrialReport } from './engine-trials.ts';
 import { createSoak, type Soak, type SoakState } from './soak.ts';
+import { repeatSteps } from './repeat-steps.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { decoderLogits, openDecoder, runGreedyBatch, type DecoderChoice } from './decoder-probe.ts';
 import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
+import type { ProbeBackend } from './probe-device.ts';
 import { sharedModel } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 
@@ -28,7 +30,8 @@ export interface SamplerProbeApi {
 /** What the tests of the engine on the real runtime call in the page. */
 export interface EngineProbeApi {
   /** Of the embedded model. */
-  runTrials(backend: 'webgpu' | 'wasm', seed: number, options: TrialOptions): Promise<TrialReport>;
+  runTrials(backend: ProbeBackend, seed: number, options: TrialOptions): Promise<TrialReport>;
+  readonly repeatSteps: typeof repeatSteps;
   startSoak(...args: Parameters<typeof createSoak>): Promise<void>;
   runSoak(numRequests: number): Promise<SoakState>;
 }
@@ -72,6 +75,7 @@ let soak: Soak | undefined;
 
 window.engineProbe = {
   runTrials: async (backend, ...args) => runTrials(await sharedModel(backend), ...args),
+  repeatSteps,
   async startSoak(...args) {
     soak = await createSoak(...args);
   },

@@ -1,21 +1,19 @@
 import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
-import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+import { chooseProbeDevice, type ProbeBackend } from './probe-device.ts';
 
-type Choice = 'webgpu' | 'wasm';
-
-const models = new Map<Choice, Promise<LoadedModel>>();
+const models = new Map<ProbeBackend, Promise<LoadedModel>>();
 
 /**
  * The embedded model, loaded once for all probes of the page: a software adapter compiles its shaders for ten seconds and
  * more. Calls of probes must not overlap.
  */
-export function sharedModel(choice: Choice): Promise<LoadedModel> {
+export function sharedModel(choice: ProbeBackend): Promise<LoadedModel> {
   const known = models.get(choice) ?? load(choice);
   models.set(choice, known);
   return known;
 }
 
-async function load(choice: Choice): Promise<LoadedModel> {
+async function load(choice: ProbeBackend): Promise<LoadedModel> {
   const modelUrl = new URL('/models/storyteller/', location.href).href;
-  return loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
+  return loadEmbeddedModel(modelUrl, await chooseProbeDevice(choice), () => {});
 }

@@ -4,11 +4,11 @@ export const GRAPH_IO = {
   ids: 'input_ids',
   /** int32 [B, S] */
   positions: 'position_ids',
-  /** int32 [B], where K/V come out as `present`: valid K/V entries of the row after this run, minus one. */
+  /** int32 [B], for fused attention: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',
   /** int32 [L]: the tokens whose logits come out, as indices among all B * S. */
   logitTokens: 'logit_tokens',
-  /** int32 [1], on the CPU, where K/V come out as `present`: the largest of the rows' valid lengths after this run. */
+  /** int32 [1], on the CPU, for fused attention: at least the largest of the rows' valid lengths after this run. */
   totalLength: 'total_sequence_length',
   /** float32 [L, vocab] */
   logits: 'logits',

@@ -1,5 +1,6 @@
 import type { PackedLayout } from '../checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../model-config.ts';
+import { productsOnCpu, productsOnSoftwareGpu, type AttentionProducts } from './attention-products.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
@@ -12,12 +13,14 @@ export interface GraphTarget {
   readonly maxBindingBytes: number;
   /** Longest sequence that will be run, in tokens. Tables of positions need no more rows. */
   readonly contextLength: number;
-  /**
-   * Which of `GRAPH_IO`'s K/V come out. `present` is for a cache on the GPU. Outputs on the CPU are copied in every run,
-   * so there only what is new comes out.
-   */
-  readonly kvOutputs: 'present' | 'added';
+  readonly attention: AttentionKind;
 }
+
+/**
+ * `fused` is `GroupQueryAttention`: the cache comes out as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`,
+ * made of what the device computes fast: only what a run adds to the cache comes out, as `GRAPH_IO.added`.
+ */
+export type AttentionKind = 'fused' | 'products-on-cpu' | 'products-on-software-gpu';
 
 /** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
 export interface RotaryTables {
@@ -47,20 +50,20 @@ export class ModelGraph {
   readonly weights: GraphWeights;
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
-  readonly #kvOutputs: GraphTarget['kvOutputs'];
-  readonly #plainAttention: PlainAttention;
+  /** Left out, attention is fused. */
+  readonly #plainAttention: PlainAttention | undefined;
 
-  constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
+  constructor(config: ModelConfig, { layout, maxBindingBytes, attention }: GraphTarget) {
     this.#config = config;
     this.#precision = layout.precision;
-    this.#kvOutputs = kvOutputs;
     this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
-    this.#plainAttention = new PlainAttention(this.nodes, this.weights, config);
+    const products = this.#productsFor(attention);
+    this.#plainAttention = products && new PlainAttention(this.nodes, this.weights, config, products);
   }
 
   /**
-   * On the GPU `GroupQueryAttention`, which updates the K/V cache in place where past and present are the same buffer,
-   * each row at its own length. On the CPU `PlainAttention`.
+   * Attention of each row over what it has in the cache and its new tokens. `GroupQueryAttention` updates the cache in place where
+   * past and present are the same buffer, each row at its own length.
    *
    * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size], or each
    * by itself.
@@ -75,7 +78,7 @@ export class ModelGraph {
     { rotary, window }: AttentionVariant = {},
   ): void {
     const { numHeads, numKvHeads } = this.#config;
-    if (this.#kvOutputs === 'added') {
+    if (this.#plainAttention) {
       this.#plainAttention.add(layer, this.#addNewKv(layer, qkv, output, rotary), output, scale, window);
       return;
     }
@@ -131,12 +134,12 @@ export class ModelGraph {
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-        ...(this.#kvOutputs === 'present' ? FUSED_ATTENTION_INPUTS : []),
+        ...(this.#plainAttention ? [] : FUSED_ATTENTION_INPUTS),
         ...this.#values(GRAPH_IO.past.all(numLayers), cacheDims),
       ],
       outputs: [
         { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
-        ...(this.#kvOutputs === 'added'
+        ...(this.#plainAttention
           ? this.#values(added, ['B', 'S', 2 * numKvHeads * headSize])
           : this.#values(GRAPH_IO.present.all(numLayers), cacheDims)),
       ],
@@ -162,6 +165,12 @@ export class ModelGraph {
       : split;
     this.nodes.add('Concat', [rotated.key, rotated.value], [added], { axis: { int: -1 } });
     return rotated;
+  }
+
+  #productsFor(attention: AttentionKind): AttentionProducts | undefined {
+    if (attention === 'fused') return undefined;
+    if (attention === 'products-on-cpu') return productsOnCpu(this.nodes);
+    return productsOnSoftwareGpu(this.nodes, this.weights);
   }
 
   #split(qkv: string, name: string): SeparateQkv {

@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../model-config.ts';
+import type { AttentionProducts } from './attention-products.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
@@ -17,19 +18,22 @@ export interface SeparateQkv {
 const NOWHERE = 2 ** 30;
 
 /**
- * Attention as matrix products, for the CPU: `GroupQueryAttention` copies the whole cache in each run there, and takes four
- * times as long for a prompt. Here the cache is only read: what is joined are the scores of its keys and of the new ones. The
- * price is some 20 µs a layer for its nodes, which only a decode step of a tiny model and few short rows notices.
+ * Attention as matrix products, where `GroupQueryAttention` is slow: on the CPU it copies the whole cache in each run and takes
+ * four times as long for a prompt; a software adapter takes ten times as long for 8 rows of 512 tokens. Here the cache is only
+ * read: what is joined are the scores of its keys and of the new ones. On the CPU the price is some 20 µs a layer for its nodes,
+ * which only a decode step of a tiny model and few short rows notices.
  */
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
   readonly #weights: GraphWeights;
   readonly #heads: HeadCounts;
+  readonly #products: AttentionProducts;
 
-  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts) {
+  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts, products: AttentionProducts) {
     this.#nodes = nodes;
     this.#weights = weights;
     this.#heads = heads;
+    this.#products = products;
   }
 
   /**
@@ -46,16 +50,11 @@ export class PlainAttention {
     const value = this.#byHead(inputs.value, numKvHeads, name('v'));
     const query = this.#byHead(inputs.query, numHeads, name('q'));
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
-    const scores = (keys: string, scored: string): string => {
-      nodes.addFused('FusedMatMul', [groups, keys], [scored], {
-        transB: { int: 1 },
-        alpha: { float: scale },
-      });
-      return scored;
-    };
+    const scores = (keys: string, part: string): string =>
+      this.#products.score(groups, keys, scale, name(part));
     nodes.add(
       'Concat',
-      [scores(GRAPH_IO.past.key(layer), name('past_scores')), scores(key, name('new_scores'))],
+      [scores(GRAPH_IO.past.key(layer), 'past_scores'), scores(key, 'new_scores')],
       [name('group_scores')],
       { axis: { int: -1 } },
     );
@@ -66,9 +65,11 @@ export class PlainAttention {
     nodes.add('Split', [shares, 'cache_and_new'], [name('past_shares'), name('new_shares')], {
       axis: { int: -1 },
     });
-    nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
-    nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
-    nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
+    const contexts = [
+      this.#products.weigh(name('past_shares'), GRAPH_IO.past.value(layer), name('past_context')),
+      this.#products.weigh(name('new_shares'), value, name('new_context')),
+    ];
+    nodes.add('Add', contexts, [name('group_context')]);
     const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
     nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });
     nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
@@ -133,11 +134,7 @@ export class PlainAttention {
       ['cache_indices'],
     );
     // What a row has in the cache ends before its first new token.
-    nodes.add(
-      'Slice',
-      [positions, this.#weights.list(0), this.#weights.list(1), this.#weights.list(1)],
-      ['first_positions'],
-    );
+    nodes.add('Gather', [positions, this.#weights.list(0)], ['first_positions'], { axis: { int: 1 } });
     nodes.add('Less', ['cache_indices', 'first_positions'], ['is_cached']);
     nodes.add('Where', ['is_cached', 'cache_indices', this.#weights.scalar(NOWHERE)], ['cache_positions']);
     nodes.add('Concat', ['cache_positions', positions], ['key_positions'], { axis: { int: 1 } });

@@ -57,18 +57,19 @@ export class GpuSampler {
    *
    * @param rows Row i of the logits belongs to `rows[i]`.
    * @param logits float32 [rows, vocabSize]
+   * @param encoder Of a forward pass whose commands are still to be submitted: it is submitted with the sampler's.
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(
     rows: readonly StepRow[],
     logits: GPUBuffer,
     inputs: SlotInputs,
+    encoder: GPUCommandEncoder = this.#device.createCommandEncoder(),
   ): Promise<readonly (SampledToken | Error)[]> {
     this.#reserve(rows.length);
     for (const row of rows) if (isAdjusted(row)) this.#adjustments.fill(row);
     const options = encodeRowOptions(rows, (slot) => this.#adjustments.rowOf(slot));
     this.#device.queue.writeBuffer(this.#options, 0, options);
-    const encoder = this.#device.createCommandEncoder();
     const pass = encoder.beginComputePass();
     pass.setPipeline(this.#pipeline);
     pass.setBindGroup(0, this.#bind(logits, inputs));

@@ -7,6 +7,7 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import {
+  isFresh,
   logitTokensOf,
   maxScoredTokensOf,
   sampledIdsOf,
@@ -56,7 +57,7 @@ export class WasmBackend implements ModelBackend {
       layout: packed,
       maxBindingBytes: Infinity,
       contextLength,
-      kvOutputs: 'added',
+      attention: 'products-on-cpu',
     });
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(graph, {
@@ -159,9 +160,8 @@ export class WasmBackend implements ModelBackend {
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
     // A cache of which nothing is read need not be copied: one token stands for it, which no other attends to.
-    const isFresh = positions.every((position, i) => i % tokensPerRow > 0 || position === 0);
     const { numKvHeads, headSize } = this.#config;
-    const kvDims = [numRows, numKvHeads, isFresh ? 1 : this.#capacity, headSize];
+    const kvDims = [numRows, numKvHeads, isFresh(input) ? 1 : this.#capacity, headSize];
     const kvLength = countElements(kvDims);
     const names = GRAPH_IO.past.all(this.#config.numLayers);
     const kv = arrays.map((array, i) => [

@@ -6,6 +6,7 @@ export const BUFFER_USAGE = {
   MAP_READ: 0x0001,
   COPY_SRC: 0x0004,
   COPY_DST: 0x0008,
+  UNIFORM: 0x0040,
   STORAGE: 0x0080,
 } as const;
 

@@ -1,3 +1,4 @@
+import { BYTES_PER_VALUE, type Precision } from '../../models/checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { ForwardTarget, RowCopy } from '../model-backend.ts';
@@ -10,17 +11,21 @@ import { TENSOR_USAGE } from './gpu-flags.ts';
 export class GpuKvCache {
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
-  readonly bytesPerElement: number;
+  readonly precision: Precision;
   #shape: KvShape = { numSlots: 0, numStagingRows: 0, capacity: 0 };
   /** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
   readonly #buffers: Record<ForwardTarget, readonly GPUBuffer[]> = { slots: [], staging: [] };
   /** WebGPU refuses a copy within one buffer, so a moved row goes through this one. */
   #transit: GPUBuffer | undefined;
 
-  constructor(device: GPUDevice, config: ModelConfig, bytesPerElement: number) {
+  constructor(device: GPUDevice, config: ModelConfig, precision: Precision) {
     this.#device = device;
     this.#config = config;
-    this.bytesPerElement = bytesPerElement;
+    this.precision = precision;
+  }
+
+  get bytesPerElement(): number {
+    return BYTES_PER_VALUE[this.precision];
   }
 
   get shape(): KvShape {

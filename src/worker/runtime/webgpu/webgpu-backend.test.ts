@@ -14,6 +14,7 @@ vi.mock('../ort.ts', () => ({
   loadOrt: () => Promise.resolve({ InferenceSession: { create: () => parts.session() } }),
   ortMutex: { run: (task: () => Promise<unknown>) => task() },
 }));
+vi.mock('./kv-appender.ts', () => ({ KvAppender: { create: () => Promise.resolve({}) } }));
 vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => parts.sampler() } }));
 
 type Options = Parameters<typeof WebGpuBackend.create>[0];

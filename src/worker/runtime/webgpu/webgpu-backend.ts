@@ -1,120 +1,80 @@
-import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
+import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
-import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
-import { BYTES_PER_VALUE, type Precision } from '../../models/checkpoint/packed-weights.ts';
-import { GRAPH_IO } from '../../models/graph/graph-io.ts';
-import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
+import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { DeviceLostError, GpuError } from '../../protocol/errors/runtime.ts';
+import type { GpuSampler, SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
+import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
 import {
-  logitTokensOf,
   maxScoredTokensOf,
   type ForwardInput,
   type ForwardTarget,
   type ModelBackend,
-  type PackedModel,
   type RowCopy,
   type SampleOutput,
 } from '../model-backend.ts';
-import type { GpuDevice } from './gpu-device.ts';
-import { TENSOR_USAGE } from './gpu-flags.ts';
+import { ortMutex } from '../ort.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
-import { GpuSampler, type SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
-import { ReadbackRing } from '../gpu-sampler/readback-ring.ts';
-import { orHang } from '../step-watchdog.ts';
-import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
+import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
+import { GraphTensors } from './graph-tensors.ts';
+import type { KvAppender } from './kv-appender.ts';
+import { CapturedSteps } from './captured-steps.ts';
 
-interface WebGpuBackendOptions extends PackedModel {
-  readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
-}
-
-/** Capacity in tokens of the smallest cache. It doubles as it grows, so buffers are seldom made anew. */
+/** Capacity in tokens of the smallest cache for fused attention. It doubles as it grows, so buffers are seldom made anew. */
 const SMALLEST_CAPACITY = 128;
 
-/** onnxruntime-web rounds its copies up to this many bytes. */
-const BUFFER_ALIGNMENT = 16;
-const BYTES_PER_INT32 = 4;
-const BYTES_PER_FLOAT32 = 4;
+/** Tokens by which the capacity grows where attention computes all of it, used or not. */
+const CAPACITY_STEP = 64;
 
-/** A pipeline takes a minute on a software adapter of a loaded machine. */
-const PIPELINE_PATIENCE_MS = 300_000;
-/** The first session waits for the download of the runtime, 27 MB uncompressed, over any network. */
-const SESSION_PATIENCE_MS = 1_800_000;
+/** Keys that fused attention gives to one workgroup. A captured step is good for lengths that take the same number of them. */
+const ATTENTION_TILE = 64;
+
+const BYTES_PER_INT32 = 4;
 
 /** How long a rejected run waits for the news that the device is lost. */
 const LOSS_GRACE_MS = 100;
 
-/** Threads that sample one row. A software adapter runs them one after the other and pays for each at every barrier. */
-const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
-
-/** Of onnxruntime's severities. It warns of each graph whose shapes are computed on the CPU, which is where they belong. */
-const ERRORS_ONLY = 3;
-
-/** K/V tensors by the names of the graph's inputs and outputs. */
-type KvTensors = Readonly<Record<'feeds' | 'fetches', Readonly<Record<string, Tensor>>>>;
-
 /**
- * A model on onnxruntime-web's native WebGPU backend. Past and present K/V are the same GPU buffers, so the cache is
- * updated in place. Inputs and logits live in persistent buffers, so a step creates none. The sampler runs right behind
- * each pass and writes its tokens into the inputs of the slots.
+ * A model on onnxruntime-web's native WebGPU backend. The cache is updated in place: by fused attention, for which past and
+ * present are the same buffers, or behind the pass. Inputs and logits live in persistent buffers, so a step creates none. The
+ * sampler runs right behind each pass and writes its tokens into the inputs of the slots. Decode steps are captured, so that
+ * onnxruntime-web need not describe each of them anew.
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
-  readonly #ort: OrtModule;
   readonly #session: InferenceSession;
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
-  readonly #precision: Precision;
   readonly #cache: GpuKvCache;
+  readonly #tensors: GraphTensors;
   readonly #sampler: GpuSampler;
+  readonly #appender: KvAppender | undefined;
+  readonly #capturedSteps: CapturedSteps;
   readonly #ring: ReadbackRing;
-  readonly #buffers = new Map<string, GPUBuffer>();
-  /** K/V feeds and fetches by target and number of rows; emptied when the cache's buffers change. */
-  readonly #kvTensors = new Map<string, KvTensors>();
   readonly failure: Promise<Error>;
+  /** Of commands that are submitted with those of the next call, mostly the sampler's. */
+  #openEncoder: GPUCommandEncoder | undefined;
   #deviceError: Error | undefined;
   #isReleased = false;
 
   /** @throws StepHangError where a part of it hangs. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
-    const ort = await loadOrt('webgpu');
-    const { gpu, model, packed, weights } = options;
-    const { maxStorageBufferBindingSize: maxBindingBytes } = gpu.device.limits;
-    const { contextLength } = model.config;
-    const graph = model.buildGraph({ layout: packed, maxBindingBytes, contextLength, kvOutputs: 'present' });
-    const workgroupSize = SAMPLER_WORKGROUP_SIZE[gpu.isSoftwareAdapter ? 'software' : 'hardware'];
-    const sampler = orHang(
-      GpuSampler.create(gpu.device, model.config.vocabSize, workgroupSize),
-      PIPELINE_PATIENCE_MS,
-    );
-    // Awaited after the session; until then a failure must not count as an unhandled rejection.
-    sampler.catch(() => {});
-    const creation = ortMutex.run(() =>
-      ort.InferenceSession.create(graph, {
-        // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
-        executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
-        externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
-        logSeverityLevel: ERRORS_ONLY,
-      }),
-    );
-    const session = await orHang(creation, SESSION_PATIENCE_MS);
-    return new WebGpuBackend(ort, session, await sampler, options);
+    return new WebGpuBackend(await createGpuParts(options), options);
   }
 
   private constructor(
-    ort: OrtModule,
-    session: InferenceSession,
-    sampler: GpuSampler,
-    { gpu, model: { config }, packed }: WebGpuBackendOptions,
+    { ort, session, sampler, appender }: GpuParts,
+    { gpu: { device }, model: { config }, packed: { precision } }: WebGpuBackendOptions,
   ) {
-    const { device } = gpu;
-    this.#ort = ort;
     this.#session = session;
     this.#device = device;
     this.#config = config;
-    this.#precision = packed.precision;
-    this.#cache = new GpuKvCache(device, config, BYTES_PER_VALUE[packed.precision]);
+    this.#cache = new GpuKvCache(device, config, precision);
+    this.#capturedSteps = new CapturedSteps(device);
+    const options = { ort, device, config, cache: this.#cache, isFused: !appender };
+    this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
     this.#sampler = sampler;
+    this.#appender = appender;
     this.#ring = new ReadbackRing(device);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failure = promise;
@@ -129,12 +89,12 @@ export class WebGpuBackend implements ModelBackend {
   /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
     const { numLayers, contextLength } = this.#config;
+    const capacityFor = this.#appender ? nextStep : nextPowerOfTwo;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
       maxBytes: this.#device.limits.maxBufferSize,
       maxSlotBytes: 2 * numLayers * this.#maxBufferBytes,
-      capacityFor: (length) =>
-        Math.min(contextLength, Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)))),
+      capacityFor: (length) => Math.min(contextLength, capacityFor(length)),
     };
   }
 
@@ -148,27 +108,36 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   resize(shape: KvShape): void {
-    if (this.#cache.resize(shape)) this.#kvTensors.clear();
+    this.#submit();
+    if (!this.#cache.resize(shape)) return;
+    this.#tensors.forgetCache();
+    this.#capturedSteps.clear();
   }
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     this.#throwIfDeviceFailed();
     const startedAtMs = performance.now();
-    const logitTokens = logitTokensOf(input);
-    const kv = this.#kvTensorsFor(input.target, input.numRows);
-    const feeds = { ...kv.feeds, ...this.#inputTensors(input, logitTokens) };
-    const logitsDims = [logitTokens.length, this.#config.vocabSize];
-    const logits = this.#tensor(this.#logits(logitTokens.length), 'float32', logitsDims);
-    const fetches = { ...kv.fetches, [GRAPH_IO.logits]: logits };
-    await this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
+    this.#submit();
+    this.#tensors.write(input);
+    await this.#run(input);
+    this.#appender?.append(this.#encoder(), {
+      ...input,
+      ...this.#tensors.inputsOf(input),
+      capacity: this.#cache.shape.capacity,
+      added: this.#tensors.added(input),
+      cache: this.#cache.buffers(input.target),
+    });
     return { runMs: performance.now() - startedAtMs };
   }
 
   async sample(target: ForwardTarget, rows: readonly StepRow[]): Promise<SampleOutput> {
     const startedAtMs = performance.now();
-    const inputs = this.#slotInputs();
+    const inputs = this.#tensors.slotInputs();
     if (target === 'staging') for (const row of rows) this.#placeInSlot(row, inputs);
-    const samples = await this.#explained(this.#sampler.sample(rows, this.#logits(rows.length), inputs));
+    const encoder = this.#encoder();
+    this.#openEncoder = undefined;
+    const logits = this.#tensors.logits(rows.length);
+    const samples = await this.#explained(this.#sampler.sample(rows, logits, inputs, encoder));
     this.#throwIfDeviceFailed();
     return { samples, readbackMs: performance.now() - startedAtMs };
   }
@@ -176,73 +145,73 @@ export class WebGpuBackend implements ModelBackend {
   /** Without this wait the chunks of a long prompt would follow each other in microtasks, and messages would starve. */
   async finish(): Promise<{ readonly readbackMs: number }> {
     const startedAtMs = performance.now();
+    this.#submit();
     await this.#explained(this.#device.queue.onSubmittedWorkDone());
     this.#throwIfDeviceFailed();
     return { readbackMs: performance.now() - startedAtMs };
   }
 
   async readLogits(numRows: number): Promise<Float32Array> {
-    const encoder = this.#device.createCommandEncoder();
-    const readBack = this.#ring.copy(encoder, this.#logits(numRows), numRows * this.#config.vocabSize);
-    this.#device.queue.submit([encoder.finish()]);
+    const encoder = this.#encoder();
+    const logits = this.#tensors.logits(numRows);
+    const readBack = this.#ring.copy(encoder, logits, numRows * this.#config.vocabSize);
+    this.#submit();
     return new Float32Array((await this.#explained(readBack())).buffer);
   }
 
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
+    this.#submit();
     this.#cache.copyRows(from, to, rows);
   }
 
   transfer({ kind, from, to }: SlotTransfer): void {
-    this.#cache.copyRows('slots', 'slots', [[from, to]]);
+    this.copyRows('slots', 'slots', [[from, to]]);
     if (kind === 'move') this.#sampler.moveSlot(from, to);
   }
 
   async release(): Promise<void> {
     this.#isReleased = true;
     await ortMutex.run(() => this.#session.release());
+    this.#capturedSteps.clear();
     this.#cache.destroy();
+    this.#tensors.destroy();
     this.#sampler.destroy();
+    this.#appender?.destroy();
     this.#ring.destroy();
-    for (const buffer of this.#buffers.values()) buffer.destroy();
     this.#device.destroy();
   }
 
-  #logits(numRows: number): GPUBuffer {
-    return this.#buffer('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
+  /** Launches the pass, or encodes a capture of it. */
+  async #run(input: ForwardInput): Promise<void> {
+    const length = Math.max(...input.lastIndices) + 1;
+    if (input.target === 'staging') {
+      await this.#runSession(input, length);
+      return;
+    }
+    // Beyond a row's own length fused attention computes nothing; the other kind never reads this.
+    const totalLength = this.#appender
+      ? this.#cache.shape.capacity
+      : ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE);
+    const shape = `${input.numRows} ${totalLength}`;
+    const captured = this.#capturedSteps.find(shape);
+    if (captured) captured.encode(this.#encoder());
+    else await this.#capturedSteps.run(shape, () => this.#runSession(input, totalLength));
   }
 
-  #inputTensors(input: ForwardInput, logitTokens: Int32Array): Record<string, Tensor> {
-    const { target, numRows, tokensPerRow, ids, lastIndices } = input;
-    const place = (name: string, values: Int32Array | 'sampled', dims: readonly number[]): Tensor => {
-      const buffer = this.#inputBuffer(target, name, countElements(dims));
-      if (values !== 'sampled' && ids !== 'sampled') {
-        this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
-      }
-      return this.#tensor(buffer, 'int32', dims);
-    };
-    return {
-      [GRAPH_IO.ids]: place(GRAPH_IO.ids, ids, [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: place(GRAPH_IO.positions, input.positions, [numRows, tokensPerRow]),
-      [GRAPH_IO.lastIndices]: place(GRAPH_IO.lastIndices, lastIndices, [numRows]),
-      [GRAPH_IO.logitTokens]: place(GRAPH_IO.logitTokens, logitTokens, [logitTokens.length]),
-      // Attention reads this input on the CPU.
-      [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(Math.max(...lastIndices) + 1), [1]),
-    };
+  #runSession(input: ForwardInput, totalLength: number): Promise<unknown> {
+    const feeds = this.#tensors.feeds(input, totalLength);
+    const fetches = this.#tensors.fetches(input);
+    return this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
   }
 
-  #inputBuffer(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
-    // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
-    const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
-    return this.#buffer(`${target} ${name}`, length * BYTES_PER_INT32);
+  #encoder(): GPUCommandEncoder {
+    return (this.#openEncoder ??= this.#device.createCommandEncoder());
   }
 
-  #slotInputs(): SlotInputs {
-    const { numSlots } = this.#cache.shape;
-    return {
-      ids: this.#inputBuffer('slots', GRAPH_IO.ids, numSlots),
-      positions: this.#inputBuffer('slots', GRAPH_IO.positions, numSlots),
-      lastIndices: this.#inputBuffer('slots', GRAPH_IO.lastIndices, numSlots),
-    };
+  #submit(): void {
+    if (!this.#openEncoder) return;
+    this.#device.queue.submit([this.#openEncoder.finish()]);
+    this.#openEncoder = undefined;
   }
 
   /** Sets where the slot's sequence ends, so that the sampler can go on from there. */
@@ -251,41 +220,6 @@ export class WebGpuBackend implements ModelBackend {
     for (const buffer of [positions, lastIndices]) {
       this.#device.queue.writeBuffer(buffer, slot * BYTES_PER_INT32, lastIndex);
     }
-  }
-
-  #kvTensorsFor(target: ForwardTarget, numRows: number): KvTensors {
-    const key = `${target} ${numRows}`;
-    const known = this.#kvTensors.get(key);
-    if (known) return known;
-    const { numLayers, numKvHeads, headSize } = this.#config;
-    const dims = [numRows, numKvHeads, this.#cache.shape.capacity, headSize];
-    const buffers = this.#cache.buffers(target);
-    // A tensor over the first rows of a larger buffer touches those rows only.
-    const named = (names: readonly string[]): Record<string, Tensor> =>
-      Object.fromEntries(
-        buffers.map((buffer, i) => [names[i] ?? '', this.#tensor(buffer, this.#precision, dims)]),
-      );
-    const kv = {
-      feeds: named(GRAPH_IO.past.all(numLayers)),
-      fetches: named(GRAPH_IO.present.all(numLayers)),
-    };
-    this.#kvTensors.set(key, kv);
-    return kv;
-  }
-
-  /** A persistent buffer, replaced where it is too small. */
-  #buffer(name: string, numBytes: number): GPUBuffer {
-    const known = this.#buffers.get(name);
-    if (known && known.size >= numBytes) return known;
-    known?.destroy();
-    const size = Math.ceil(numBytes / BUFFER_ALIGNMENT) * BUFFER_ALIGNMENT;
-    const buffer = this.#device.createBuffer({ size, usage: TENSOR_USAGE });
-    this.#buffers.set(name, buffer);
-    return buffer;
-  }
-
-  #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
-    return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
   }
 
   async #watchForLoss(fail: (error: Error) => void): Promise<void> {
@@ -307,4 +241,12 @@ export class WebGpuBackend implements ModelBackend {
   #throwIfDeviceFailed(): void {
     if (this.#deviceError) throw this.#deviceError;
   }
+}
+
+function nextPowerOfTwo(length: number): number {
+  return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
+}
+
+function nextStep(length: number): number {
+  return CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP);
 }

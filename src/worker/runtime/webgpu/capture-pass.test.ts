@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { FakeGpu, type FakeBuffer } from './fake-gpu.ts';
+import { BUFFER_USAGE, TENSOR_USAGE } from './gpu-flags.ts';
+import { capturePass } from './capture-pass.ts';
+import { CapturedSteps } from './captured-steps.ts';
+
+const UNIFORM_USAGE = BUFFER_USAGE.UNIFORM | BUFFER_USAGE.COPY_DST;
+
+/** A pass as onnxruntime-web makes one: a uniform buffer is written, a result cleared, a shader dispatched. */
+class Pass {
+  readonly gpu = new FakeGpu();
+  readonly uniforms = this.gpu.createBuffer(16, UNIFORM_USAGE);
+  result = this.gpu.createBuffer(64, TENSOR_USAGE);
+
+  run(factor: number, more: (encoder: GPUCommandEncoder) => void = () => {}): Promise<void> {
+    const { device } = this.gpu;
+    device.queue.writeBuffer(this.uniforms.asBuffer, 0, Uint32Array.of(factor));
+    const group = device.createBindGroup({
+      layout: this.gpu.layout,
+      entries: [
+        { binding: 0, resource: { buffer: this.result.asBuffer } },
+        { binding: 1, resource: { buffer: this.uniforms.asBuffer } },
+      ],
+    });
+    const encoder = device.createCommandEncoder();
+    encoder.clearBuffer(this.result.asBuffer, 0, 64);
+    const pass = encoder.beginComputePass();
+    pass.setPipeline(this.gpu.pipeline('multiply'));
+    pass.setBindGroup(0, group);
+    pass.dispatchWorkgroups(factor, 2, 1);
+    pass.end();
+    more(encoder);
+    device.queue.submit([encoder.finish()]);
+    return Promise.resolve();
+  }
+
+  /** What reaches the GPU, by a fresh encoder. */
+  replayed(captured: { encode(encoder: GPUCommandEncoder): void } | undefined): readonly string[] {
+    const numBefore = this.gpu.submitted.length;
+    const encoder = this.gpu.device.createCommandEncoder();
+    captured?.encode(encoder);
+    this.gpu.device.queue.submit([encoder.finish()]);
+    return this.gpu.submitted.slice(numBefore);
+  }
+}
+
+describe('a captured pass', () => {
+  it('gives the commands again with the uniforms that it had, whatever is written to their buffer since', async () => {
+    const pass = new Pass();
+    const captured = await capturePass(pass.gpu.device, () => pass.run(3));
+    const first = [...pass.gpu.submitted];
+    expect(first).toEqual([
+      `clear ${pass.result.name} 0 64`,
+      `multiply (${pass.result.name}, 3) on 3 x 2 x 1`,
+    ]);
+    await pass.run(5);
+    expect(pass.replayed(captured)).toEqual(first);
+  });
+
+  it('has uniforms of its own for each dispatch, though one buffer served them all', async () => {
+    const pass = new Pass();
+    const captured = await capturePass(pass.gpu.device, async () => {
+      await pass.run(3);
+      await pass.run(4);
+    });
+    expect(pass.replayed(captured)).toEqual(pass.gpu.submitted.slice(0, 4));
+    expect(pass.gpu.submitted[3]).toContain(', 4) on 4');
+  });
+
+  it('gives copies and indirect dispatches again', async () => {
+    const pass = new Pass();
+    const [source, target] = [
+      pass.gpu.createBuffer(32, TENSOR_USAGE),
+      pass.gpu.createBuffer(32, TENSOR_USAGE),
+    ];
+    const captured = await capturePass(pass.gpu.device, () =>
+      pass.run(1, (encoder) => {
+        encoder.copyBufferToBuffer(source.asBuffer, 4, target.asBuffer, 8, 16);
+        const indirect = encoder.beginComputePass();
+        indirect.setPipeline(pass.gpu.pipeline('add'));
+        indirect.setBindGroup(
+          0,
+          pass.gpu.device.createBindGroup({
+            layout: pass.gpu.layout,
+            entries: [{ binding: 0, resource: { buffer: target.asBuffer } }],
+          }),
+        );
+        indirect.dispatchWorkgroupsIndirect(source.asBuffer, 12);
+        indirect.end();
+      }),
+    );
+    expect(pass.replayed(captured).slice(-2)).toEqual([
+      `copy ${source.name} 4 ${target.name} 8 16`,
+      `add (${target.name}) on what ${source.name} has at 12`,
+    ]);
+  });
+
+  it.each<[string, (pass: Pass, encoder: GPUCommandEncoder) => void]>([
+    [
+      'uploads a tensor',
+      ({ gpu }) =>
+        gpu.device.queue.writeBuffer(gpu.createBuffer(16, TENSOR_USAGE).asBuffer, 0, new Uint8Array(16)),
+    ],
+    [
+      'makes a buffer that holds what the CPU knows',
+      ({ gpu }) => void gpu.device.createBuffer({ size: 16, usage: TENSOR_USAGE, mappedAtCreation: true }),
+    ],
+    [
+      'reads back',
+      ({ gpu, result }, encoder) => {
+        const staging = gpu.createBuffer(64, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
+        encoder.copyBufferToBuffer(result.asBuffer, 0, staging.asBuffer, 0, 64);
+      },
+    ],
+    [
+      'binds what was bound before it was captured',
+      ({ gpu }, encoder) => {
+        const pass = encoder.beginComputePass();
+        pass.setPipeline(gpu.pipeline('old'));
+        pass.setBindGroup(0, gpu.oldGroup);
+        pass.dispatchWorkgroups(1, 1, 1);
+        pass.end();
+      },
+    ],
+  ])('is not made of a pass that %s', async (_, act) => {
+    const pass = new Pass();
+    expect(
+      await capturePass(pass.gpu.device, () => pass.run(3, (encoder) => act(pass, encoder))),
+    ).toBeUndefined();
+  });
+
+  it('leaves the device as it was, also where the pass fails', async () => {
+    const { gpu } = new Pass();
+    const before = [Object.keys(gpu.device), Object.keys(gpu.device.queue)];
+    await expect(capturePass(gpu.device, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect([Object.keys(gpu.device), Object.keys(gpu.device.queue)]).toEqual(before);
+  });
+});
+
+/** Runs a step as the backend does; tells whether a capture served. */
+async function step(steps: CapturedSteps, pass: Pass, shape = '8 rows'): Promise<'replayed' | 'run'> {
+  if (steps.find(shape)) return 'replayed';
+  await steps.run(shape, () => pass.run(3));
+  return 'run';
+}
+
+describe('captured steps', () => {
+  it('run the first time, are captured the second time and are replayed from then on', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    const outcomes = [];
+    for (let time = 0; time < 4; time++) outcomes.push(await step(steps, pass));
+    expect(outcomes).toEqual(['run', 'run', 'replayed', 'replayed']);
+    expect(await step(steps, pass, '9 rows')).toBe('run');
+  });
+
+  it('are captured anew once onnxruntime-web has destroyed a buffer of theirs', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    for (let time = 0; time < 3; time++) await step(steps, pass);
+    pass.result.asBuffer.destroy();
+    pass.result = pass.gpu.createBuffer(64, TENSOR_USAGE);
+    expect(await step(steps, pass)).toBe('run');
+    expect(await step(steps, pass)).toBe('replayed');
+  });
+
+  it('run each time where they cannot be repeated', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    const upload = (): Promise<void> => {
+      pass.gpu.device.queue.writeBuffer(pass.result.asBuffer, 0, new Uint8Array(16));
+      return pass.run(3);
+    };
+    for (let time = 0; time < 3; time++) {
+      expect(steps.find('8 rows')).toBeUndefined();
+      await steps.run('8 rows', upload);
+    }
+  });
+
+  it('give back their uniforms when they are cleared, and when too many others were used since', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    const capturedUniforms = (): readonly FakeBuffer[] =>
+      pass.gpu.buffers.filter(({ usage }) => usage === BUFFER_USAGE.UNIFORM);
+    for (let shape = 0; shape < 20; shape++) {
+      await step(steps, pass, `${shape} rows`);
+      await step(steps, pass, `${shape} rows`);
+    }
+    expect(capturedUniforms().filter(({ isDestroyed }) => !isDestroyed)).toHaveLength(16);
+    expect(await step(steps, pass, '0 rows')).toBe('run');
+    expect(await step(steps, pass, '19 rows')).toBe('replayed');
+    steps.clear();
+    expect(capturedUniforms().every(({ isDestroyed }) => isDestroyed)).toBe(true);
+  });
+});

@@ -1,0 +1,253 @@
+import { BUFFER_USAGE } from './gpu-flags.ts';
+import { CapturedPass, type Dispatch, type Launch, type Transfer } from './captured-pass.ts';
+
+/** What onnxruntime-web writes for one shader, and where it is bound. */
+interface Uniform {
+  readonly binding: number;
+  readonly content: Uint8Array<ArrayBuffer>;
+}
+
+interface SeenDispatch extends Dispatch {
+  /** Empty until the dispatch is submitted: what a buffer holds by then is what the shader reads. */
+  uniforms: readonly Uniform[];
+}
+
+/** The last one, which for a copy has the offsets. */
+type Overload<Method> = Method extends (...args: infer Args) => infer Result
+  ? (...args: Args) => Result
+  : never;
+
+type CopyArguments = Parameters<GPUCommandEncoder['copyBufferToBuffer']>;
+
+/** Binding sizes and offsets of uniforms are multiples of this in every WebGPU device. */
+const UNIFORM_ALIGNMENT = 256;
+
+/**
+ * Runs a forward pass of onnxruntime-web and captures what it asks of the GPU.
+ *
+ * Its own graph capture would leave out the sampler, and takes only tensors that it has allocated itself.
+ *
+ * @param run Nothing else may use the device until it has resolved.
+ * @returns `undefined` where the pass can't be repeated: it read something back, or uploaded what only this run knew.
+ */
+export async function capturePass(
+  device: GPUDevice,
+  run: () => Promise<unknown>,
+): Promise<CapturedPass | undefined> {
+  const capture = new PassCapture(device);
+  try {
+    await run();
+  } finally {
+    capture.stop();
+  }
+  return capture.finish();
+}
+
+/** Stands between onnxruntime-web and the methods of its device, queue, encoders and passes. */
+class PassCapture {
+  readonly #device: GPUDevice;
+  readonly #steps: (SeenDispatch | Transfer)[] = [];
+  readonly #groups = new Map<GPUBindGroup, GPUBindGroupDescriptor>();
+  readonly #buffers = new Set<GPUBuffer>();
+  /** What the uniform buffers hold. */
+  readonly #written = new Map<GPUBuffer, Uint8Array<ArrayBuffer>>();
+  readonly #restorers: (() => void)[] = [];
+  #numSubmitted = 0;
+  #isRepeatable = true;
+
+  constructor(device: GPUDevice) {
+    this.#device = device;
+    this.#watchDevice();
+    this.#watchQueue();
+  }
+
+  stop(): void {
+    for (const restore of this.#restorers) restore();
+  }
+
+  finish(): CapturedPass | undefined {
+    const isWhole = this.#steps.length > 0 && this.#numSubmitted === this.#steps.length;
+    if (!this.#isRepeatable || !isWhole) return undefined;
+    const uniforms = this.#uploadUniforms();
+    let offset = 0;
+    const commands = this.#steps.map((step) => {
+      if ('encode' in step) return step;
+      const bindings = this.#rebind(step, uniforms, offset);
+      offset += step.uniforms.reduce((size, { content }) => size + alignedSize(content), 0);
+      return { pipeline: step.pipeline, bindings, launch: step.launch };
+    });
+    return new CapturedPass(commands, this.#buffers, uniforms);
+  }
+
+  #watchDevice(): void {
+    const device = this.#device;
+    const create = {
+      group: device.createBindGroup.bind(device),
+      encoder: device.createCommandEncoder.bind(device),
+      buffer: device.createBuffer.bind(device),
+    };
+    this.#replace(device, 'createBindGroup', (descriptor) => {
+      const group = create.group(descriptor);
+      this.#groups.set(group, descriptor);
+      return group;
+    });
+    this.#replace(device, 'createCommandEncoder', (descriptor) => {
+      const encoder = create.encoder(descriptor);
+      this.#watchEncoder(encoder);
+      return encoder;
+    });
+    this.#replace(device, 'createBuffer', (descriptor) => {
+      if (descriptor.mappedAtCreation || descriptor.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
+      return create.buffer(descriptor);
+    });
+  }
+
+  #watchQueue(): void {
+    const { queue } = this.#device;
+    const write = queue.writeBuffer.bind(queue);
+    const submit = queue.submit.bind(queue);
+    this.#replace(queue, 'writeBuffer', (buffer, offset, data, dataOffset, size) => {
+      write(buffer, offset, data, dataOffset, size);
+      if (buffer.usage & BUFFER_USAGE.UNIFORM) {
+        const held = this.#written.get(buffer) ?? new Uint8Array(buffer.size);
+        held.set(bytesOf(data, dataOffset, size), offset);
+        this.#written.set(buffer, held);
+      } else this.#isRepeatable = false;
+    });
+    this.#replace(queue, 'submit', (commands) => {
+      submit(commands);
+      for (const step of this.#steps.slice(this.#numSubmitted)) {
+        if (!('encode' in step)) step.uniforms = this.#uniformsOf(step);
+      }
+      this.#numSubmitted = this.#steps.length;
+    });
+  }
+
+  #watchEncoder(encoder: GPUCommandEncoder): void {
+    const begin = encoder.beginComputePass.bind(encoder);
+    const clear = encoder.clearBuffer.bind(encoder);
+    this.#replace(encoder, 'beginComputePass', (descriptor) => {
+      const pass = begin(descriptor);
+      this.#watchPass(pass);
+      return pass;
+    });
+    this.#replace(encoder, 'clearBuffer', (buffer, offset, size) => {
+      clear(buffer, offset, size);
+      this.#buffers.add(buffer);
+      this.#steps.push({ encode: (again) => again.clearBuffer(buffer, offset, size) });
+    });
+    const copy = encoder.copyBufferToBuffer.bind(encoder);
+    this.#replace(encoder, 'copyBufferToBuffer', (...copied: CopyArguments) => {
+      copy(...copied);
+      const [source, , target] = copied;
+      if (target.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
+      this.#buffers.add(source).add(target);
+      this.#steps.push({ encode: (again) => again.copyBufferToBuffer(...copied) });
+    });
+  }
+
+  #watchPass(pass: GPUComputePassEncoder): void {
+    const setPipeline = pass.setPipeline.bind(pass);
+    const setBindGroup = pass.setBindGroup.bind(pass);
+    const dispatch = pass.dispatchWorkgroups.bind(pass);
+    const dispatchIndirect = pass.dispatchWorkgroupsIndirect.bind(pass);
+    let pipeline: GPUComputePipeline | undefined;
+    let bindings: GPUBindGroup | null = null;
+    const record = (launch: Launch): void => {
+      if (pipeline && bindings) this.#steps.push({ pipeline, bindings, launch, uniforms: [] });
+      else this.#isRepeatable = false;
+    };
+    this.#replace(pass, 'setPipeline', (next) => {
+      setPipeline(next);
+      pipeline = next;
+    });
+    this.#replace(pass, 'setBindGroup', (...set) => {
+      setBindGroup(...set);
+      const [index, group, dynamicOffsets] = set;
+      if (index !== 0 || dynamicOffsets) this.#isRepeatable = false;
+      bindings = group;
+    });
+    this.#replace(pass, 'dispatchWorkgroups', (x, y, z) => {
+      dispatch(x, y, z);
+      record((again) => again.dispatchWorkgroups(x, y, z));
+    });
+    this.#replace(pass, 'dispatchWorkgroupsIndirect', (buffer, offset) => {
+      dispatchIndirect(buffer, offset);
+      this.#buffers.add(buffer);
+      record((again) => again.dispatchWorkgroupsIndirect(buffer, offset));
+    });
+  }
+
+  /** Copies what the uniform buffers of a dispatch hold now, and keeps its other buffers. */
+  #uniformsOf({ bindings }: Dispatch): Uniform[] {
+    const entries = [...(this.#groups.get(bindings)?.entries ?? [])];
+    // A group that was made before the capture has bindings that nobody knows.
+    if (entries.length === 0) this.#isRepeatable = false;
+    return entries.flatMap(({ binding, resource }) => {
+      if (!('buffer' in resource)) {
+        this.#isRepeatable = false;
+        return [];
+      }
+      const content = this.#written.get(resource.buffer);
+      if (content) return [{ binding, content: content.slice() }];
+      this.#buffers.add(resource.buffer);
+      return [];
+    });
+  }
+
+  /** All uniforms of all dispatches, one behind the other. */
+  #uploadUniforms(): GPUBuffer | undefined {
+    const contents = this.#steps.flatMap((step) =>
+      'encode' in step ? [] : step.uniforms.map(({ content }) => content),
+    );
+    const size = contents.reduce((sum, content) => sum + alignedSize(content), 0);
+    if (size === 0) return undefined;
+    const usage = BUFFER_USAGE.UNIFORM;
+    const buffer = this.#device.createBuffer({ size, usage, mappedAtCreation: true });
+    const bytes = new Uint8Array(buffer.getMappedRange());
+    let offset = 0;
+    for (const content of contents) {
+      bytes.set(content, offset);
+      offset += alignedSize(content);
+    }
+    buffer.unmap();
+    return buffer;
+  }
+
+  /** The bindings of a dispatch with its uniforms from `offset` on. */
+  #rebind({ bindings, uniforms }: SeenDispatch, buffer: GPUBuffer | undefined, offset: number): GPUBindGroup {
+    const descriptor = this.#groups.get(bindings);
+    if (!descriptor || !buffer || uniforms.length === 0) return bindings;
+    const entries = new Map([...descriptor.entries].map((entry) => [entry.binding, entry]));
+    let at = offset;
+    for (const { binding, content } of uniforms) {
+      const resource = { buffer, offset: at, size: content.byteLength };
+      entries.set(binding, { binding, resource });
+      at += alignedSize(content);
+    }
+    return this.#device.createBindGroup({ ...descriptor, entries: [...entries.values()] });
+  }
+
+  #replace<Target extends object, Name extends keyof Target>(
+    target: Target,
+    name: Name,
+    method: Overload<Target[Name]>,
+  ): void {
+    Object.defineProperty(target, name, { value: method, configurable: true });
+    this.#restorers.push(() => Reflect.deleteProperty(target, name));
+  }
+}
+
+function alignedSize({ byteLength }: Uint8Array): number {
+  return Math.ceil(byteLength / UNIFORM_ALIGNMENT) * UNIFORM_ALIGNMENT;
+}
+
+/** @param dataOffset In elements of a typed array, and `size` likewise, as `GPUQueue.writeBuffer` takes them. */
+function bytesOf(data: AllowSharedBufferSource, dataOffset = 0, size?: number): Uint8Array {
+  const isView = ArrayBuffer.isView(data);
+  const unit = isView && 'BYTES_PER_ELEMENT' in data ? Number(data.BYTES_PER_ELEMENT) : 1;
+  const [buffer, start] = isView ? [data.buffer, data.byteOffset] : [data, 0];
+  const from = start + dataOffset * unit;
+  const length = size === undefined ? start + data.byteLength - from : size * unit;
+  return new Uint8Array(buffer, from, length);
+}

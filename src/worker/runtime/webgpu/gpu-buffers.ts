@@ -1,0 +1,33 @@
+import { TENSOR_USAGE } from './gpu-flags.ts';
+
+/** onnxruntime-web rounds its copies up to this many bytes. */
+const ALIGNMENT = 16;
+
+/** Buffers that stay from pass to pass, so that in steady state a pass creates none. */
+export class GpuBuffers {
+  readonly #device: GPUDevice;
+  readonly #onReplace: () => void;
+  readonly #buffers = new Map<string, GPUBuffer>();
+
+  /** @param onReplace Called when a buffer gives way to a larger one. */
+  constructor(device: GPUDevice, onReplace: () => void) {
+    this.#device = device;
+    this.#onReplace = onReplace;
+  }
+
+  /** The buffer of that name, with at least this many bytes. */
+  get(name: string, numBytes: number): GPUBuffer {
+    const known = this.#buffers.get(name);
+    if (known && known.size >= numBytes) return known;
+    if (known) this.#onReplace();
+    known?.destroy();
+    const size = Math.ceil(numBytes / ALIGNMENT) * ALIGNMENT;
+    const buffer = this.#device.createBuffer({ size, usage: TENSOR_USAGE });
+    this.#buffers.set(name, buffer);
+    return buffer;
+  }
+
+  destroy(): void {
+    for (const buffer of this.#buffers.values()) buffer.destroy();
+  }
+}

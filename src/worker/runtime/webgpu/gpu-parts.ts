@@ -1,0 +1,74 @@
+import type { InferenceSession } from 'onnxruntime-web/webgpu';
+import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
+import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
+import type { PackedModel } from '../model-backend.ts';
+import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
+import { orHang } from '../step-watchdog.ts';
+import type { GpuDevice } from './gpu-device.ts';
+import { KvAppender } from './kv-appender.ts';
+
+export interface WebGpuBackendOptions extends PackedModel {
+  readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
+}
+
+/** What takes a while to make: it is compiled. */
+export interface GpuParts {
+  readonly ort: OrtModule;
+  readonly session: InferenceSession;
+  readonly sampler: GpuSampler;
+  /** `undefined` where attention is fused: that writes into the cache itself. */
+  readonly appender: KvAppender | undefined;
+}
+
+/** A pipeline takes a minute on a software adapter of a loaded machine. */
+const PIPELINE_PATIENCE_MS = 300_000;
+/** The first session waits for the download of the runtime, 27 MB uncompressed, over any network. */
+const SESSION_PATIENCE_MS = 1_800_000;
+
+/** Threads that sample one row. A software adapter runs them one after the other and pays for each at every barrier. */
+const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
+
+/** Of onnxruntime's severities. It warns of each graph whose shapes are computed on the CPU, which is where they belong. */
+const ERRORS_ONLY = 3;
+
+/** @throws StepHangError where one of them hangs. */
+export async function createGpuParts(options: WebGpuBackendOptions): Promise<GpuParts> {
+  const { device, isSoftwareAdapter } = options.gpu;
+  const { config } = options.model;
+  const ort = await loadOrt('webgpu');
+  const workgroupSize = SAMPLER_WORKGROUP_SIZE[isSoftwareAdapter ? 'software' : 'hardware'];
+  const isFused = !isSoftwareAdapter || options.packed.precision === 'float16';
+  const pipelines = orHang(
+    Promise.all([
+      GpuSampler.create(device, config.vocabSize, workgroupSize),
+      isFused ? undefined : KvAppender.create(device, config),
+    ]),
+    PIPELINE_PATIENCE_MS,
+  );
+  // Awaited after the session; until then a failure must not count as an unhandled rejection.
+  pipelines.catch(() => {});
+  const session = await orHang(createSession(ort, options, isFused), SESSION_PATIENCE_MS);
+  const [sampler, appender] = await pipelines;
+  return { ort, session, sampler, appender };
+}
+
+function createSession(
+  ort: OrtModule,
+  { gpu, model, packed, weights }: WebGpuBackendOptions,
+  isFused: boolean,
+): Promise<InferenceSession> {
+  const graph = model.buildGraph({
+    layout: packed,
+    maxBindingBytes: gpu.device.limits.maxStorageBufferBindingSize,
+    contextLength: model.config.contextLength,
+    attention: isFused ? 'fused' : 'products-on-software-gpu',
+  });
+  return ortMutex.run(() =>
+    ort.InferenceSession.create(graph, {
+      // Outputs are pre-allocated. With preferredOutputLocation, one failed run would leave the session unusable.
+      executionProviders: [{ name: 'webgpu', device: gpu.device, validationMode: 'wgpuOnly' }],
+      externalData: [{ path: WEIGHTS_LOCATION, data: weights }],
+      logSeverityLevel: ERRORS_ONLY,
+    }),
+  );
+}

@@ -1,0 +1,163 @@
+import type { Tensor } from 'onnxruntime-web/webgpu';
+import { GRAPH_IO } from '../../models/graph/graph-io.ts';
+import { countElements, type ModelConfig } from '../../models/model-config.ts';
+import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
+import { isFresh, logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
+import type { OrtModule } from '../ort.ts';
+import type { GpuKvCache } from './gpu-kv-cache.ts';
+import { GpuBuffers } from './gpu-buffers.ts';
+
+type Tensors = Readonly<Record<string, Tensor>>;
+
+const BYTES_PER_INT32 = 4;
+const BYTES_PER_FLOAT32 = 4;
+
+interface GraphTensorsOptions {
+  readonly ort: OrtModule;
+  readonly device: GPUDevice;
+  readonly config: ModelConfig;
+  readonly cache: GpuKvCache;
+  /** Whether attention takes lengths and puts out the cache; if not, the graph puts out what a pass adds. */
+  readonly isFused: boolean;
+}
+
+/** Inputs and outputs of the graph, in buffers that stay from pass to pass. */
+export class GraphTensors {
+  readonly #ort: OrtModule;
+  readonly #device: GPUDevice;
+  readonly #config: ModelConfig;
+  readonly #cache: GpuKvCache;
+  readonly #isFused: boolean;
+  readonly #buffers: GpuBuffers;
+  /** Of the cache, by the names of inputs or outputs, their target and their shape. */
+  readonly #kvTensors = new Map<string, Tensors>();
+
+  /** @param onReplace Called when a buffer gives way to a larger one. */
+  constructor({ ort, device, config, cache, isFused }: GraphTensorsOptions, onReplace: () => void) {
+    this.#ort = ort;
+    this.#device = device;
+    this.#config = config;
+    this.#cache = cache;
+    this.#isFused = isFused;
+    this.#buffers = new GpuBuffers(device, onReplace);
+  }
+
+  /** Called when the buffers of the cache are others. */
+  forgetCache(): void {
+    this.#kvTensors.clear();
+  }
+
+  /** float32 [rows, vocab] of the last pass. */
+  logits(numRows: number): GPUBuffer {
+    return this.#buffers.get('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
+  }
+
+  slotInputs(): SlotInputs {
+    return this.inputsOf({ target: 'slots', numRows: this.#cache.shape.numSlots, tokensPerRow: 1 });
+  }
+
+  /** Where the ids, positions and last indices of a pass are. */
+  inputsOf(pass: Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>): SlotInputs {
+    const numTokens = pass.numRows * pass.tokensPerRow;
+    return {
+      ids: this.#input(pass.target, GRAPH_IO.ids, numTokens),
+      positions: this.#input(pass.target, GRAPH_IO.positions, numTokens),
+      lastIndices: this.#input(pass.target, GRAPH_IO.lastIndices, pass.numRows),
+    };
+  }
+
+  /** What a pass adds to the cache of each layer, float32 [rows, tokens per row, 2 * K/V heads * head size]. */
+  added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
+    const { numLayers } = this.#config;
+    const size = countElements([numRows, tokensPerRow, this.#addedWidth]) * BYTES_PER_FLOAT32;
+    return Array.from({ length: numLayers }, (_, layer) => this.#buffers.get(GRAPH_IO.added(layer), size));
+  }
+
+  /** Writes the inputs of a pass, unless the sampler has left them on the device. */
+  write(input: ForwardInput): void {
+    if (input.ids === 'sampled') return;
+    const { ids, positions, lastIndices } = this.inputsOf(input);
+    this.#write(ids, input.ids);
+    this.#write(positions, input.positions);
+    this.#write(lastIndices, input.lastIndices);
+    const logitTokens = logitTokensOf(input);
+    this.#write(this.#input(input.target, GRAPH_IO.logitTokens, logitTokens.length), logitTokens);
+  }
+
+  /** @param totalLength At least the largest of the rows' lengths. */
+  feeds(input: ForwardInput, totalLength: number): Tensors {
+    const { target, numRows, tokensPerRow } = input;
+    const { ids, positions, lastIndices } = this.inputsOf(input);
+    const numLogits = logitTokensOf(input).length;
+    const logitTokens = this.#input(target, GRAPH_IO.logitTokens, numLogits);
+    return {
+      ...this.#cacheTensors('past', input),
+      [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
+      [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
+      [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
+      ...(this.#isFused && {
+        [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
+        // Attention reads this input on the CPU.
+        [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
+      }),
+    };
+  }
+
+  fetches(input: ForwardInput): Tensors {
+    const { numRows, tokensPerRow } = input;
+    const numLogits = logitTokensOf(input).length;
+    const dims = [numRows, tokensPerRow, this.#addedWidth];
+    const kv = this.#isFused
+      ? this.#cacheTensors('present', input)
+      : Object.fromEntries(
+          this.added(input).map((buffer, layer) => [
+            GRAPH_IO.added(layer),
+            this.#tensor(buffer, 'float32', dims),
+          ]),
+        );
+    const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#config.vocabSize]);
+    return { ...kv, [GRAPH_IO.logits]: logits };
+  }
+
+  destroy(): void {
+    this.#buffers.destroy();
+  }
+
+  get #addedWidth(): number {
+    return 2 * this.#config.numKvHeads * this.#config.headSize;
+  }
+
+  #input(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
+    // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
+    const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
+    return this.#buffers.get(`${target} ${name}`, length * BYTES_PER_INT32);
+  }
+
+  #write(buffer: GPUBuffer, values: Int32Array): void {
+    this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+  }
+
+  #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {
+    const { target, numRows } = input;
+    const { numLayers, numKvHeads, headSize } = this.#config;
+    // A cache of which nothing is read need not be computed with: one token stands for it, which no other attends to.
+    const capacity = !this.#isFused && isFresh(input) ? 1 : this.#cache.shape.capacity;
+    const key = `${names} ${target} ${numRows} ${capacity}`;
+    const known = this.#kvTensors.get(key);
+    if (known) return known;
+    // A tensor over the first rows of a larger buffer touches those rows only.
+    const dims = [numRows, numKvHeads, capacity, headSize];
+    const tensorNames = GRAPH_IO[names].all(numLayers);
+    const tensors = Object.fromEntries(
+      this.#cache
+        .buffers(target)
+        .map((buffer, i) => [tensorNames[i] ?? '', this.#tensor(buffer, this.#cache.precision, dims)]),
+    );
+    this.#kvTensors.set(key, tensors);
+    return tensors;
+  }
+
+  #tensor(buffer: GPUBuffer, dataType: 'float16' | 'float32' | 'int32', dims: readonly number[]): Tensor {
+    return this.#ort.Tensor.fromGpuBuffer(buffer, { dataType, dims });
+  }
+}
