@@ -33,6 +33,7 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
+import { takeAdapterForHardware } from './step-costs/as-hardware.ts';
 import { measureSteps, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
@@ -75,7 +76,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
     let backend: BackendInfo | undefined;
     try {
       const openPage = async (kind: StepKind): Promise<Page> => {
-        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`);
+        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, takeAdapterForHardware);
         ({ backend } = opened.status);
         return opened.page;
       };
@@ -115,8 +116,14 @@ function measureInBrowser(chosen: BenchOptions): Promise<BenchRun> {
   });
 }
 
-async function openReady(browser: Browser, url: string): Promise<{ page: Page; status: ServeStatus }> {
+/** @param prepare Called before the page is opened. */
+async function openReady(
+  browser: Browser,
+  url: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<{ page: Page; status: ServeStatus }> {
   const page = await browser.newPage();
+  await prepare?.(page);
   await page.goto(url);
   await page.waitForFunction(() => 'tabserve' in window);
   return { page, status: await page.evaluate(() => window.tabserve.ready()) };

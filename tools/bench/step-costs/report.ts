@@ -18,9 +18,8 @@ const COLUMNS = [
 /** The conditions, and a line for each model, number of rows and kind of step. */
 export function stepCostsReportOf(run: StepCostRun): string {
   const { browser, machine, backend, settings, command, costs } = run;
-  const kind = backend.isSoftwareAdapter ? ', a software adapter' : '';
   return [
-    `Decode steps on ${backend.name} ${backend.precision}: ${backend.adapter}${kind}; ${browser}; ${machine.cpu}, ` +
+    `Decode steps on ${backend.name} ${backend.precision}: ${backend.adapter}, with the operators of a GPU; ${browser}; ${machine.cpu}, ` +
       `${machine.numCores} cores. Median of ${settings.rounds} interleaved rounds, in each the mean of ` +
       `${costs[0]?.plain.numSteps ?? 0} steps. \`${command}\``,
     '',
