@@ -15,7 +15,7 @@ export const STREAMING_SECONDS = 30;
 export const SLACK_MS = 4;
 
 /** The first screen: charts, slots and texts of a run. */
-const VIEWPORT = { width: 1280, height: 800 };
+export const VIEWPORT = { width: 1280, height: 800 };
 
 export async function measureStreaming(browser: Browser, url: string): Promise<StreamingFigures> {
   const context = await browser.newContext({ viewport: VIEWPORT });

@@ -6,8 +6,8 @@ import { endOf, type Exchange } from './chats.ts';
 import { describeAnswer } from './describe-answer.ts';
 import { parseAnswer } from './thought.ts';
 
-/** Draws eight answers some thirty times a second each. */
-const turns = createDrawTurns(4);
+/** Draws eight answers in each frame of the drawing clock. */
+const turns = createDrawTurns(8);
 
 /** Draws an answer into its element, and goes on while it grows. Returns the release. */
 export function drawAnswer(element: HTMLElement, exchange: Exchange, store: ServeStore): () => void {

@@ -6,8 +6,8 @@ import { watchSettings } from '../watch/watch-settings.ts';
 import { describeFigures, describeSeed, describeSpeed, describeState } from './describe-request.ts';
 import { DrawnText } from './drawn-text.ts';
 
-/** Draws sixteen streams fifteen times a second each. */
-const turns = createDrawTurns(4);
+/** Draws sixteen streams in each frame of the drawing clock. */
+const turns = createDrawTurns(16);
 
 /** Draws what changes with each token without React: the continuations in the cell's marks and its figures. Returns the release. */
 export function drawRequest(

@@ -7,6 +7,7 @@ import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';
 import { tabColor } from '../slots/tab-colors.ts';
+import { hasMotion } from '../state/motion.ts';
 import { isActive } from '../state/request-view.ts';
 import type { RequestView } from '../state/request-view.ts';
 import { useIsUpstream, useServe, useServeView } from '../state/serve-context.ts';
@@ -28,7 +29,8 @@ export const RequestCell = memo(function RequestCell({ id }: { readonly id: Requ
     return drawRequest(cell, id, store, (drawn) => {
       const next = outlineOf(drawn);
       if (shallow(outline, next)) return;
-      if (outline && isActive(outline.status) && !isActive(drawn.status)) cell.dataset['hasEnded'] = '';
+      const hasEnded = outline && isActive(outline.status) && !isActive(drawn.status);
+      if (hasEnded && hasMotion(store.getState())) cell.dataset['hasEnded'] = '';
       outline = next;
       setRequest((previous) => (shallow(previous, next) ? previous : next));
     });

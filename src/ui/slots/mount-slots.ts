@@ -1,5 +1,7 @@
 import { observeSize, observeVisibility } from '../observe.ts';
+import { onDrawFrame } from '../state/draw-clock.ts';
 import { paceDrawing } from '../state/draw-pace.ts';
+import { hasMotion } from '../state/motion.ts';
 import type { ServeStore } from '../state/serve-store.ts';
 import { latestRun } from '../state/run.ts';
 import { timeSpanOf } from '../state/time-span.ts';
@@ -41,9 +43,9 @@ export function mountSlots(
   const { field, cursor } = elements;
   const bars = contextOf(elements.bars);
   const texts = contextOf(elements.texts);
-  const calm = matchMedia('(prefers-reduced-motion: reduce)');
   let scene: SlotScene | undefined;
   let frame = 0;
+  let cancelNews: (() => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let motion: Animation | undefined;
   let isInView = true;
@@ -52,6 +54,7 @@ export function mountSlots(
   const spanNow = (): TimeSpan => timeSpanOf(store.getState());
 
   const draw = (): void => {
+    cancelAnimationFrame(frame);
     frame = 0;
     motion?.cancel();
     clearTimeout(timer);
@@ -61,7 +64,7 @@ export function mountSlots(
     const { startMs, originMs } = span;
     const window = { ...span, width };
     // While the axis grows, it is drawn as often as those of the charts are; from there on it slides.
-    const isSliding = span.isLive && startMs > originMs && !calm.matches;
+    const isSliding = span.isLive && startMs > originMs && hasMotion(store.getState());
     const drawn = isSliding ? withLead(window) : window;
     scene = sceneOf(drawn, originMs);
     elements.bars.style.width = `${drawn.width}px`;
@@ -70,7 +73,7 @@ export function mountSlots(
     drawBars(bars, scene);
     for (const text of textsOf(scene)) drawText(isSliding && !text.isSticky ? bars : texts, text);
     if (isSliding) motion = slide(elements.bars, window, drawn, drawSoon);
-    else if (span.isLive) timer = setTimeout(drawSoon, LEAD_MS);
+    else if (span.isLive) timer = setTimeout(news.request, LEAD_MS);
     onSenders(sendersOf(scene.placed.map(({ bar }) => bar)));
     pointer.look();
     moveCursor();
@@ -98,7 +101,9 @@ export function mountSlots(
     if (frame === 0) frame = requestAnimationFrame(draw);
   };
 
-  const news = paceDrawing(drawSoon);
+  const news = paceDrawing(() => {
+    cancelNews = onDrawFrame(draw);
+  });
 
   const moveCursor = (): void => {
     const span = spanNow();
@@ -148,6 +153,7 @@ export function mountSlots(
     cancelAnimationFrame(frame);
     clearTimeout(timer);
     news.cancel();
+    cancelNews?.();
     motion?.cancel();
     for (const release of releases) release();
   };

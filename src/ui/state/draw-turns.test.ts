@@ -1,19 +1,24 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 
-import { createDrawTurns } from './draw-turns.ts';
-
+let createDrawTurns: typeof import('./draw-turns.ts').createDrawTurns;
 const frames: (() => void)[] = [];
 
-beforeEach(() => {
+beforeEach(async () => {
+  vi.resetModules();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   vi.stubGlobal('requestAnimationFrame', (callback: () => void) => frames.push(callback));
+  ({ createDrawTurns } = await import('./draw-turns.ts'));
 });
 
 afterEach(() => {
   frames.length = 0;
   vi.unstubAllGlobals();
+  vi.useRealTimers();
 });
 
+/** After the pause of the drawing clock. */
 function nextFrame(): void {
+  vi.advanceTimersByTime(50);
   frames.shift()?.();
 }
 
@@ -42,6 +47,7 @@ it('lets who draws ask again, and does not draw who has left', () => {
   turns.request(leave);
   nextFrame();
   turns.cancel(leave);
-  while (frames.length > 0) nextFrame();
+  nextFrame();
+  nextFrame();
   expect(drawn).toEqual(['again', 'again']);
 });

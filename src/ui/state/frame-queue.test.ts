@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
-import { createFrameQueue } from './frame-queue.ts';
-
+let createFrameQueue: typeof import('./frame-queue.ts').createFrameQueue;
 const frames: (() => void)[] = [];
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout'] });
+beforeEach(async () => {
+  vi.resetModules();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'performance'] });
   vi.stubGlobal('requestAnimationFrame', (callback: () => void) => frames.push(callback));
   vi.stubGlobal('document', { hidden: false });
+  ({ createFrameQueue } = await import('./frame-queue.ts'));
 });
 
 afterEach(() => {
@@ -16,13 +17,19 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+/** After the pause of the drawing clock. */
+function runNextFrame(): void {
+  vi.advanceTimersByTime(50);
+  frames.shift()?.();
+}
+
 function createQueue() {
   const applied: (readonly string[])[] = [];
   return {
     applied,
     frameCallbacks: frames,
     push: createFrameQueue<string>((items) => applied.push(items)),
-    nextFrame: () => frames.shift()?.(),
+    nextFrame: runNextFrame,
     endPause: () => vi.advanceTimersByTime(1000),
     setPaused: (hidden: boolean) => vi.stubGlobal('document', { hidden }),
   };

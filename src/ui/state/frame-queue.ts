@@ -1,10 +1,10 @@
-import { onNextFrame } from './next-frame.ts';
+import { onDrawFrame } from './draw-clock.ts';
 
 /** How often a tab shows the work of other tabs, ms. */
 const PAUSE_MS = 1000;
 
 /**
- * Collects items and applies them together, in order and at most once per frame. Items that can wait are applied with the next one
+ * Collects items and applies them together, in order and at most once per frame of the drawing clock. Items that can wait are applied with the next one
  * that can't, or after a pause, so that an idle tab costs little. A hidden tab gets no frames: there each item is applied at once.
  */
 export function createFrameQueue<Item>(
@@ -22,7 +22,7 @@ export function createFrameQueue<Item>(
 
   const endPause = (): void => {
     isPausing = false;
-    if (queued.length > 0) onNextFrame(flush);
+    if (queued.length > 0) onDrawFrame(flush);
   };
 
   return (item, canWait = false) => {
@@ -30,7 +30,7 @@ export function createFrameQueue<Item>(
     if (document.hidden) {
       flush();
     } else if (!canWait) {
-      onNextFrame(flush);
+      onDrawFrame(flush);
     } else if (!isPausing) {
       isPausing = true;
       setTimeout(endPause, PAUSE_MS);

@@ -29,7 +29,7 @@ function runFrame(): void {
 }
 
 /** One callback's error doesn't stop the others. */
-function runAlone(callback: () => void): void {
+export function runAlone(callback: () => void): void {
   try {
     callback();
   } catch (error) {

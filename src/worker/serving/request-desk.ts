@@ -1,3 +1,4 @@
+import { systemClock } from '../../batching/clock.ts';
 import { ModelRunError } from '../../batching/errors.ts';
 import type { TurnOwner } from '../../batching/generation/request-queue.ts';
 import type { ActivityLog } from '../logs/activity-log.ts';
@@ -12,6 +13,7 @@ import { TEXT_GENERATOR } from '../protocol/generation.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
 import type { DeploymentSet } from './deployment-set.ts';
 import type { ServeWorkerHost } from './host-reports.ts';
+import { PacedUpdates } from './paced-updates.ts';
 import type { RequestBook } from './request-book.ts';
 import type { TabMessages } from './tab-messages.ts';
 
@@ -32,9 +34,11 @@ export interface RequestDeskParts {
 /** Passes requests to their deployment, each once, and tells their clients what becomes of them. */
 export class RequestDesk {
   readonly #parts: RequestDeskParts;
+  readonly #paced: PacedUpdates;
 
   constructor(parts: RequestDeskParts) {
     this.#parts = parts;
+    this.#paced = new PacedUpdates(systemClock, (clientId, updates) => this.#send(clientId, updates));
   }
 
   /** Requests of one turn: those that are new here are accepted together, or not at all. */
@@ -74,10 +78,20 @@ export class RequestDesk {
     for (const requestId of this.#parts.book.requestsOf(clientId)) this.#parts.deployments.cancel(requestId);
   }
 
-  /** One message per client, whatever the number of its requests. */
+  /** One message per client, whatever the number of its requests; tokens of short steps share one. */
   post(updates: readonly RequestUpdate[]): void {
     const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.book.ownerOf(requestId));
-    for (const [clientId, own] of byOwner) if (clientId !== undefined) this.#send(clientId, own);
+    for (const [clientId, own] of byOwner) {
+      if (clientId === undefined) continue;
+      // An answer may refuse to be cloned, so it shares no message with tokens.
+      if (own[0]?.type === 'answered') this.#send(clientId, own);
+      else this.#paced.post(clientId, own);
+    }
+  }
+
+  /** Sends the tokens that wait for a message. */
+  flush(): void {
+    this.#paced.flush();
   }
 
   /** An answer that cannot be cloned fails its own caller alone, not the whole message. */

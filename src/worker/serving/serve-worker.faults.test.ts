@@ -170,6 +170,19 @@ describe('a worker whose model can run no more', () => {
     expect([...typesOf('old'), ...typesOf('new')]).not.toContain('failed');
   });
 
+  it('has told every token by then, those of short steps too', async () => {
+    const { backend, host, submit, updatesOf } = await createWorker();
+    submit('a', 250);
+    await vi.advanceTimersByTimeAsync(3);
+    const numSteps = backend.calls.filter((call) => call.startsWith('forward')).length;
+    backend.runError = new Error('the runtime is broken');
+    await vi.advanceTimersByTimeAsync(3);
+    expect(host.told.at(-1)).toMatchObject({ type: 'fault' });
+    const tokenIds = updatesOf('a').flatMap((update) => (update.type === 'chunk' ? update.tokenIds : []));
+    expect(numSteps).toBeGreaterThan(2);
+    expect(tokenIds.length).toBeGreaterThanOrEqual(numSteps - 1);
+  });
+
   it('says so at once where nothing runs', async () => {
     const { backend, host } = await createWorker();
     backend.fail(new Error('the device is gone'));

@@ -115,6 +115,7 @@ export class ServeWorker {
    * @param error `RuntimeLostError`, or an error that nobody has caught.
    */
   fail(error: unknown): void {
+    this.#desk.flush();
     this.#reports.fail(error, this.#textGenerator.gauges.numRunning);
   }
 

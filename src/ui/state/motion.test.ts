@@ -1,0 +1,40 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+import type { BackendInfo } from '../../worker/protocol/models.ts';
+import { createStatus } from '../test-support.ts';
+import { hasMotion } from './motion.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const GPU: BackendInfo = {
+  name: 'webgpu',
+  precision: 'fp16',
+  adapter: 'a GPU',
+  isSoftwareAdapter: false,
+  fallbackReason: '',
+};
+
+function moves(backend: BackendInfo | undefined, isReduced = false): boolean {
+  vi.stubGlobal('matchMedia', () => ({ matches: isReduced }));
+  return hasMotion({ status: createStatus(backend && { backend }) });
+}
+
+describe('motion', () => {
+  it('is shown where a GPU draws it', () => {
+    expect(moves(GPU)).toBe(true);
+  });
+
+  it.each([
+    ['a software adapter', { ...GPU, isSoftwareAdapter: true }],
+    ['WASM', { ...GPU, name: 'wasm' as const }],
+    ['no model yet', undefined],
+  ])('is not shown with %s', (_, backend) => {
+    expect(moves(backend)).toBe(false);
+  });
+
+  it('is not shown where the reader asks for less of it', () => {
+    expect(moves(GPU, true)).toBe(false);
+  });
+});

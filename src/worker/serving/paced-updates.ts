@@ -1,0 +1,66 @@
+import type { Clock } from '../../batching/clock.ts';
+import type { ClientId } from '../protocol/ids.ts';
+import type { RequestUpdate } from '../protocol/requests.ts';
+
+/** Two frames of a display: less than a reader sees. */
+const INTERVAL_MS = 33;
+
+/** A client whose last message is younger than `INTERVAL_MS`. */
+interface Pause {
+  readonly sinceMs: number;
+  readonly held: RequestUpdate[];
+  readonly cancelTimer: () => void;
+}
+
+/**
+ * Sends each client its updates in order, and tokens at most every 33 ms: short steps share a message. A message costs the worker,
+ * the browser and the client about as much with one token as with a hundred. All other updates, and a request's first token, are
+ * sent at once with what was held. A step that takes longer than 33 ms is never held.
+ */
+export class PacedUpdates {
+  readonly #clock: Clock;
+  readonly #send: (clientId: ClientId, updates: readonly RequestUpdate[]) => void;
+  readonly #pauses = new Map<ClientId, Pause>();
+
+  constructor(clock: Clock, send: (clientId: ClientId, updates: readonly RequestUpdate[]) => void) {
+    this.#clock = clock;
+    this.#send = send;
+  }
+
+  post(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    const pause = this.#pauses.get(clientId);
+    // The clock is read too, because a browser may throttle timers.
+    const canWait = pause && this.#clock.now() - pause.sinceMs < INTERVAL_MS && updates.every(isLaterToken);
+    if (canWait) pause.held.push(...updates);
+    else this.#sendNow(clientId, [...this.#endPause(clientId), ...updates]);
+  }
+
+  /** Sends what is held. */
+  flush(): void {
+    for (const clientId of this.#pauses.keys()) {
+      const held = this.#endPause(clientId);
+      if (held.length > 0) this.#send(clientId, held);
+    }
+  }
+
+  #sendNow(clientId: ClientId, updates: readonly RequestUpdate[]): void {
+    const cancelTimer = this.#clock.setTimer(INTERVAL_MS, () => {
+      const held = this.#endPause(clientId);
+      if (held.length > 0) this.#sendNow(clientId, held);
+    });
+    this.#pauses.set(clientId, { sinceMs: this.#clock.now(), held: [], cancelTimer });
+    this.#send(clientId, updates);
+  }
+
+  /** Returns what was held. */
+  #endPause(clientId: ClientId): readonly RequestUpdate[] {
+    const pause = this.#pauses.get(clientId);
+    this.#pauses.delete(clientId);
+    pause?.cancelTimer();
+    return pause?.held ?? [];
+  }
+}
+
+function isLaterToken(update: RequestUpdate): boolean {
+  return update.type === 'chunk' && update.ttftMs === undefined;
+}
