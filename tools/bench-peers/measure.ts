@@ -1,3 +1,4 @@
+import { setTimeout as timePassed } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright';
 
 import type { BenchCase } from './cases.ts';
@@ -32,6 +33,8 @@ export interface Sites {
 /** Shaders are compiled when their shape first occurs, WebAssembly again and better while it runs: both come before. */
 const WARM_UP_MS = 3000;
 const WARM_UP_TOKENS = 8;
+/** A tab that comes to the front is drawn anew, which takes a core. Its user starts after that. */
+const SETTLING_MS = 250;
 
 export async function loadEntrants(
   context: BrowserContext,
@@ -104,6 +107,7 @@ async function warmUp(benchCase: BenchCase, entrant: Entrant): Promise<void> {
 /** In front, as the page of a user who waits for it. */
 async function measure({ requests }: BenchCase, { page }: Entrant): Promise<CaseRun> {
   await page.bringToFront();
+  await timePassed(SETTLING_MS);
   return page.evaluate((timed) => window.benchPeers.run(timed), requests);
 }
 
