@@ -75,7 +75,7 @@ export async function measureAll(
 ): Promise<readonly Measured[]> {
   const measured = cases.flatMap((benchCase) =>
     entrants
-      .filter(({ name }) => !benchCase.cannot[name])
+      .filter(({ name }) => !benchCase.leftOut[name])
       .map((entrant) => ({ benchCase, entrant, runs: [] as CaseRun[] })),
   );
   for (const { benchCase, entrant } of measured) await warmUp(benchCase, entrant);

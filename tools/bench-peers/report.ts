@@ -40,7 +40,7 @@ function reportOfCase({ label, contenders, excluded }: CaseResult): string {
     ...contenders.map(cellsOf),
     ...excluded.map(({ name, reason }) => [
       CONTENDERS[name],
-      `cannot: ${reason}`,
+      `left out: ${reason}`,
       ...COLUMNS.slice(2).map(() => ''),
     ]),
   ];

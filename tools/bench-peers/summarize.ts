@@ -16,7 +16,7 @@ export function summarize(cases: readonly BenchCase[], measured: readonly Measur
       numRequests: benchCase.requests.length,
       contenders: inCase.map((entry) => summarizeContender(entry, inCase)),
       excluded: contenderNames().flatMap((name) => {
-        const reason = benchCase.cannot[name];
+        const reason = benchCase.leftOut[name];
         return reason === undefined ? [] : [{ name, reason }];
       }),
     };
