@@ -4,15 +4,15 @@ import { build } from 'vite';
 
 import { writePeerModels } from './models/write-peer-models.ts';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
-const PUBLIC = fileURLToPath(new URL('../../public', import.meta.url));
-const BUILT_PAGE = fileURLToPath(new URL('../../dist-bench-peers', import.meta.url));
+const BUILT_PAGE = join(ROOT, 'dist-bench-peers');
 
-/** Builds the page of all contenders with their models beside it; returns its folder. */
+/** Builds the page of the libraries with their models beside it; returns its folder. */
 export async function buildPage(): Promise<string> {
   await build({
     root: PAGE,
-    publicDir: PUBLIC,
+    publicDir: join(ROOT, 'public'),
     base: './',
     logLevel: 'warn',
     worker: { format: 'es' },
@@ -20,4 +20,28 @@ export async function buildPage(): Promise<string> {
   });
   await writePeerModels(join(BUILT_PAGE, 'models'));
   return BUILT_PAGE;
+}
+
+/** Builds the application as users get it; returns its folder. */
+export async function buildApplication(): Promise<string> {
+  await build({ root: ROOT, logLevel: 'warn' });
+  return join(ROOT, 'dist');
+}
+
+/** Builds the script that lets the benchmark drive the application, for a page that doesn't contain it. */
+export async function buildDriver(): Promise<string> {
+  const built = await build({
+    configFile: false,
+    root: PAGE,
+    publicDir: false,
+    logLevel: 'warn',
+    build: {
+      target: 'es2024',
+      write: false,
+      lib: { entry: join(PAGE, 'application.ts'), formats: ['iife'], name: 'driver' },
+    },
+  });
+  const [bundle] = [built].flat();
+  if (!bundle || !('output' in bundle)) throw new Error('Vite built no bundle.');
+  return bundle.output[0].code;
 }

@@ -1,40 +1,92 @@
-import type { ContenderName } from './contender.ts';
+import { MAX_CONCURRENT, type ContenderName } from './contender.ts';
 import type { TimedRequest } from './page/run-case.ts';
-import { referencePrompts } from './reference.ts';
+import { longPrompts, referencePrompts, type ReferencePrompt } from './reference.ts';
 
 export interface BenchCase {
+  /** What `--cases` calls it. */
+  readonly name: CaseName;
   readonly label: string;
   readonly requests: readonly TimedRequest[];
-  /** Who cannot take part, and why. */
-  readonly cannot: Partial<Readonly<Record<ContenderName, string>>>;
+  /** Tokens of all prompts, where reading them takes long enough to be measured. */
+  readonly numPromptTokens?: number;
+  /** Who takes no part, and why. */
+  readonly leftOut: Partial<Readonly<Record<ContenderName, string>>>;
 }
 
+export const CASE_NAMES = ['alone', 'eight', 'mixed', 'long-alone', 'prompts', 'contexts'] as const;
+
+export type CaseName = (typeof CASE_NAMES)[number];
+
 const NUM_TOKENS = 64;
+/** So few that reading the prompts takes most of the time. */
+const NUM_TOKENS_AFTER_LONG_PROMPT = 16;
 const ARRIVAL_INTERVAL_MS = 100;
 /** 8 to 64, shuffled once; a batch that waits for its longest member must not meet them sorted. */
 const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];
 
-const [first] = referencePrompts;
-if (!first) throw new Error('The reference has no prompts');
+const LIST_OF_ONE = { 'pipeline-list': 'a list of one is one by one' };
 
-export const CASES: readonly BenchCase[] = [
+const numLongPromptTokens = longPrompts[0]?.promptTokenIds.length ?? 0;
+
+const CASES: readonly BenchCase[] = [
   {
+    name: 'alone',
     label: `1 request, ${NUM_TOKENS} tokens`,
-    requests: [{ prompt: first.prompt, maxNewTokens: NUM_TOKENS, arrivalMs: 0 }],
-    cannot: { 'pipeline-list': 'a list of one is one by one' },
+    requests: atOnce(referencePrompts.slice(0, 1), NUM_TOKENS),
+    leftOut: LIST_OF_ONE,
   },
   {
-    label: `${referencePrompts.length} at once, ${NUM_TOKENS} tokens each`,
-    requests: referencePrompts.map(({ prompt }) => ({ prompt, maxNewTokens: NUM_TOKENS, arrivalMs: 0 })),
-    cannot: {},
+    name: 'eight',
+    label: `${MAX_CONCURRENT} at once, ${NUM_TOKENS} tokens each`,
+    requests: atOnce(referencePrompts, NUM_TOKENS),
+    leftOut: {},
   },
   {
-    label: `${referencePrompts.length} arriving ${ARRIVAL_INTERVAL_MS} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
+    name: 'mixed',
+    label: `${MAX_CONCURRENT} arriving ${ARRIVAL_INTERVAL_MS} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
     requests: referencePrompts.map(({ prompt }, index) => ({
       prompt,
       maxNewTokens: MIXED_LENGTHS[index] ?? NUM_TOKENS,
       arrivalMs: index * ARRIVAL_INTERVAL_MS,
     })),
-    cannot: {},
+    leftOut: {},
+  },
+  {
+    name: 'long-alone',
+    label: `1 request, prompt of ${numLongPromptTokens} tokens, ${NUM_TOKENS_AFTER_LONG_PROMPT} new ones`,
+    ...withLongPrompts(longPrompts.slice(0, 1), NUM_TOKENS_AFTER_LONG_PROMPT),
+    leftOut: LIST_OF_ONE,
+  },
+  {
+    name: 'prompts',
+    label: `${MAX_CONCURRENT} at once, prompts of ${numLongPromptTokens} tokens, ${NUM_TOKENS_AFTER_LONG_PROMPT} new ones each`,
+    ...withLongPrompts(longPrompts, NUM_TOKENS_AFTER_LONG_PROMPT),
+    leftOut: {},
+  },
+  {
+    name: 'contexts',
+    label: `${MAX_CONCURRENT} at once, prompts of ${numLongPromptTokens} tokens, ${NUM_TOKENS} new ones each`,
+    ...withLongPrompts(longPrompts, NUM_TOKENS),
+    // One after the other takes minutes where a CPU computes WebGPU.
+    leftOut: { 'pipeline-one': 'see the two cases before' },
   },
 ];
+
+/** In the order of the tables. */
+export function casesOf(names: readonly CaseName[]): readonly BenchCase[] {
+  return CASES.filter(({ name }) => names.includes(name));
+}
+
+function atOnce(prompts: readonly ReferencePrompt[], maxNewTokens: number): readonly TimedRequest[] {
+  return prompts.map(({ prompt }) => ({ prompt, maxNewTokens, arrivalMs: 0 }));
+}
+
+function withLongPrompts(
+  prompts: readonly ReferencePrompt[],
+  maxNewTokens: number,
+): Pick<BenchCase, 'requests' | 'numPromptTokens'> {
+  return {
+    requests: atOnce(prompts, maxNewTokens),
+    numPromptTokens: numLongPromptTokens * prompts.length,
+  };
+}

@@ -1,12 +1,18 @@
 /** Who takes part, with what the tables call them. */
 export const CONTENDERS = {
-  tabserve: 'Tabserve',
+  tabserve: 'Tabserve, bare client',
+  'tabserve-page': 'Tabserve, its page',
   'pipeline-one': 'transformers.js, one by one',
   'pipeline-list': 'transformers.js, lists of prompts',
   wllama: 'wllama, 8 slots',
 } as const;
 
 export type ContenderName = keyof typeof CONTENDERS;
+
+/** Those whose tokens/s are set over everyone else's. */
+export const OWN_CONTENDERS = ['tabserve', 'tabserve-page'] as const satisfies readonly ContenderName[];
+
+export type OwnContenderName = (typeof OWN_CONTENDERS)[number];
 
 export type BackendName = 'webgpu' | 'wasm';
 
@@ -30,6 +36,10 @@ export interface Contender {
   readonly runsOn: string;
   /** May be called again before the first has ended; what that means is the contender's business. */
   generate(request: PeerRequest, onFirstToken: () => void): Promise<Continuation>;
+}
+
+export function contenderNames(): ContenderName[] {
+  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
 }
 
 export function describeCpu(numThreads: number): string {

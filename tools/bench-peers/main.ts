@@ -1,16 +1,17 @@
-import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 
+import { startServer } from '../../bridge/server.ts';
 import { readOptions } from '../bench/command-line.ts';
 import { describeMachine } from '../bench/machine.ts';
-import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
-import { withBrowser } from '../bench/with-browser.ts';
-import { buildPage } from './build-page.ts';
-import { loadEntrants, measureAll } from './measure.ts';
+import { buildApplication, buildDriver, buildPage } from './build-page.ts';
+import { CASE_NAMES, casesOf } from './cases.ts';
+import { describeLibraries, installPeers } from './install-peers.ts';
+import { loadEntrants, measureAll, type Sites } from './measure.ts';
 import { parseOptions, USAGE, type PeerOptions } from './options.ts';
 import { peersReportOf } from './report.ts';
 import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
+import { withTabs } from './with-tabs.ts';
 
 /** The other libraries start workers from text, and fetch what they hold themselves. */
 const POLICY = [
@@ -32,42 +33,50 @@ async function printRecorded(): Promise<void> {
 
 async function measureAndRecord(chosen: PeerOptions): Promise<void> {
   const [loadAverage = 0] = loadavg();
-  const run = { ...(await measureInBrowser(chosen, await buildPage())), loadAverage };
-  console.log(`\n${peersReportOf(run)}\n\nRecorded in ${await recordPeerRun(run)}`);
+  await installPeers();
+  const run = await withSites((sites) => measureInBrowser(chosen, loadAverage, sites));
+  console.log(`\n${peersReportOf(run)}\n`);
+  const isWhole = CASE_NAMES.every((name) => chosen.cases.includes(name));
+  console.log(
+    isWhole ? `Recorded in ${await recordPeerRun(run)}` : 'Not recorded: it lacks some of the cases.',
+  );
+}
+
+/** Builds and serves the pages: the application with its own policy, the libraries with one that lets them start. */
+async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promise<Result> {
+  const driver = await buildDriver();
+  const host = { host: 'localhost', port: 0 };
+  const application = await startServer({ ...host, root: await buildApplication() });
+  const libraries = await startServer({ ...host, root: await buildPage(), policy: POLICY });
+  try {
+    return await run({ applicationUrl: application.url, librariesUrl: libraries.url, driver });
+  } finally {
+    await application.close();
+    await libraries.close();
+  }
 }
 
 function measureInBrowser(
-  { backend, rounds }: PeerOptions,
-  root: string,
-): Promise<Omit<PeerRun, 'loadAverage'>> {
-  const site = { root, args: WEBGPU_ARGUMENTS, policy: POLICY };
-  return withBrowser(site, async ({ browser, version, url }) => {
-    const entrants = await loadEntrants(browser, url, backend);
+  { backend, rounds, cases: names }: PeerOptions,
+  loadAverage: number,
+  sites: Sites,
+): Promise<PeerRun> {
+  const cases = casesOf(names);
+  return withTabs(async ({ context, version }) => {
+    const entrants = await loadEntrants(context, sites, backend);
     const startedAt = new Date().toISOString();
-    const measured = await measureAll(entrants, rounds);
+    const measured = await measureAll(cases, entrants, rounds);
     return {
       startedAt,
       command: `npm run bench:peers -- --backend ${backend} --rounds ${rounds}`,
       machine: describeMachine(),
+      loadAverage,
       browser: version,
       backend,
       model: 'storyteller',
-      versions: await peerVersions(),
+      libraries: describeLibraries(),
       numRounds: rounds,
-      cases: summarize(measured),
+      cases: summarize(cases, measured),
     };
   });
-}
-
-async function peerVersions(): Promise<Record<string, string>> {
-  const packages = ['@huggingface/transformers', '@wllama/wllama', 'onnxruntime-web'];
-  const versions = await Promise.all(packages.map(versionOf));
-  return Object.fromEntries(packages.map((name, index) => [name, versions[index] ?? '']));
-}
-
-/** Its manifest is read as a file: not every package exports it. */
-async function versionOf(name: string): Promise<string> {
-  const file = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
-  const manifest: { readonly version: string } = JSON.parse(await readFile(file, 'utf8'));
-  return manifest.version;
 }

@@ -1,7 +1,8 @@
-import type { Browser, Page } from 'playwright';
+import { setTimeout as timePassed } from 'node:timers/promises';
+import type { BrowserContext, Page } from 'playwright';
 
-import { CASES, type BenchCase } from './cases.ts';
-import { CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
+import type { BenchCase } from './cases.ts';
+import { contenderNames, CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
 import type { CaseRun } from './page/run-case.ts';
 import { numTokensOf } from './summarize.ts';
 
@@ -15,24 +16,37 @@ export interface Entrant {
 /** What one contender did in one case, round by round. */
 export interface Measured {
   readonly benchCase: BenchCase;
-  readonly entrant: Entrant;
+  readonly entrant: Pick<Entrant, 'name' | 'runsOn'>;
   readonly runs: readonly CaseRun[];
+}
+
+/** Where the pages are. */
+export interface Sites {
+  /** Of the libraries' page. */
+  readonly librariesUrl: string;
+  /** Of the built application. */
+  readonly applicationUrl: string;
+  /** Lets the benchmark drive the application. */
+  readonly driver: string;
 }
 
 /** Shaders are compiled when their shape first occurs, WebAssembly again and better while it runs: both come before. */
 const WARM_UP_MS = 3000;
 const WARM_UP_TOKENS = 8;
+/** A tab that comes to the front is drawn anew, which takes a core. Its user starts after that. */
+const SETTLING_MS = 250;
 
 export async function loadEntrants(
-  browser: Browser,
-  url: string,
+  context: BrowserContext,
+  sites: Sites,
   backend: BackendName,
 ): Promise<readonly Entrant[]> {
   const entrants: Entrant[] = [];
   for (const name of contenderNames()) {
-    const page = await browser.newPage();
+    const page = await context.newPage();
     page.on('pageerror', (error) => console.error(`${CONTENDERS[name]}: ${error.message}`));
-    await page.goto(url);
+    if (name === 'tabserve-page') await openApplication(page, sites, backend);
+    else await page.goto(sites.librariesUrl);
     await page.waitForFunction(() => 'benchPeers' in window);
     const runsOn = await page.evaluate(([chosen, on]) => window.benchPeers.load(chosen, on), [
       name,
@@ -43,23 +57,37 @@ export async function loadEntrants(
   return entrants;
 }
 
+async function openApplication(
+  page: Page,
+  { applicationUrl, driver }: Sites,
+  backend: BackendName,
+): Promise<void> {
+  await page.goto(`${applicationUrl}/?backend=${backend}`);
+  await page.waitForFunction(() => window.tabserve !== undefined);
+  await page.evaluate(driver);
+}
+
 /** Round by round, each starting with another contender, so that what disturbs the machine disturbs them alike. */
 export async function measureAll(
+  cases: readonly BenchCase[],
   entrants: readonly Entrant[],
   numRounds: number,
 ): Promise<readonly Measured[]> {
-  const measured = CASES.flatMap((benchCase) =>
+  const measured = cases.flatMap((benchCase) =>
     entrants
-      .filter(({ name }) => !benchCase.cannot[name])
+      .filter(({ name }) => !benchCase.leftOut[name])
       .map((entrant) => ({ benchCase, entrant, runs: [] as CaseRun[] })),
   );
   for (const { benchCase, entrant } of measured) await warmUp(benchCase, entrant);
   for (let round = 0; round < numRounds; round++) {
-    const turn = (round * entrants.length) % measured.length;
-    for (const { benchCase, entrant, runs } of [...measured.slice(turn), ...measured.slice(0, turn)]) {
-      const run = await measure(benchCase, entrant);
-      runs.push(run);
-      logProgress(round + 1, benchCase, entrant, run);
+    for (const inCase of cases) {
+      const all = measured.filter(({ benchCase }) => benchCase === inCase);
+      const turn = round % all.length;
+      for (const { entrant, runs } of [...all.slice(turn), ...all.slice(0, turn)]) {
+        const run = await measure(inCase, entrant);
+        runs.push(run);
+        logProgress(round + 1, inCase, entrant, run);
+      }
     }
   }
   return measured;
@@ -76,15 +104,14 @@ async function warmUp(benchCase: BenchCase, entrant: Entrant): Promise<void> {
   while (performance.now() - startedAtMs < WARM_UP_MS);
 }
 
-function measure({ requests }: BenchCase, { page }: Entrant): Promise<CaseRun> {
+/** In front, as the page of a user who waits for it. */
+async function measure({ requests }: BenchCase, { page }: Entrant): Promise<CaseRun> {
+  await page.bringToFront();
+  await timePassed(SETTLING_MS);
   return page.evaluate((timed) => window.benchPeers.run(timed), requests);
 }
 
 function logProgress(round: number, { label }: BenchCase, { name }: Entrant, run: CaseRun): void {
   const seconds = (run.wallMs / 1000).toFixed(2);
   console.log(`round ${round}: ${label}: ${CONTENDERS[name]}: ${numTokensOf(run)} tokens in ${seconds} s`);
-}
-
-function contenderNames(): ContenderName[] {
-  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
 }

@@ -1,11 +1,13 @@
 import { parseArgs } from 'node:util';
 
 import { parseBackend, parseCount } from '../bench/options.ts';
+import { CASE_NAMES, type CaseName } from './cases.ts';
 import type { BackendName } from './contender.ts';
 
 export interface PeerOptions {
   readonly backend: BackendName;
   readonly rounds: number;
+  readonly cases: readonly CaseName[];
   /** Print the recorded results instead of measuring. */
   readonly isMarkdown: boolean;
 }
@@ -13,6 +15,7 @@ export interface PeerOptions {
 export const USAGE = `Usage: npm run bench:peers -- [options]
   --backend NAME  webgpu (default) or wasm
   --rounds N      times that each library runs each case, interleaved (default 5)
+  --cases NAMES   some of ${CASE_NAMES.join(',')}; printed, not recorded (default all)
   --markdown      print bench/peers.json as the tables of the README, measure nothing`;
 
 export function parseOptions(args: readonly string[]): PeerOptions {
@@ -22,12 +25,23 @@ export function parseOptions(args: readonly string[]): PeerOptions {
     options: {
       backend: { type: 'string', default: 'webgpu' },
       rounds: { type: 'string', default: '5' },
+      cases: { type: 'string', default: CASE_NAMES.join(',') },
       markdown: { type: 'boolean', default: false },
     },
   });
   return {
     backend: parseBackend(values.backend),
     rounds: parseCount('--rounds', values.rounds),
+    cases: parseCases(values.cases),
     isMarkdown: values.markdown,
   };
+}
+
+function parseCases(text: string): readonly CaseName[] {
+  return text.split(',').map((name) => {
+    const known = CASE_NAMES.find((candidate) => candidate === name);
+    if (known === undefined)
+      throw new Error(`Expected \`--cases\` to list some of ${CASE_NAMES.join(', ')}, got \`${name}\``);
+    return known;
+  });
 }

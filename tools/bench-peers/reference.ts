@@ -5,17 +5,25 @@ import { Vocabulary } from '../../src/worker/models/tokenizer/vocabulary.ts';
 import type { Continuation, PeerRequest } from './contender.ts';
 import { STORYTELLER } from './models/checkpoint.ts';
 
-/** What PyTorch generates greedily in fp64: 64 tokens for each prompt, none of them the end. */
-export const referencePrompts: readonly {
+export interface ReferencePrompt {
   readonly prompt: string;
+  readonly promptTokenIds: readonly number[];
+  /** What PyTorch generates greedily in fp64: 64 tokens, none of them the end. */
   readonly greedyTokenIds: readonly number[];
-}[] = fixture.prompts;
+}
+
+export const referencePrompts: readonly ReferencePrompt[] = fixture.prompts;
+
+/** All of one length. */
+export const longPrompts: readonly ReferencePrompt[] = fixture.longPrompts;
+
+const entries = [...referencePrompts, ...longPrompts];
 
 const vocabulary = new Vocabulary(JSON.parse(readFileSync(new URL('tokenizer.json', STORYTELLER), 'utf8')));
 
 /** Whether a continuation is the reference's, token by token, or as text where the library tells no tokens. */
 export function isAsReference({ prompt, maxNewTokens }: PeerRequest, continuation: Continuation): boolean {
-  const entry = referencePrompts.find((candidate) => candidate.prompt === prompt);
+  const entry = entries.find((candidate) => candidate.prompt === prompt);
   if (!entry) throw new Error(`The reference has no prompt “${prompt}”`);
   const expected = entry.greedyTokenIds.slice(0, maxNewTokens);
   return 'tokenIds' in continuation

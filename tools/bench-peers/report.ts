@@ -1,15 +1,19 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import type { Percentiles, Spread } from '../bench/results.ts';
+import { CONTENDERS } from './contender.ts';
+import type { Library } from './install-peers.ts';
 import type { CaseResult, ContenderResult, PeerRun } from './results.ts';
 
 const COLUMNS = [
   '',
   'runs on',
   'tokens/s',
+  'prompt tokens/s',
   'wall p50 / p95',
   'TTFT p50 / p95',
   'latency p50 / p95',
-  'Tabserve over it',
+  'bare client over it',
+  'page over it',
   'as PyTorch',
 ];
 
@@ -19,31 +23,45 @@ export function peersReportOf(run: PeerRun): string {
 }
 
 function conditionsOf(run: PeerRun): string {
-  const { backend, model, browser, machine, loadAverage, numRounds, versions, command } = run;
-  const others = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const { backend, model, browser, machine, loadAverage, numRounds, libraries, command } = run;
   return [
     `${model} on ${backend}; ${browser}; ${machine.cpu}, ${machine.numCores} cores, load ${loadAverage.toFixed(1)} before; `,
-    `${others.join(', ')}. Greedy; interleaved rounds: ${numRounds}; each library in a page of its own. \`${command}\``,
+    `${libraries.map(nameOf).join('; ')}. Greedy; interleaved rounds: ${numRounds}; `,
+    `each library in a tab of its own, in front while it is measured. \`${command}\``,
   ].join('');
 }
 
+function nameOf({ name, version, runtime }: Library): string {
+  return `${name} ${version}${runtime === undefined ? '' : ` on ${runtime}`}`;
+}
+
 function reportOfCase({ label, contenders, excluded }: CaseResult): string {
-  const rows = [
+  const cells = [
     ...contenders.map(cellsOf),
-    ...excluded.map(({ name, reason }) => [name, `cannot: ${reason}`, ...COLUMNS.slice(2).map(() => '')]),
+    ...excluded.map(({ name, reason }) => [
+      CONTENDERS[name],
+      `left out: ${reason}`,
+      ...COLUMNS.slice(2).map(() => ''),
+    ]),
   ];
-  return [`${label}:`, '', ...markdownTable(COLUMNS, rows)].join('\n');
+  // A column without a figure, as the prompts' tokens are where prompts are short, is left out.
+  const shown = COLUMNS.map((_, column) => column === 0 || cells.some((row) => row[column] !== ''));
+  const pick = (row: readonly string[]): string[] => row.filter((_, column) => shown[column]);
+  return [`${label}:`, '', ...markdownTable(pick(COLUMNS), cells.map(pick))].join('\n');
 }
 
 function cellsOf(result: ContenderResult): string[] {
+  const { promptTokensPerSecond, over } = result;
   return [
-    result.name,
+    CONTENDERS[result.name],
     result.runsOn,
     result.tokensPerSecond.median.toFixed(1),
+    promptTokensPerSecond ? promptTokensPerSecond.median.toFixed(0) : '',
     percentiles(result.wallMs),
     percentiles(result.ttftMs),
     percentiles(result.latencyMs),
-    result.tabserveOverIt ? ratio(result.tabserveOverIt) : '',
+    ratio(over.tabserve),
+    ratio(over['tabserve-page']),
     `${result.numAsReference} of ${result.numAnswers}`,
   ];
 }
@@ -52,6 +70,8 @@ function percentiles({ p50, p95 }: Percentiles): string {
   return `${p50.toFixed(0)} / ${p95.toFixed(0)} ms`;
 }
 
-function ratio({ median, min, max }: Spread): string {
+function ratio(spread: Spread | undefined): string {
+  if (!spread) return '';
+  const { median, min, max } = spread;
   return `${median.toFixed(2)}× (${min.toFixed(2)} to ${max.toFixed(2)})`;
 }

@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 import type { Machine } from '../bench/machine.ts';
 import type { Percentiles, Spread } from '../bench/results.ts';
-import type { BackendName } from './contender.ts';
+import type { CaseName } from './cases.ts';
+import type { BackendName, ContenderName, OwnContenderName } from './contender.ts';
+import type { Library } from './install-peers.ts';
 
 /** The schema of `bench/peers.json`: the last run of each backend. Durations in ms, on the clock of each library's page. */
 export interface PeerResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly runs: { readonly [Backend in BackendName]?: PeerRun };
 }
 
@@ -26,27 +28,29 @@ export interface PeerRun {
   readonly browser: string;
   readonly backend: BackendName;
   readonly model: string;
-  /** Of the other libraries. */
-  readonly versions: Readonly<Record<string, string>>;
+  readonly libraries: readonly Library[];
   readonly numRounds: number;
   readonly cases: readonly CaseResult[];
 }
 
 export interface CaseResult {
+  readonly name: CaseName;
   readonly label: string;
   readonly numRequests: number;
   readonly contenders: readonly ContenderResult[];
-  readonly excluded: readonly { readonly name: string; readonly reason: string }[];
+  readonly excluded: readonly { readonly name: ContenderName; readonly reason: string }[];
 }
 
 export interface ContenderResult {
-  readonly name: string;
+  readonly name: ContenderName;
   /** Adapter or threads, and precision, as far as the library tells. */
   readonly runsOn: string;
   /** Over all rounds; tokens that nobody asked for are left out. */
   readonly numTokens: number;
   /** All tokens of a round over its time from the first request to the last answer. */
   readonly tokensPerSecond: Spread;
+  /** All tokens of the prompts of a round over the time until each answer has begun; in the cases of long prompts. */
+  readonly promptTokensPerSecond?: Spread;
   /** One value per round. */
   readonly wallMs: Percentiles;
   /** One value per request: from when it was due to its first token. */
@@ -56,21 +60,21 @@ export interface ContenderResult {
   readonly numAnswers: number;
   /** Answers that are PyTorch's fp64 greedy ones, token by token. */
   readonly numAsReference: number;
-  /** Tokens/s of Tabserve over those of this one, round by round; Tabserve itself has none. */
-  readonly tabserveOverIt?: Spread;
+  /** Tokens/s of Tabserve's bare client and of its page over those of this one, round by round. */
+  readonly over: { readonly [Own in OwnContenderName]?: Spread };
 }
 
 const FILE = fileURLToPath(new URL('../../bench/peers.json', import.meta.url));
 
 export async function readPeerResults(): Promise<PeerResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 1, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
 /** Replaces the run of its backend and keeps the other's; returns the file's path. */
 export async function recordPeerRun(run: PeerRun): Promise<string> {
   const { runs } = await readPeerResults();
-  const results: PeerResults = { schemaVersion: 1, runs: { ...runs, [run.backend]: run } };
+  const results: PeerResults = { schemaVersion: 2, runs: { ...runs, [run.backend]: run } };
   await mkdir(dirname(FILE), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

@@ -1,22 +1,24 @@
 import type { Spread } from '../bench/results.ts';
 import { percentilesOf, spreadOf, sum } from '../bench/statistics.ts';
-import { CASES, type BenchCase } from './cases.ts';
-import { CONTENDERS } from './contender.ts';
+import type { BenchCase } from './cases.ts';
+import { contenderNames, OWN_CONTENDERS, type ContenderName } from './contender.ts';
 import type { Measured } from './measure.ts';
 import type { CaseRun } from './page/run-case.ts';
 import { isAsReference } from './reference.ts';
 import type { CaseResult, ContenderResult } from './results.ts';
 
-export function summarize(measured: readonly Measured[]): readonly CaseResult[] {
-  return CASES.map((benchCase) => {
+export function summarize(cases: readonly BenchCase[], measured: readonly Measured[]): readonly CaseResult[] {
+  return cases.map((benchCase) => {
     const inCase = measured.filter((entry) => entry.benchCase === benchCase);
-    const own = inCase.find(({ entrant }) => entrant.name === 'tabserve')?.runs ?? [];
-    const excluded = Object.entries(benchCase.cannot);
     return {
+      name: benchCase.name,
       label: benchCase.label,
       numRequests: benchCase.requests.length,
-      contenders: inCase.map((entry) => summarizeContender(entry, own)),
-      excluded: excluded.map(([name, reason]) => ({ name: labelOf(name), reason })),
+      contenders: inCase.map((entry) => summarizeContender(entry, inCase)),
+      excluded: contenderNames().flatMap((name) => {
+        const reason = benchCase.leftOut[name];
+        return reason === undefined ? [] : [{ name, reason }];
+      }),
     };
   });
 }
@@ -32,20 +34,24 @@ export function numTokensOf({ answers }: CaseRun): number {
 
 function summarizeContender(
   { benchCase, entrant, runs }: Measured,
-  own: readonly CaseRun[],
+  inCase: readonly Measured[],
 ): ContenderResult {
   const answers = runs.flatMap((run) => run.answers);
+  const { numPromptTokens } = benchCase;
   return {
-    name: CONTENDERS[entrant.name],
+    name: entrant.name,
     runsOn: entrant.runsOn,
     numTokens: sum(runs.map(numTokensOf)),
     tokensPerSecond: spreadOf(runs.map(tokensPerSecond)),
+    ...(numPromptTokens !== undefined && {
+      promptTokensPerSecond: spreadOf(runs.map((run) => (numPromptTokens * 1000) / promptsReadMs(run))),
+    }),
     wallMs: percentilesOf(runs.map(({ wallMs }) => wallMs)),
     ttftMs: percentilesOf(answers.map(({ ttftMs }) => ttftMs)),
     latencyMs: percentilesOf(answers.map(({ latencyMs }) => latencyMs)),
     numAnswers: answers.length,
     numAsReference: sum(runs.map((run) => countAsReference(benchCase, run))),
-    ...(entrant.name !== 'tabserve' && { tabserveOverIt: ratioOf(own, runs) }),
+    over: ratiosOver(entrant.name, runs, inCase),
   };
 }
 
@@ -57,7 +63,22 @@ function countAsReference({ requests }: BenchCase, { answers }: CaseRun): number
   return checked.length;
 }
 
-/** Tokens/s over tokens/s, round by round. */
+/** Of our contenders over this one, itself left out. */
+function ratiosOver(
+  name: ContenderName,
+  runs: readonly CaseRun[],
+  inCase: readonly Measured[],
+): ContenderResult['over'] {
+  const others = OWN_CONTENDERS.filter((own) => own !== name);
+  return Object.fromEntries(
+    others.flatMap((own) => {
+      const ownRuns = inCase.find(({ entrant }) => entrant.name === own)?.runs;
+      return ownRuns ? [[own, ratioOf(ownRuns, runs)] as const] : [];
+    }),
+  );
+}
+
+/** Tokens/s over tokens/s, round by round: what disturbs the machine in a round disturbs both. */
 function ratioOf(own: readonly CaseRun[], others: readonly CaseRun[]): Spread {
   return spreadOf(
     others.map((other, round) => {
@@ -71,6 +92,7 @@ function tokensPerSecond(run: CaseRun): number {
   return (numTokensOf(run) * 1000) / run.wallMs;
 }
 
-function labelOf(name: string): string {
-  return Object.entries(CONTENDERS).find(([key]) => key === name)?.[1] ?? name;
+/** Until each answer has begun. */
+function promptsReadMs({ answers }: CaseRun): number {
+  return Math.max(...answers.map(({ ttftMs }) => ttftMs));
 }

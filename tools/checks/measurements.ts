@@ -2,6 +2,7 @@ import { markdownTable } from '../bench/markdown-table.ts';
 import { reportOf } from '../bench/report.ts';
 import { readResults, type BenchRun, type ScenarioResult } from '../bench/results.ts';
 import { stepCostsReportOf } from '../bench/step-costs/report.ts';
+import { CONTENDERS } from '../bench-peers/contender.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
 import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
 import { formatTabs } from '../bench-tabs/report.ts';
@@ -63,9 +64,9 @@ function rateOf({ scenarios }: BenchRun, policy: ScenarioResult['policy']): stri
 
 /** The same weights, prompts and token counts in other libraries. */
 function beside({ backend, cases }: PeerRun): string {
-  const contenders = cases.find(({ label }) => label.startsWith('8 at once'))?.contenders ?? [];
+  const contenders = cases.find(({ name }) => name === 'eight')?.contenders ?? [];
   const rates = contenders.map(
-    ({ name, tokensPerSecond }) => `${name} ${formatRate(tokensPerSecond.median)}`,
+    ({ name, tokensPerSecond }) => `${CONTENDERS[name]} ${formatRate(tokensPerSecond.median)}`,
   );
   return `The same 8 requests beside other libraries on ${backend.toUpperCase()}, tokens per second: ${rates.join('; ')}.`;
 }

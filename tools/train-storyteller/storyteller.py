@@ -44,9 +44,14 @@ def load_tokenizer(folder: Path) -> Tokenizer:
 
 
 @torch.no_grad()
+def next_token_logits(model: Gpt2, ids: list[int]) -> torch.Tensor:
+    """Logits [len(ids), vocab], each row following the ids up to its own."""
+    return model(torch.tensor([ids]))
+
+
 def last_logits(model: Gpt2, ids: list[int]) -> torch.Tensor:
     """Logits [vocab] that follow the ids."""
-    return model(torch.tensor([ids]))[-1]
+    return next_token_logits(model, ids)[-1]
 
 
 def greedy(model: Gpt2, ids: list[int], count: int) -> tuple[list[int], float]:

@@ -1,38 +1,24 @@
+import { connect } from '../../../src/worker/client/client.ts';
 import { MAX_CONCURRENT, type BackendName, type Contender, type ContenderName } from '../contender.ts';
-import { loadPipeline } from './pipeline.ts';
-import { runCase, type CaseRun, type TimedRequest } from './run-case.ts';
-import { loadTabserve } from './tabserve.ts';
-import { loadWllama } from './wllama.ts';
+import { offerContenders } from './bench-page.ts';
+import { contendWith } from './tabserve.ts';
 
-/** What the benchmark calls in the page; each contender has a page of its own. */
-export interface BenchPeers {
-  /** @returns Where it computes. */
-  load(name: ContenderName, backend: BackendName): Promise<string>;
-  run(requests: readonly TimedRequest[]): Promise<CaseRun>;
-}
-
-declare global {
-  interface Window {
-    benchPeers: BenchPeers;
-  }
-}
-
-const LOADERS: Readonly<Record<ContenderName, (backend: BackendName) => Promise<Contender>>> = {
-  tabserve: loadTabserve,
-  'pipeline-one': (backend) => loadPipeline(backend, 1),
-  'pipeline-list': (backend) => loadPipeline(backend, MAX_CONCURRENT),
-  wllama: loadWllama,
+/** The page of every contender but the application: each loads its own library only. */
+const LOADERS: Readonly<
+  Record<Exclude<ContenderName, 'tabserve-page'>, (backend: BackendName) => Promise<Contender>>
+> = {
+  tabserve: async (backend) => contendWith(await connect({ backend })),
+  'pipeline-one': (backend) => loadList(backend, 1),
+  'pipeline-list': (backend) => loadList(backend, MAX_CONCURRENT),
+  wllama: async (backend) => (await import('./wllama.ts')).loadWllama(backend),
 };
 
-let contender: Contender | undefined;
+async function loadList(backend: BackendName, listSize: 1 | typeof MAX_CONCURRENT): Promise<Contender> {
+  const { loadPipeline } = await import('../peers/pipeline.ts');
+  return loadPipeline(backend, listSize);
+}
 
-window.benchPeers = {
-  async load(name, backend) {
-    contender = await LOADERS[name](backend);
-    return contender.runsOn;
-  },
-  run(requests) {
-    if (!contender) throw new Error('No contender is loaded: call load() first.');
-    return runCase(contender, requests);
-  },
-};
+offerContenders((name, backend) => {
+  if (name === 'tabserve-page') throw new Error('The application is a page of its own.');
+  return LOADERS[name](backend);
+});

@@ -1,9 +1,8 @@
-import { connect, type GenerationResponse } from '../../../src/worker/client/client.ts';
-import type { BackendName, Contender } from '../contender.ts';
+import type { GenerationResponse, Serve } from '../../../src/worker/client/client.ts';
+import type { Contender } from '../contender.ts';
 
-/** Tabserve as the page uses it: a worker, default knobs. The same prompts come in each round, so their prefill is not spared. */
-export async function loadTabserve(backend: BackendName): Promise<Contender> {
-  const serve = await connect({ backend });
+/** Tabserve with default knobs. The same prompts come in each round, so their prefill must not be spared. */
+export async function contendWith(serve: Serve): Promise<Contender> {
   const { backend: info } = await serve.ready();
   await serve.configure('text-generator', { prefixCaching: false });
   const generator = serve.getHandle('text-generator');

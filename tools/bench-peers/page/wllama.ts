@@ -24,7 +24,14 @@ export async function loadWllama(backend: BackendName): Promise<Contender> {
   return {
     runsOn: await describeDevices(log, wllama.getNumThreads(), backend),
     async generate({ prompt, maxNewTokens }, onFirstToken) {
-      const request = { prompt, max_tokens: maxNewTokens, temperature: 0, stream: true } as const;
+      const request = {
+        prompt,
+        max_tokens: maxNewTokens,
+        temperature: 0,
+        stream: true,
+        // The same prompts come in each round, and their prefill must not be spared.
+        cache_prompt: false,
+      } as const;
       let text = '';
       let numTokens = 0;
       for await (const { choices, usage } of await wllama.createCompletion(request)) {

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+
+import { CASE_NAMES, casesOf } from './cases.ts';
+import { parseOptions } from './options.ts';
+
+describe('parseOptions', () => {
+  it('takes every case by default', () => {
+    expect(parseOptions([]).cases).toEqual(CASE_NAMES);
+  });
+
+  it('takes the cases that are listed', () => {
+    expect(parseOptions(['--cases', 'prompts,eight']).cases).toEqual(['prompts', 'eight']);
+  });
+
+  it('names the cases where one is unknown', () => {
+    expect(() => parseOptions(['--cases', 'eight,nine'])).toThrow(/alone, eight, .*got `nine`/);
+    expect(() => parseOptions(['--cases', ''])).toThrow('got ``');
+  });
+});
+
+describe('casesOf', () => {
+  it('has a case for each name', () => {
+    expect(casesOf(CASE_NAMES).map(({ name }) => name)).toEqual(CASE_NAMES);
+  });
+
+  it('keeps the order of the tables', () => {
+    expect(casesOf(['prompts', 'eight']).map(({ name }) => name)).toEqual(['eight', 'prompts']);
+  });
+
+  it('counts the tokens of long prompts alone', () => {
+    expect(casesOf(['eight', 'prompts']).map(({ numPromptTokens }) => numPromptTokens)).toEqual([
+      undefined,
+      8 * 400,
+    ]);
+  });
+});

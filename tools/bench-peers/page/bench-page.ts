@@ -1,0 +1,32 @@
+import type { BackendName, Contender, ContenderName } from '../contender.ts';
+import { runCase, type CaseRun, type TimedRequest } from './run-case.ts';
+
+/** What the benchmark calls in a page; each contender has a page of its own. */
+export interface BenchPeers {
+  /** @returns Where it computes. */
+  load(name: ContenderName, backend: BackendName): Promise<string>;
+  run(requests: readonly TimedRequest[]): Promise<CaseRun>;
+}
+
+declare global {
+  interface Window {
+    benchPeers: BenchPeers;
+  }
+}
+
+/** Puts the benchmark's calls into this page. */
+export function offerContenders(
+  load: (name: ContenderName, backend: BackendName) => Promise<Contender>,
+): void {
+  let contender: Contender | undefined;
+  window.benchPeers = {
+    async load(name, backend) {
+      contender = await load(name, backend);
+      return contender.runsOn;
+    },
+    run(requests) {
+      if (!contender) throw new Error('No contender is loaded: call load() first.');
+      return runCase(contender, requests);
+    },
+  };
+}

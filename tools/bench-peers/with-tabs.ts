@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { chromium, type BrowserContext } from 'playwright';
+
+import { findBrowser } from '../browser/find-browser.ts';
+import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
+
+export interface TabbedBrowser {
+  /** Its pages are the tabs of one window. */
+  readonly context: BrowserContext;
+  /** As the browser names itself. */
+  readonly version: string;
+}
+
+/** As large as a laptop's. */
+const WINDOW_SIZE = '1280,800';
+
+/**
+ * Starts a browser whose tabs are as a user's: the one in front is visible and draws, the others are hidden. Playwright
+ * makes every page of a browser that it starts itself visible, so a second connection without its defaults drives the tabs.
+ */
+export async function withTabs<Result>(run: (browser: TabbedBrowser) => Promise<Result>): Promise<Result> {
+  const { path, version } = await findBrowser();
+  const port = await findFreePort();
+  const args = [...WEBGPU_ARGUMENTS, `--remote-debugging-port=${port}`, `--window-size=${WINDOW_SIZE}`];
+  const process = await chromium.launch({ executablePath: path, args });
+  try {
+    const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, { noDefaults: true });
+    const [context] = browser.contexts();
+    if (!context) throw new Error('The browser has no window.');
+    return await run({ context, version });
+  } finally {
+    await process.close();
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}
