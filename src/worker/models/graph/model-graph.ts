@@ -4,7 +4,7 @@ import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
-import { PlainAttention, type SeparateQkv } from './plain-attention.ts';
+import { PlainAttention } from './plain-attention.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -13,10 +13,18 @@ export interface GraphTarget {
   /** Longest sequence that will be run, in tokens. Tables of positions need no more rows. */
   readonly contextLength: number;
   /**
-   * Which of `GRAPH_IO`'s K/V come out. `present` is for a cache on the GPU. Outputs on the CPU are copied in every run,
-   * so there only what is new comes out.
+   * How K/V come out. `present` is for a cache on the GPU, by the names in `GRAPH_IO`. Outputs on the CPU are copied in every
+   * run, so there only what is new comes out, as `added`: after the logits, for each layer in turn, float32
+   * [B, S, (heads + 2 * K/V heads) * head size] of queries, keys and values.
    */
   readonly kvOutputs: 'present' | 'added';
+}
+
+/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
+interface SeparateQkv {
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
 }
 
 /** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
@@ -49,6 +57,8 @@ export class ModelGraph {
   readonly #precision: OnnxType;
   readonly #kvOutputs: GraphTarget['kvOutputs'];
   readonly #plainAttention: PlainAttention;
+  /** What comes out as `added`. */
+  readonly #added: string[] = [];
 
   constructor(config: ModelConfig, { layout, maxBindingBytes, kvOutputs }: GraphTarget) {
     this.#config = config;
@@ -76,7 +86,9 @@ export class ModelGraph {
   ): void {
     const { numHeads, numKvHeads } = this.#config;
     if (this.#kvOutputs === 'added') {
-      this.#plainAttention.add(layer, this.#addNewKv(layer, qkv, output, rotary), output, scale, window);
+      const joined = this.#joinRotated(qkv, output, rotary);
+      this.#added.push(joined);
+      this.#plainAttention.add(layer, joined, output, { scale, window: window ?? Infinity });
       return;
     }
     const { query, key, value } = unrotated(qkv);
@@ -121,9 +133,10 @@ export class ModelGraph {
   }
 
   encode(): Uint8Array<ArrayBuffer> {
-    const { vocabSize, numLayers, numKvHeads, headSize } = this.#config;
+    const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
+    const isCached = this.#kvOutputs === 'present';
     const cacheDims = ['B', numKvHeads, 'C', headSize];
-    const added = Array.from({ length: numLayers }, (_, layer) => GRAPH_IO.added(layer));
+    const keyDims = isCached ? cacheDims : ['B', numKvHeads, headSize, 'C'];
     return encodeOnnxModel({
       name: 'decoder',
       nodes: this.nodes.all,
@@ -131,45 +144,40 @@ export class ModelGraph {
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-        ...(this.#kvOutputs === 'present' ? FUSED_ATTENTION_INPUTS : []),
-        ...this.#values(GRAPH_IO.past.all(numLayers), cacheDims),
+        ...(isCached ? FUSED_ATTENTION_INPUTS : this.#plainAttention.inputs),
+        ...Array.from({ length: numLayers }, (_, layer) => [
+          this.#value(GRAPH_IO.past.key(layer), keyDims),
+          this.#value(GRAPH_IO.past.value(layer), cacheDims),
+        ]).flat(),
       ],
       outputs: [
         { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
-        ...(this.#kvOutputs === 'added'
-          ? this.#values(added, ['B', 'S', 2 * numKvHeads * headSize])
-          : this.#values(GRAPH_IO.present.all(numLayers), cacheDims)),
+        ...(isCached
+          ? GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, cacheDims))
+          : this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))),
       ],
       initializers: this.weights.initializers,
     });
   }
 
-  /**
-   * Puts out the keys and values of the run as they are cached, which is after rotation.
-   *
-   * @returns What attention has to read.
-   */
-  #addNewKv(
-    layer: number,
-    qkv: string | SeparateQkv,
-    name: string,
-    rotary: RotaryTables | undefined,
-  ): SeparateQkv {
-    const added = GRAPH_IO.added(layer);
-    const split = typeof qkv === 'string' ? this.#split(qkv, name) : qkv;
-    const rotated = rotary
-      ? { ...split, query: this.#rotate(split.query, rotary), key: this.#rotate(split.key, rotary) }
-      : split;
-    this.nodes.add('Concat', [rotated.key, rotated.value], [added], { axis: { int: -1 } });
-    return rotated;
-  }
-
-  #split(qkv: string, name: string): SeparateQkv {
+  /** Queries, keys and values side by side, as attention reads them and the cache keeps them: rotated. */
+  #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
+    if (typeof qkv === 'string' && !rotary) return qkv;
     const { numHeads, numKvHeads, headSize } = this.#config;
-    const parts = { query: `${name}.query`, key: `${name}.key`, value: `${name}.value` };
-    const sizes = [numHeads, numKvHeads, numKvHeads].map((count) => count * headSize);
-    this.nodes.add('Split', [qkv, this.weights.list(...sizes)], Object.values(parts), { axis: { int: -1 } });
-    return parts;
+    const [queriesAndKeys, joined] = [`${name}.query_and_key`, `${name}.qkv`];
+    let value = `${name}.value`;
+    if (typeof qkv === 'string') {
+      const sizes = [numHeads + numKvHeads, numKvHeads].map((count) => count * headSize);
+      this.nodes.add('Split', [qkv, this.weights.list(...sizes)], [queriesAndKeys, value], {
+        axis: { int: -1 },
+      });
+    } else {
+      value = qkv.value;
+      this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
+    }
+    const rotated = rotary ? this.#rotate(queriesAndKeys, rotary) : queriesAndKeys;
+    this.nodes.add('Concat', [rotated, value], [joined], { axis: { int: -1 } });
+    return joined;
   }
 
   #rotate(heads: string, { cos, sin }: RotaryTables): string {
@@ -191,8 +199,8 @@ export class ModelGraph {
     return shape;
   }
 
-  #values(names: readonly string[], dims: OnnxValue['dims']): OnnxValue[] {
-    return names.map((name) => ({ name, type: this.#precision, dims }));
+  #value(name: string, dims: OnnxValue['dims']): OnnxValue {
+    return { name, type: this.#precision, dims };
   }
 }
 
