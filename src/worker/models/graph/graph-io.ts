@@ -1,3 +1,5 @@
+const MASK_PREFIX = 'attention_mask_';
+
 /** Names of the graph's inputs and outputs; B = rows, S = tokens per row, C = KV capacity, L = tokens with logits. */
 export const GRAPH_IO = {
   /** int32 [B, S] */
@@ -12,12 +14,19 @@ export const GRAPH_IO = {
   totalLength: 'total_sequence_length',
   /** float32 [L, vocab] */
   logits: 'logits',
-  /** [B, K/V heads, C, head size]: the cache before the run. */
+  /**
+   * [B, K/V heads, C, head size]: the cache before the run. Keys on the CPU: [B, K/V heads, head size, C].
+   */
   past: kvNames('past'),
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
-  /** float32 [B, S, 2 * K/V heads * head size]: keys, then values, that the run adds to a layer's cache. */
-  added: (layer: number) => `added_kv_${layer}`,
+  /**
+   * float32 [B, 1, S, C + S], for plain attention: what is added to the scores of a token's keys, in layers that
+   * attend to this many of the latest tokens.
+   */
+  mask: (window: number) => `${MASK_PREFIX}${window}`,
+  /** int64 [2], on the CPU, for plain attention: C and S. */
+  keyCounts: 'key_counts',
 } as const;
 
 function kvNames(kind: string) {
@@ -30,4 +39,9 @@ function kvNames(kind: string) {
     all: (numLayers: number): string[] =>
       Array.from({ length: numLayers }, (_, layer) => [key(layer), value(layer)]).flat(),
   };
+}
+
+/** The window of a mask among the graph's inputs; `undefined` for other inputs. */
+export function windowOfMask(input: string): number | undefined {
+  return input.startsWith(MASK_PREFIX) ? Number(input.slice(MASK_PREFIX.length)) : undefined;
 }

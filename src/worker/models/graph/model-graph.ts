@@ -5,7 +5,7 @@ import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
-import { PlainAttention, type SeparateQkv } from './plain-attention.ts';
+import { PlainAttention } from './plain-attention.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -17,10 +17,18 @@ export interface GraphTarget {
 }
 
 /**
- * `fused` is `GroupQueryAttention`: the cache comes out as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`,
- * made of what the device computes fast: only what a run adds to the cache comes out, as `GRAPH_IO.added`.
+ * `fused` is `GroupQueryAttention`: the cache comes out as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`
+ * in the products of a device: only what a run adds comes out, after the logits, for each layer in turn: float32
+ * [B, S, (heads + 2 * K/V heads) * head size] of queries, keys and values.
  */
 export type AttentionKind = 'fused' | 'products-on-cpu' | 'products-on-software-gpu';
+
+/** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
+interface SeparateQkv {
+  readonly query: string;
+  readonly key: string;
+  readonly value: string;
+}
 
 /** Initializers of [positions, head size / 2]: the cosine and sine of the angle by which each pair of a head's values turns. */
 export interface RotaryTables {
@@ -34,6 +42,11 @@ interface AttentionVariant {
   /** Latest tokens that a token attends to, itself included. Left out, it attends to all before it. */
   readonly window?: number;
 }
+
+const PRODUCTS: Partial<Readonly<Record<AttentionKind, (nodes: OnnxNodes) => AttentionProducts>>> = {
+  'products-on-cpu': productsOnCpu,
+  'products-on-software-gpu': productsOnSoftwareGpu,
+};
 
 /** What `GroupQueryAttention` takes beside the positions. */
 const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
@@ -50,15 +63,19 @@ export class ModelGraph {
   readonly weights: GraphWeights;
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
-  /** Left out, attention is fused. */
+  readonly #products: AttentionProducts | undefined;
+  /** `undefined` where attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
+  /** What a run adds to the cache, where attention is plain. */
+  readonly #added: string[] = [];
 
   constructor(config: ModelConfig, { layout, maxBindingBytes, attention }: GraphTarget) {
     this.#config = config;
     this.#precision = layout.precision;
     this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
-    const products = this.#productsFor(attention);
-    this.#plainAttention = products && new PlainAttention(this.nodes, this.weights, config, products);
+    this.#products = PRODUCTS[attention]?.(this.nodes);
+    this.#plainAttention =
+      this.#products && new PlainAttention(this.nodes, this.weights, config, this.#products);
   }
 
   /**
@@ -79,7 +96,9 @@ export class ModelGraph {
   ): void {
     const { numHeads, numKvHeads } = this.#config;
     if (this.#plainAttention) {
-      this.#plainAttention.add(layer, this.#addNewKv(layer, qkv, output, rotary), output, scale, window);
+      const joined = this.#joinRotated(qkv, output, rotary);
+      this.#added.push(joined);
+      this.#plainAttention.add(layer, joined, output, { scale, window: window ?? Infinity });
       return;
     }
     const { query, key, value } = unrotated(qkv);
@@ -124,9 +143,9 @@ export class ModelGraph {
   }
 
   encode(): Uint8Array<ArrayBuffer> {
-    const { vocabSize, numLayers, numKvHeads, headSize } = this.#config;
+    const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
     const cacheDims = ['B', numKvHeads, 'C', headSize];
-    const added = Array.from({ length: numLayers }, (_, layer) => GRAPH_IO.added(layer));
+    const keyDims = this.#products?.hasTransposedKeys ? ['B', numKvHeads, headSize, 'C'] : cacheDims;
     return encodeOnnxModel({
       name: 'decoder',
       nodes: this.nodes.all,
@@ -134,51 +153,40 @@ export class ModelGraph {
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
-        ...(this.#plainAttention ? [] : FUSED_ATTENTION_INPUTS),
-        ...this.#values(GRAPH_IO.past.all(numLayers), cacheDims),
+        ...(this.#plainAttention?.inputs ?? FUSED_ATTENTION_INPUTS),
+        ...Array.from({ length: numLayers }, (_, layer) => [
+          this.#value(GRAPH_IO.past.key(layer), keyDims),
+          this.#value(GRAPH_IO.past.value(layer), cacheDims),
+        ]).flat(),
       ],
       outputs: [
         { name: GRAPH_IO.logits, type: 'float32', dims: ['L', vocabSize] },
         ...(this.#plainAttention
-          ? this.#values(added, ['B', 'S', 2 * numKvHeads * headSize])
-          : this.#values(GRAPH_IO.present.all(numLayers), cacheDims)),
+          ? this.#added.map((name) => this.#value(name, ['B', 'S', (numHeads + 2 * numKvHeads) * headSize]))
+          : GRAPH_IO.present.all(numLayers).map((name) => this.#value(name, cacheDims))),
       ],
       initializers: this.weights.initializers,
     });
   }
 
-  /**
-   * Puts out the keys and values of the run as they are cached, which is after rotation.
-   *
-   * @returns What attention has to read.
-   */
-  #addNewKv(
-    layer: number,
-    qkv: string | SeparateQkv,
-    name: string,
-    rotary: RotaryTables | undefined,
-  ): SeparateQkv {
-    const added = GRAPH_IO.added(layer);
-    const split = typeof qkv === 'string' ? this.#split(qkv, name) : qkv;
-    const rotated = rotary
-      ? { ...split, query: this.#rotate(split.query, rotary), key: this.#rotate(split.key, rotary) }
-      : split;
-    this.nodes.add('Concat', [rotated.key, rotated.value], [added], { axis: { int: -1 } });
-    return rotated;
-  }
-
-  #productsFor(attention: AttentionKind): AttentionProducts | undefined {
-    if (attention === 'fused') return undefined;
-    if (attention === 'products-on-cpu') return productsOnCpu(this.nodes);
-    return productsOnSoftwareGpu(this.nodes, this.weights);
-  }
-
-  #split(qkv: string, name: string): SeparateQkv {
+  /** Queries, keys and values side by side, as attention reads them and the cache keeps them: rotated. */
+  #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
+    if (typeof qkv === 'string' && !rotary) return qkv;
     const { numHeads, numKvHeads, headSize } = this.#config;
-    const parts = { query: `${name}.query`, key: `${name}.key`, value: `${name}.value` };
-    const sizes = [numHeads, numKvHeads, numKvHeads].map((count) => count * headSize);
-    this.nodes.add('Split', [qkv, this.weights.list(...sizes)], Object.values(parts), { axis: { int: -1 } });
-    return parts;
+    const [queriesAndKeys, joined] = [`${name}.query_and_key`, `${name}.qkv`];
+    let value = `${name}.value`;
+    if (typeof qkv === 'string') {
+      const sizes = [numHeads + numKvHeads, numKvHeads].map((count) => count * headSize);
+      this.nodes.add('Split', [qkv, this.weights.list(...sizes)], [queriesAndKeys, value], {
+        axis: { int: -1 },
+      });
+    } else {
+      value = qkv.value;
+      this.nodes.add('Concat', [qkv.query, qkv.key], [queriesAndKeys], { axis: { int: -1 } });
+    }
+    const rotated = rotary ? this.#rotate(queriesAndKeys, rotary) : queriesAndKeys;
+    this.nodes.add('Concat', [rotated, value], [joined], { axis: { int: -1 } });
+    return joined;
   }
 
   #rotate(heads: string, { cos, sin }: RotaryTables): string {
@@ -200,8 +208,8 @@ export class ModelGraph {
     return shape;
   }
 
-  #values(names: readonly string[], dims: OnnxValue['dims']): OnnxValue[] {
-    return names.map((name) => ({ name, type: this.#precision, dims }));
+  #value(name: string, dims: OnnxValue['dims']): OnnxValue {
+    return { name, type: this.#precision, dims };
   }
 }
 

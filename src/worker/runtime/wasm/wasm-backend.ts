@@ -2,10 +2,12 @@ import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { LARGEST_WASM_CACHE } from '../../models/checkpoint/device-fit.ts';
-import { countElements, kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
+import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
+import { KvRows } from './kv-rows.ts';
+import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
 import {
   isFresh,
   logitTokensOf,
@@ -26,16 +28,13 @@ interface WasmBackendOptions extends PackedModel {
   readonly numThreads: number;
 }
 
-/** K and V of each layer in turn, as `GRAPH_IO.past.all` names them: each [rows, K/V heads, capacity, head size]. */
-type KvArrays = Float32Array[];
-
 /** Tokens by which the capacity grows. */
 const CAPACITY_STEP = 32;
 
 /** Passes run for this long without letting the worker see messages from tabs. */
 const MAX_BUSY_MS = 4;
 
-/** A model on onnxruntime-web's CPU kernels. K/V are arrays that each pass takes as inputs and appends to. */
+/** A model on onnxruntime-web's CPU kernels. Each pass takes its K/V as inputs, and what it adds is appended to them. */
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
@@ -47,7 +46,9 @@ export class WasmBackend implements ModelBackend {
   #sampledIds: Int32Array = new Int32Array();
   #capacity = 0;
   #yieldedAtMs = 0;
-  readonly #rows: Record<ForwardTarget, KvArrays> = { slots: [], staging: [] };
+  readonly #rows: Readonly<Record<ForwardTarget, KvRows>>;
+  /** The windows of the graph's masks, by their names. */
+  readonly #masks: ReadonlyMap<string, number>;
 
   static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
     const ort = await loadOrt('wasm');
@@ -73,6 +74,8 @@ export class WasmBackend implements ModelBackend {
     this.#session = session;
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
+    this.#rows = { slots: new KvRows(config), staging: new KvRows(config) };
+    this.#masks = maskWindowsOf(session.inputNames);
   }
 
   get maxScoredTokens(): number {
@@ -96,26 +99,22 @@ export class WasmBackend implements ModelBackend {
   }
 
   resize({ numSlots, numStagingRows, capacity }: KvShape): void {
-    const oldCapacity = this.#capacity;
     this.#capacity = capacity;
-    this.#rows.slots = this.#resized(this.#rows.slots, numSlots, oldCapacity);
-    this.#rows.staging = this.#resized(this.#rows.staging, numStagingRows, oldCapacity);
+    this.#rows.slots.resize(numSlots, capacity);
+    this.#rows.staging.resize(numStagingRows, capacity);
   }
 
   async forward(input: ForwardInput): Promise<{ readonly runMs: number }> {
     const startedAtMs = performance.now();
-    const arrays = this.#rows[input.target];
-    const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input, arrays)));
-    for (let layer = 0; layer < this.#config.numLayers; layer++) {
-      const added = floatsOf(outputs, GRAPH_IO.added(layer));
-      this.#append(added, input, arrays.slice(2 * layer, 2 * layer + 2));
-    }
+    const outputs = await ortMutex.run(() => this.#session.run(this.#feeds(input)));
+    const [logits, ...added] = this.#session.outputNames.map((name) => floatsOf(outputs, name));
+    for (const [layer, qkv] of added.entries()) this.#rows[input.target].append(layer, qkv, input);
     // A CPU run settles in microtasks, which never let a message in.
     if (performance.now() - this.#yieldedAtMs >= MAX_BUSY_MS) {
       await yieldToHost();
       this.#yieldedAtMs = performance.now();
     }
-    this.#logits = floatsOf(outputs, GRAPH_IO.logits);
+    this.#logits = logits ?? new Float32Array();
     return { runMs: performance.now() - startedAtMs };
   }
 
@@ -134,12 +133,7 @@ export class WasmBackend implements ModelBackend {
   }
 
   copyRows(from: ForwardTarget, to: ForwardTarget, rows: readonly RowCopy[]): void {
-    const length = this.#rowLength;
-    for (const [i, source] of this.#rows[from].entries()) {
-      for (const [row, copy] of rows) {
-        this.#rows[to][i]?.set(source.subarray(row * length, (row + 1) * length), copy * length);
-      }
-    }
+    this.#rows[from].copyTo(this.#rows[to], rows);
   }
 
   transfer({ from, to }: SlotTransfer): void {
@@ -150,70 +144,33 @@ export class WasmBackend implements ModelBackend {
     return ortMutex.run(() => this.#session.release());
   }
 
-  get #rowLength(): number {
-    return this.#config.numKvHeads * this.#capacity * this.#config.headSize;
-  }
-
-  #feeds(input: ForwardInput, arrays: KvArrays): Record<string, InstanceType<OrtModule['Tensor']>> {
+  #feeds(input: ForwardInput): Record<string, InstanceType<OrtModule['Tensor']>> {
     const { Tensor } = this.#ort;
     const { numRows, tokensPerRow, positions } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
     // A cache of which nothing is read need not be copied: one token stands for it, which no other attends to.
-    const { numKvHeads, headSize } = this.#config;
-    const kvDims = [numRows, numKvHeads, isFresh(input) ? 1 : this.#capacity, headSize];
-    const kvLength = countElements(kvDims);
+    const capacity = isFresh(input) ? 1 : this.#capacity;
     const names = GRAPH_IO.past.all(this.#config.numLayers);
-    const kv = arrays.map((array, i) => [
-      names[i],
-      new Tensor('float32', array.subarray(0, kvLength), kvDims),
+    const kv = this.#rows[input.target]
+      .inputs(numRows, capacity)
+      .map(({ data, dims }, i) => [names[i], new Tensor('float32', data, dims)]);
+    const maskDims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
+    const masks = Array.from(this.#masks, ([name, window]) => [
+      name,
+      new Tensor('float32', attentionMask(input, capacity, window), maskDims),
     ]);
     return {
-      ...Object.fromEntries(kv),
+      ...Object.fromEntries([...kv, ...masks]),
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
+      [GRAPH_IO.keyCounts]: new Tensor(
+        'int64',
+        BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow)),
+        [2],
+      ),
     };
-  }
-
-  /** Appends the keys and values of the pass to a layer's rows, without those of padding. */
-  #append(
-    added: Float32Array,
-    { numRows, tokensPerRow, positions, lastIndices }: ForwardInput,
-    keysAndValues: KvArrays,
-  ): void {
-    const { numKvHeads, headSize } = this.#config;
-    for (let row = 0; row < numRows; row++) {
-      const firstIndex = positions[row * tokensPerRow] ?? 0;
-      const lastIndex = lastIndices[row] ?? 0;
-      let from = row * tokensPerRow * 2 * numKvHeads * headSize;
-      for (let index = firstIndex; index <= lastIndex; index++) {
-        for (const array of keysAndValues) {
-          for (let head = 0; head < numKvHeads; head++, from += headSize) {
-            const at = row * this.#rowLength + (head * this.#capacity + index) * headSize;
-            array.set(added.subarray(from, from + headSize), at);
-          }
-        }
-      }
-    }
-  }
-
-  /** With another capacity the heads of a row move, so each head is copied by itself. */
-  #resized(old: KvArrays, numRows: number, oldCapacity: number): KvArrays {
-    const { numLayers, numKvHeads, headSize } = this.#config;
-    const length = numRows * this.#rowLength;
-    if (old[0]?.length === length && this.#capacity === oldCapacity) return old;
-    const [oldStrip, newStrip] = [oldCapacity * headSize, this.#capacity * headSize];
-    const numKept = Math.min(oldStrip, newStrip);
-    return Array.from({ length: 2 * numLayers }, (_, i) => {
-      const resized = new Float32Array(length);
-      const source = old[i] ?? new Float32Array();
-      const numStrips = Math.min(numRows * numKvHeads, source.length / oldStrip);
-      for (let strip = 0; strip < numStrips; strip++) {
-        resized.set(source.subarray(strip * oldStrip, strip * oldStrip + numKept), strip * newStrip);
-      }
-      return resized;
-    });
   }
 }
 

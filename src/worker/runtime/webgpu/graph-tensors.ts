@@ -1,7 +1,8 @@
-import type { Tensor } from 'onnxruntime-web/webgpu';
+import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
-import { countElements, type ModelConfig } from '../../models/model-config.ts';
+import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
+import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
 import { isFresh, logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort.ts';
 import type { GpuKvCache } from './gpu-kv-cache.ts';
@@ -17,7 +18,8 @@ interface GraphTensorsOptions {
   readonly device: GPUDevice;
   readonly config: ModelConfig;
   readonly cache: GpuKvCache;
-  /** Whether attention takes lengths and puts out the cache; if not, the graph puts out what a pass adds. */
+  readonly session: Pick<InferenceSession, 'inputNames' | 'outputNames'>;
+  /** Whether attention takes lengths and puts out the cache; if not, it takes masks, and the graph puts out what a pass adds. */
   readonly isFused: boolean;
 }
 
@@ -28,17 +30,23 @@ export class GraphTensors {
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
   readonly #isFused: boolean;
+  /** Names of the outputs that are added to the cache, layer by layer. */
+  readonly #addedNames: readonly string[];
+  /** The windows of masks, by their names. */
+  readonly #masks: ReadonlyMap<string, number>;
   readonly #buffers: GpuBuffers;
   /** Of the cache, by the names of inputs or outputs, their target and their shape. */
   readonly #kvTensors = new Map<string, Tensors>();
 
   /** @param onReplace Called when a buffer gives way to a larger one. */
-  constructor({ ort, device, config, cache, isFused }: GraphTensorsOptions, onReplace: () => void) {
+  constructor({ ort, device, config, cache, session, isFused }: GraphTensorsOptions, onReplace: () => void) {
     this.#ort = ort;
     this.#device = device;
     this.#config = config;
     this.#cache = cache;
     this.#isFused = isFused;
+    this.#addedNames = isFused ? [] : session.outputNames.filter((name) => name !== GRAPH_IO.logits);
+    this.#masks = maskWindowsOf(session.inputNames);
     this.#buffers = new GpuBuffers(device, onReplace);
   }
 
@@ -66,15 +74,18 @@ export class GraphTensors {
     };
   }
 
-  /** What a pass adds to the cache of each layer, float32 [rows, tokens per row, 2 * K/V heads * head size]. */
+  /** What a pass adds to the cache of each layer, float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
   added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
-    const { numLayers } = this.#config;
-    const size = countElements([numRows, tokensPerRow, this.#addedWidth]) * BYTES_PER_FLOAT32;
-    return Array.from({ length: numLayers }, (_, layer) => this.#buffers.get(GRAPH_IO.added(layer), size));
+    const size = numRows * tokensPerRow * this.#addedWidth * BYTES_PER_FLOAT32;
+    return this.#addedNames.map((name) => this.#buffers.get(name, size));
   }
 
-  /** Writes the inputs of a pass, unless the sampler has left them on the device. */
+  /** Writes the inputs of a pass, but for those that the sampler has left on the device. */
   write(input: ForwardInput): void {
+    for (const [name, window] of this.#masks) {
+      const mask = attentionMask(input, this.#capacityFor(input), window);
+      this.#write(this.#mask(name, input), mask);
+    }
     if (input.ids === 'sampled') return;
     const { ids, positions, lastIndices } = this.inputsOf(input);
     this.#write(ids, input.ids);
@@ -95,11 +106,13 @@ export class GraphTensors {
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
       [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
-      ...(this.#isFused && {
-        [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
-        // Attention reads this input on the CPU.
-        [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
-      }),
+      ...(this.#isFused
+        ? {
+            [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
+            // Attention reads this input on the CPU.
+            [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
+          }
+        : this.#plainInputs(input)),
     };
   }
 
@@ -111,7 +124,7 @@ export class GraphTensors {
       ? this.#cacheTensors('present', input)
       : Object.fromEntries(
           this.added(input).map((buffer, layer) => [
-            GRAPH_IO.added(layer),
+            this.#addedNames[layer] ?? '',
             this.#tensor(buffer, 'float32', dims),
           ]),
         );
@@ -124,7 +137,8 @@ export class GraphTensors {
   }
 
   get #addedWidth(): number {
-    return 2 * this.#config.numKvHeads * this.#config.headSize;
+    const { numHeads, numKvHeads, headSize } = this.#config;
+    return (numHeads + 2 * numKvHeads) * headSize;
   }
 
   #input(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
@@ -133,15 +147,41 @@ export class GraphTensors {
     return this.#buffers.get(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
-  #write(buffer: GPUBuffer, values: Int32Array): void {
+  #write(buffer: GPUBuffer, values: Int32Array | Float32Array): void {
     this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
+  }
+
+  #plainInputs(input: ForwardInput): Tensors {
+    const { numRows, tokensPerRow } = input;
+    const capacity = this.#capacityFor(input);
+    const dims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
+    const masks = Array.from(this.#masks.keys(), (name) => [
+      name,
+      this.#tensor(this.#mask(name, input), 'float32', dims),
+    ]);
+    const keyCounts = BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow));
+    return {
+      ...Object.fromEntries(masks),
+      [GRAPH_IO.keyCounts]: new this.#ort.Tensor('int64', keyCounts, [2]),
+    };
+  }
+
+  #mask(name: string, input: ForwardInput): GPUBuffer {
+    const { target, numRows, tokensPerRow } = input;
+    const numValues = numRows * tokensPerRow * (this.#capacityFor(input) + tokensPerRow);
+    return this.#buffers.get(`${target} ${name}`, numValues * BYTES_PER_FLOAT32);
+  }
+
+  /** Entries of the cache that a pass computes with: where nothing is read, one stands for it, which no token attends to. */
+  #capacityFor(input: ForwardInput): number {
+    const readsNothing = !this.#isFused && input.target === 'staging' && isFresh(input);
+    return readsNothing ? 1 : this.#cache.shape.capacity;
   }
 
   #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {
     const { target, numRows } = input;
     const { numLayers, numKvHeads, headSize } = this.#config;
-    // A cache of which nothing is read need not be computed with: one token stands for it, which no other attends to.
-    const capacity = !this.#isFused && isFresh(input) ? 1 : this.#cache.shape.capacity;
+    const capacity = this.#capacityFor(input);
     const key = `${names} ${target} ${numRows} ${capacity}`;
     const known = this.#kvTensors.get(key);
     if (known) return known;

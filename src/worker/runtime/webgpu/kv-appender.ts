@@ -11,7 +11,7 @@ export interface AddedKv {
   readonly positions: GPUBuffer;
   /** int32 [rows]: the last position of each row that is not padding. */
   readonly lastIndices: GPUBuffer;
-  /** float32 [rows, tokens per row, 2 * K/V heads * head size] of each layer: its keys, then its values. */
+  /** float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size] of each layer: queries, keys and values. */
   readonly added: readonly GPUBuffer[];
   /** float32 [rows, K/V heads, capacity, head size]: K and V of each layer in turn. */
   readonly cache: readonly GPUBuffer[];
@@ -83,7 +83,7 @@ export class KvAppender {
   }
 }
 
-function shaderOf({ numKvHeads, headSize }: ModelConfig): string {
+function shaderOf({ numHeads, numKvHeads, headSize }: ModelConfig): string {
   return /* wgsl */ `
 struct Shape {
   num_tokens: u32,
@@ -101,6 +101,7 @@ struct Shape {
 const HEAD_SIZE = ${headSize}u;
 const NUM_HEADS = ${numKvHeads}u;
 const WIDTH = HEAD_SIZE * NUM_HEADS;
+const QUERY_WIDTH = HEAD_SIZE * ${numHeads}u;
 
 @compute @workgroup_size(${WORKGROUP_SIZE})
 fn append(@builtin(global_invocation_id) id: vec3<u32>) {
@@ -116,7 +117,7 @@ fn append(@builtin(global_invocation_id) id: vec3<u32>) {
   }
   let head = row * NUM_HEADS + element / HEAD_SIZE;
   let place = (head * shape.capacity + u32(position)) * HEAD_SIZE + element % HEAD_SIZE;
-  let source = token * 2u * WIDTH + element;
+  let source = token * (QUERY_WIDTH + 2u * WIDTH) + QUERY_WIDTH + element;
   keys[place] = added[source];
   values[place] = added[source + WIDTH];
 }

@@ -71,7 +71,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#config = config;
     this.#cache = new GpuKvCache(device, config, precision);
     this.#capturedSteps = new CapturedSteps(device);
-    const options = { ort, device, config, cache: this.#cache, isFused: !appender };
+    const options = { ort, device, config, cache: this.#cache, session, isFused: !appender };
     this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
     this.#sampler = sampler;
     this.#appender = appender;
