@@ -1,17 +1,19 @@
 import { useEffect, useState } from 'react';
 
-import { onNextFrame } from '../state/next-frame.ts';
+import { onDrawFrame } from '../state/draw-clock.ts';
 
-const NUM_NEW_PER_FRAME = 4;
+const NUM_NEW_PER_FRAME = 8;
 
 /** A list that grows at its end by a few items a frame, so that the page stays responsive when many come together. */
 export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
   const [listed, setListed] = useState(items);
-  useEffect(() => {
-    if (listed === items) return undefined;
-    return onNextFrame(() => setListed(withSomeNew(listed, items, NUM_NEW_PER_FRAME)));
-  }, [listed, items]);
-  return listed;
+  const shown = withSomeNew(listed, items, NUM_NEW_PER_FRAME);
+  // The next ones follow in the next frame of the drawing clock.
+  useEffect(
+    () => (listed === items ? undefined : onDrawFrame(() => setListed(shown))),
+    [listed, items, shown],
+  );
+  return shown;
 }
 
 /** `items` up to the first `numNew` that are not listed yet. Removed items go at once. */

@@ -109,3 +109,22 @@ it('draws the rest of a frame after an error, which it reports', async () => {
   expect(draw).toHaveBeenCalledTimes(1);
   expect(report).toHaveBeenCalledWith(fault);
 });
+
+it('leaves to the next frame what an effect of the commit asks for', async () => {
+  const effects: (() => void)[] = [];
+  vi.doMock('react-dom', () => ({
+    flushSync: (render: () => void) => {
+      render();
+      for (const effect of effects.splice(0)) effect();
+    },
+  }));
+  const { onDrawFrame } = await import('./draw-clock.ts');
+  const draw = vi.fn<() => void>();
+  effects.push(() => void onDrawFrame(draw));
+  onDrawFrame(() => {});
+  vi.advanceTimersByTime(FRAME_MS);
+  expect(draw).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(50 + FRAME_MS);
+  expect(draw).toHaveBeenCalledTimes(1);
+  vi.doUnmock('react-dom');
+});

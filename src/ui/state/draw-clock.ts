@@ -1,7 +1,5 @@
 import { flushSync } from 'react-dom';
 
-import { runAlone } from './next-frame.ts';
-
 /** As often as a person sees text grow, ms. */
 const PERIOD_MS = 50;
 /** Where drawing is dear or the thread is late, ms. */
@@ -60,17 +58,15 @@ function runFrame(dueMs: number): void {
   const frame = { callbacks: waiting, begun: new Set<() => void>() };
   waiting = new Set();
   running = frame;
-  try {
-    flushSync(() => {
-      // A set's iteration also visits what is added meanwhile.
-      for (const callback of frame.callbacks) {
-        frame.begun.add(callback);
-        runAlone(callback);
-      }
-    });
-  } finally {
+  flushSync(() => {
+    // A set's iteration also visits what is added meanwhile.
+    for (const callback of frame.callbacks) {
+      frame.begun.add(callback);
+      runAlone(callback);
+    }
+    // Effects of the commit that follows belong to the next frame.
     running = undefined;
-  }
+  });
   const startMs = drawnAtMs;
   // After the browser's own part of the frame: style, layout and paint.
   setTimeout(() => setPeriod(performance.now() - startMs, isLate), 0);
@@ -80,4 +76,13 @@ function runFrame(dueMs: number): void {
 function setPeriod(costMs: number, isLate: boolean): void {
   const leastMs = Math.max(costMs / MAX_SHARE, isLate ? periodMs * 2 : 0, periodMs / 2, PERIOD_MS);
   periodMs = Math.min(MAX_PERIOD_MS, leastMs);
+}
+
+/** One callback's error doesn't stop the others. */
+export function runAlone(callback: () => void): void {
+  try {
+    callback();
+  } catch (error) {
+    reportError(error);
+  }
 }

@@ -1,5 +1,4 @@
-import { framePeriodMs, onDrawFrame } from './draw-clock.ts';
-import { runAlone } from './next-frame.ts';
+import { framePeriodMs, onDrawFrame, runAlone } from './draw-clock.ts';
 
 /** In frames of the drawing clock: five times a second, as often as a person reads new values, unless frames are dear. */
 const FRAMES_PER_TURN = 4;

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 
 import { Button } from '../button.tsx';
 import { Popover } from '../popover.tsx';
-import { afterPaint } from '../state/next-frame.ts';
+import { afterPaint } from '../state/after-paint.ts';
 import { latestRun } from '../state/run.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';
 import type { ChartHead } from './chart-head.ts';
