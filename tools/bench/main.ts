@@ -33,7 +33,7 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
-import { measureSteps, type StepKind } from './step-costs/measure-steps.ts';
+import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
@@ -88,7 +88,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
         machine: describeMachine(),
         browser: version,
         backend,
-        settings: { rounds },
+        settings: { rounds, numSteps: NUM_MEASURED_STEPS },
         costs,
       };
     } finally {

@@ -22,7 +22,7 @@ export function stepCostsReportOf(run: StepCostRun): string {
   return [
     `Decode steps on ${backend.name} ${backend.precision}: ${backend.adapter}${kind}; ${browser}; ${machine.cpu}, ` +
       `${machine.numCores} cores. Median of ${settings.rounds} interleaved rounds, in each the mean of ` +
-      `${costs[0]?.plain.numSteps ?? 0} steps. \`${command}\``,
+      `${settings.numSteps} steps. \`${command}\``,
     '',
     ...markdownTable(COLUMNS, costs.flatMap(linesOf)),
   ].join('\n');
