@@ -4,7 +4,7 @@ import type { GeneratedCheckpoint } from '../../../e2e/hub-server/checkpoints/ge
 import { describeModel } from '../describe-model.ts';
 import { measureInPage } from '../measure.ts';
 import type { StepCost, StepResources } from '../results.ts';
-import { knobsOf, requestsOf, type Scenario } from '../scenarios.ts';
+import { knobsOf, type Scenario } from '../scenarios.ts';
 import { loadStandIn } from '../stand-in.ts';
 import { spreadOf } from '../statistics.ts';
 import { countGpuCalls, gpuWorkerOf, readGpuCounts, type GpuCounts } from './gpu-calls.ts';
@@ -14,7 +14,10 @@ import { withWorkerCpu } from './worker-cpu.ts';
 
 const ROWS = [1, 8, 16];
 
-/** Tokens of the longest prompt and these fit the smallest K/V cache, so that it does not grow between the runs. */
+/** Short, so that one step prefills the prompts of all rows, and all rows decode together from then on. */
+const PROMPT = 'Once';
+
+/** Prompt and output fit the smallest K/V cache, so that it does not grow between the runs. */
 const LONG_TOKENS = 32;
 const SHORT_TOKENS = 4;
 /** Between a short run and a long one. */
@@ -166,10 +169,8 @@ async function countCallsOfRun(
 /** Returns the number of decode steps, all of which have all rows. */
 async function runRows({ page }: Contender, numRows: number, maxNewTokens: number): Promise<number> {
   const scenario: Scenario = { policy: 'continuous', numRequests: numRows };
-  const requests = requestsOf(scenario, maxNewTokens).map(({ prompt, options }) => ({
-    prompt,
-    options: { ...options, ignoreEos: true },
-  }));
+  const options = { temperature: 0, maxNewTokens, ignoreEos: true };
+  const requests = Array.from({ length: numRows }, () => ({ prompt: PROMPT, options }));
   const { decodeSteps } = await page.evaluate(measureInPage, { knobs: knobsOf(scenario), requests });
   const partial = decodeSteps.find(({ batchSize }) => batchSize !== numRows);
   if (partial) throw new Error(`Expected ${numRows} rows in each decode step, got ${partial.batchSize}`);
