@@ -34,7 +34,7 @@ import {
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
 import { takeAdapterForHardware } from './step-costs/as-hardware.ts';
-import { measureSteps, type StepKind } from './step-costs/measure-steps.ts';
+import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
@@ -89,7 +89,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
         machine: describeMachine(),
         browser: version,
         backend,
-        settings: { rounds },
+        settings: { rounds, numSteps: NUM_MEASURED_STEPS },
         costs,
       };
     } finally {

@@ -53,7 +53,8 @@ export interface ContextResult {
 }
 
 export interface StepCostRun extends Conditions {
-  readonly settings: { readonly rounds: number };
+  /** CPU time is the mean of `numSteps` steps in each round. */
+  readonly settings: { readonly rounds: number; readonly numSteps: number };
   readonly costs: readonly StepCost[];
 }
 
@@ -71,9 +72,8 @@ export interface StepCost {
   readonly cpuRatio: Spread;
 }
 
-/** Per decode step, over `numSteps` of them in each round. */
+/** Per decode step. */
 export interface StepResources {
-  readonly numSteps: number;
   /** CPU time of the worker's own thread; one value per round. */
   readonly workerCpuMs: Spread;
   /** CPU time of the browser's GPU process, which includes the GPU's own work if the adapter is software. */

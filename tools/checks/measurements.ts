@@ -1,6 +1,6 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import { reportOf } from '../bench/report.ts';
-import { readResults, type BenchRun, type ScenarioResult } from '../bench/results.ts';
+import { readResults, type BenchRun, type ScenarioResult, type StepCostRun } from '../bench/results.ts';
 import { stepCostsReportOf } from '../bench/step-costs/report.ts';
 import { CONTENDERS } from '../bench-peers/contender.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
@@ -29,7 +29,7 @@ await updateParts('docs/measurements.md', {
 });
 await updateParts('README.md', {
   ratio: webgpu.ratiosToOff.continuous.median.toFixed(1),
-  headline: sections([headlineOf([webgpu, wasm], peers.wasm)]),
+  headline: sections([headlineOf([webgpu, wasm], peers.wasm), stepLineOf(stepCosts)]),
 });
 
 function sections(texts: readonly string[]): string {
@@ -69,6 +69,17 @@ function beside({ backend, cases }: PeerRun): string {
     ({ name, tokensPerSecond }) => `${CONTENDERS[name]} ${formatRate(tokensPerSecond.median)}`,
   );
   return `The same 8 requests beside other libraries on ${backend.toUpperCase()}, tokens per second: ${rates.join('; ')}.`;
+}
+
+/** The worker's CPU time for 8 rows of each model. */
+function stepLineOf({ costs }: StepCostRun): string {
+  const parts = costs
+    .filter(({ numRows }) => numRows === 8)
+    .map(({ model, captured, plain }) => {
+      const [ms, plainMs] = [captured.workerCpuMs.median.toFixed(1), plain.workerCpuMs.median.toFixed(1)];
+      return `${ms} ms for ${model.id} (${plainMs} ms without capture)`;
+    });
+  return `A decode step of 8 rows takes the worker's thread this much CPU time on WebGPU: ${parts.join('; ')}.`;
 }
 
 function formatRate(tokensPerSecond: number): string {

@@ -21,7 +21,7 @@ export function stepCostsReportOf(run: StepCostRun): string {
   return [
     `Decode steps on ${backend.name} ${backend.precision}: ${backend.adapter}, with the operators of a GPU; ${browser}; ${machine.cpu}, ` +
       `${machine.numCores} cores. Median of ${settings.rounds} interleaved rounds, in each the mean of ` +
-      `${costs[0]?.plain.numSteps ?? 0} steps. \`${command}\``,
+      `${settings.numSteps} steps. \`${command}\``,
     '',
     ...markdownTable(COLUMNS, costs.flatMap(linesOf)),
   ].join('\n');
