@@ -23,14 +23,14 @@ export async function withTabs<Result>(run: (browser: TabbedBrowser) => Promise<
   const { path, version } = await findBrowser();
   const port = await findFreePort();
   const args = [...WEBGPU_ARGUMENTS, `--remote-debugging-port=${port}`, `--window-size=${WINDOW_SIZE}`];
-  const process = await chromium.launch({ executablePath: path, args });
+  const launched = await chromium.launch({ executablePath: path, args });
   try {
     const browser = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, { noDefaults: true });
     const [context] = browser.contexts();
     if (!context) throw new Error('The browser has no window.');
     return await run({ context, version });
   } finally {
-    await process.close();
+    await launched.close();
   }
 }
 
