@@ -15,7 +15,7 @@ export type ExportedDtype = 'fp32' | 'fp16' | 'q4' | 'q4f16';
 /** Fields of ONNX messages that are changed (onnx.proto). */
 const MODEL_GRAPH = 7;
 const GRAPH = { node: 1, initializer: 5, input: 11, output: 12 } as const;
-const NODE = { input: 1, output: 2 } as const;
+const NODE = { input: 1, output: 2, name: 3 } as const;
 const TENSOR = { rawData: 9, externalData: 13, dataLocation: 14 } as const;
 
 /**
@@ -25,7 +25,10 @@ const TENSOR = { rawData: 9, externalData: 13, dataLocation: 14 } as const;
  *
  * @param folder URL of the checkpoint's folder, ending in `/`.
  */
-export async function buildStandardModel(folder: URL, dtype: ExportedDtype): Promise<Uint8Array<ArrayBuffer>> {
+export async function buildStandardModel(
+  folder: URL,
+  dtype: ExportedDtype,
+): Promise<Uint8Array<ArrayBuffer>> {
   const checkpoint = await openFolder(folder);
   const { model } = checkpoint;
   const isFloat16 = dtype.endsWith('f16') || dtype === 'fp16';
@@ -44,7 +47,9 @@ export async function buildStandardModel(folder: URL, dtype: ExportedDtype): Pro
     contextLength,
     kvOutputs: 'present',
   });
-  const inside = changeGraph(graph, (core) => embedWeights(renameValues(core, namesOf(model.config)), weights));
+  const inside = changeGraph(graph, (core) =>
+    embedWeights(renameValues(core, namesOf(model.config)), weights),
+  );
   const kvType = isFloat16 ? 'float16' : 'float32';
   const [before, after] = [encodeBefore(model.config, kvType), encodeAfter(model.config, kvType)];
   // Fields of a message may come in pieces, which readers join.
@@ -88,7 +93,11 @@ function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Arra
   nodes.add('Mul', ['rows.from_one', 'ids.tokens'], ['rows.ends']);
   nodes.add('Sub', ['rows.ends', 'number.1'], ['rows.last_tokens']);
   nodes.add('Cast', ['rows.last_tokens'], [GRAPH_IO.logitTokens], int32);
-  const cache = (name: string): OnnxValue => ({ name, type: kvType, dims: cacheDims(config, 'past_sequence_length') });
+  const cache = (name: string): OnnxValue => ({
+    name,
+    type: kvType,
+    dims: cacheDims(config, 'past_sequence_length'),
+  });
   return encodeOnnxModel({
     name: 'decoder',
     nodes: nodes.all,
@@ -96,7 +105,10 @@ function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Arra
       { name: EXPORTED_IO.ids, type: 'int64', dims: ['batch_size', 'sequence_length'] },
       { name: EXPORTED_IO.mask, type: 'int64', dims: ['batch_size', TOTAL] },
       { name: EXPORTED_IO.positions, type: 'int64', dims: ['batch_size', 'sequence_length'] },
-      ...layersOf(config, (layer) => [cache(EXPORTED_IO.pastKey(layer)), cache(EXPORTED_IO.pastValue(layer))]),
+      ...layersOf(config, (layer) => [
+        cache(EXPORTED_IO.pastKey(layer)),
+        cache(EXPORTED_IO.pastValue(layer)),
+      ]),
     ],
     outputs: [],
     initializers: [
@@ -146,12 +158,16 @@ function renameValues(graph: Uint8Array, names: ReadonlyMap<string, string>): Ui
   return changeFields(graph, (field, content, out) => {
     if (field === GRAPH.input || field === GRAPH.output) return true;
     if (field !== GRAPH.node) return false;
-    write(out, field, changeFields(content, (part, name, node) => {
-      if (part !== NODE.input && part !== NODE.output) return false;
-      const text = new TextDecoder().decode(name);
-      node.tag(part, WireType.LengthDelimited).string(names.get(text) ?? text);
-      return true;
-    }));
+    write(
+      out,
+      field,
+      changeFields(content, (part, name, node) => {
+        if (part !== NODE.input && part !== NODE.output && part !== NODE.name) return false;
+        const text = new TextDecoder().decode(name);
+        node.tag(part, WireType.LengthDelimited).string(names.get(text) ?? text);
+        return true;
+      }),
+    );
     return true;
   });
 }
@@ -162,7 +178,10 @@ function embedWeights(graph: Uint8Array, weights: Uint8Array): Uint8Array {
     const place = field === GRAPH.initializer ? externalPlaceOf(tensor) : undefined;
     if (!place) return false;
     const begin = Number(place.get('offset'));
-    const described = changeFields(tensor, (part) => part === TENSOR.externalData || part === TENSOR.dataLocation);
+    const described = changeFields(
+      tensor,
+      (part) => part === TENSOR.externalData || part === TENSOR.dataLocation,
+    );
     const data = new BinaryWriter();
     write(data, TENSOR.rawData, weights.subarray(begin, begin + Number(place.get('length'))));
     write(out, field, Buffer.concat([described, data.finish()]));
