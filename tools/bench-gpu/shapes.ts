@@ -78,14 +78,37 @@ function llama(id: string, label: string, shape: DecoderConfig): Shape {
   return { id, family: 'llama', label, generate: () => withoutEnd(decoderCheckpoint(spec)) };
 }
 
-/** No token ends a text, so that all texts have the length that was asked for. */
+/**
+ * No token ends a text, so that all texts have the length that was asked for. No token is a part of a character: a model with
+ * random weights would put together bytes that are no text, on which wllama fails.
+ */
 function withoutEnd(checkpoint: GeneratedCheckpoint): GeneratedCheckpoint {
-  const config = checkpoint.get('config.json');
-  if (!config) throw new Error('Expected a checkpoint with a config.json');
-  const fields: object = JSON.parse(new TextDecoder().decode(config.read(0, config.size)));
+  const tokenizer = readJson<{ readonly model: { readonly vocab: Readonly<Record<string, number>> } }>(
+    checkpoint,
+    'tokenizer.json',
+  );
+  const vocab = Object.entries(tokenizer.model.vocab).map(([spelling, id]): [string, number] =>
+    id >= NUM_ASCII && id < NUM_BYTES ? [`Ġb${id}`, id] : [spelling, id],
+  );
+  const fields = readJson<object>(checkpoint, 'config.json');
   return new Map([
     ...checkpoint,
     ['config.json', jsonFile({ ...fields, bos_token_id: null, eos_token_id: null })],
     ['generation_config.json', jsonFile({})],
+    [
+      'tokenizer.json',
+      jsonFile({ ...tokenizer, model: { ...tokenizer.model, vocab: Object.fromEntries(vocab) } }),
+    ],
   ]);
+}
+
+/** Tokens that stand for bytes come first. */
+const NUM_BYTES = 256;
+const NUM_ASCII = 128;
+
+function readJson<Value>(checkpoint: GeneratedCheckpoint, name: string): Value {
+  const file = checkpoint.get(name);
+  if (!file) throw new Error(`Expected a checkpoint with a ${name}`);
+  const value: Value = JSON.parse(new TextDecoder().decode(file.read(0, file.size)));
+  return value;
 }

@@ -48,13 +48,19 @@ export async function writePeerFiles(
   await mkdir(join(onnxFolder, 'onnx'), { recursive: true });
   const onnxFile = join(onnxFolder, 'onnx', `model${ONNX_SUFFIXES[exportedDtype]}.onnx`);
   await writeFile(onnxFile, await buildStandardModel(url, exportedDtype));
-  for (const name of ['config.json', 'generation_config.json', 'tokenizer.json'])
+  for (const name of ['config.json', 'generation_config.json'])
     await copyFile(join(folder, name), join(onnxFolder, name));
+  // transformers.js refuses a tokenizer that leaves the field out.
+  await copyJson(join(folder, 'tokenizer.json'), join(onnxFolder, 'tokenizer.json'), { normalizer: null });
   // A list of prompts needs a token for padding.
-  const tokenizerConfig: object = JSON.parse(await readFile(join(folder, 'tokenizer_config.json'), 'utf8'));
-  const padded = { ...tokenizerConfig, pad_token: '<|endoftext|>' };
-  await writeFile(join(onnxFolder, 'tokenizer_config.json'), JSON.stringify(padded));
+  const name = 'tokenizer_config.json';
+  await copyJson(join(folder, name), join(onnxFolder, name), { pad_token: '<|endoftext|>' });
   await writeFile(`${folder}.gguf`, await encodeGguf(url, shape, GGUF_TYPES[precision]));
+}
+
+async function copyJson(source: string, target: string, added: object): Promise<void> {
+  const fields: object = JSON.parse(await readFile(source, 'utf8'));
+  await writeFile(target, JSON.stringify({ ...fields, ...added }));
 }
 
 async function encodeGguf(folder: URL, { family }: Shape, type: GgufType): Promise<Uint8Array> {

@@ -30,40 +30,43 @@ const MODELS = [
 ];
 
 describe('buildStandardModel', () => {
-  it.each(MODELS)("continues two rows over a growing cache with PyTorch's tokens: $name", async ({ url, prompts }) => {
-    const [entry] = prompts;
-    if (!entry) throw new Error('The reference has no prompts.');
-    const { numLayers, numKvHeads, headSize } = (await openFolder(url)).model.config;
-    const session = await InferenceSession.create(await buildStandardModel(url, 'fp32'), {
-      executionProviders: ['wasm'],
-    });
-    const empty = (): Tensor => new Tensor('float32', new Float32Array(0), [2, numKvHeads, 0, headSize]);
-    const names = Array.from({ length: numLayers }, (_, layer) => [
-      EXPORTED_IO.pastKey(layer),
-      EXPORTED_IO.pastValue(layer),
-    ]).flat();
-    let cache: Record<string, Tensor> = Object.fromEntries(names.map((name) => [name, empty()]));
-    let next = entry.promptTokenIds;
-    let total = 0;
-    const generated: number[][] = [];
-    for (let step = 0; step < entry.greedyTokenIds.length; step++) {
-      const first = total;
-      total += next.length;
-      const outputs = await session.run({
-        [EXPORTED_IO.ids]: twice(next),
-        [EXPORTED_IO.mask]: twice(Array.from({ length: total }, () => 1)),
-        [EXPORTED_IO.positions]: twice(next.map((_, index) => first + index)),
-        ...cache,
+  it.each(MODELS)(
+    "continues two rows over a growing cache with PyTorch's tokens: $name",
+    async ({ url, prompts }) => {
+      const [entry] = prompts;
+      if (!entry) throw new Error('The reference has no prompts.');
+      const { numLayers, numKvHeads, headSize } = (await openFolder(url)).model.config;
+      const session = await InferenceSession.create(await buildStandardModel(url, 'fp32'), {
+        executionProviders: ['wasm'],
       });
-      const tokens = likeliest(outputs[EXPORTED_IO.logits]);
-      generated.push(tokens);
-      cache = Object.fromEntries(
-        names.map((name) => [name, required(outputs[name.replace('past_key_values', 'present')])]),
-      );
-      next = tokens.slice(0, 1);
-    }
-    expect(generated).toEqual(entry.greedyTokenIds.map((id) => [id, id]));
-  });
+      const empty = (): Tensor => new Tensor('float32', new Float32Array(0), [2, numKvHeads, 0, headSize]);
+      const names = Array.from({ length: numLayers }, (_, layer) => [
+        EXPORTED_IO.pastKey(layer),
+        EXPORTED_IO.pastValue(layer),
+      ]).flat();
+      let cache: Record<string, Tensor> = Object.fromEntries(names.map((name) => [name, empty()]));
+      let next = entry.promptTokenIds;
+      let total = 0;
+      const generated: number[][] = [];
+      for (let step = 0; step < entry.greedyTokenIds.length; step++) {
+        const first = total;
+        total += next.length;
+        const outputs = await session.run({
+          [EXPORTED_IO.ids]: twice(next),
+          [EXPORTED_IO.mask]: twice(Array.from({ length: total }, () => 1)),
+          [EXPORTED_IO.positions]: twice(next.map((_, index) => first + index)),
+          ...cache,
+        });
+        const tokens = likeliest(outputs[EXPORTED_IO.logits]);
+        generated.push(tokens);
+        cache = Object.fromEntries(
+          names.map((name) => [name, required(outputs[name.replace('past_key_values', 'present')])]),
+        );
+        next = tokens.slice(0, 1);
+      }
+      expect(generated).toEqual(entry.greedyTokenIds.map((id) => [id, id]));
+    },
+  );
 });
 
 /** [2, length] */
