@@ -19,6 +19,12 @@ const REFERENCE: ReferenceAnswer = {
 const right = (answer: Parameters<typeof agreementOf>[1][number], tolerance = 0.1) =>
   agreementOf([REFERENCE], [answer], tolerance);
 
+/** The likeliest token as in the reference, and another one next. */
+const first = (second: number, tokenId = 9) => [
+  { tokenId: 5, logprob: -1 },
+  { tokenId, logprob: second },
+];
+
 describe('agreementOf', () => {
   it('accepts the same tokens and the same text', () => {
     expect(right({ tokenIds: [5, 6, 7] })).toEqual({
@@ -45,10 +51,6 @@ describe('agreementOf', () => {
   });
 
   it('refuses first logits that differ by more than the tolerance, or lack a likely token', () => {
-    const first = (second: number, tokenId = 9) => [
-      { tokenId: 5, logprob: -1 },
-      { tokenId, logprob: second },
-    ];
     const tokenIds = REFERENCE.tokenIds;
     const near = right({ tokenIds, first: first(-1.55) });
     expect(near.difference).toBeCloseTo(0.05);

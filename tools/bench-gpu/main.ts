@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 import { readOptions } from '../bench/command-line.ts';
 import { describeMachine } from '../bench/machine.ts';
-import { withBrowser } from '../bench/with-browser.ts';
+import { withBrowser, type SiteOptions } from '../bench/with-browser.ts';
 import { buildLibraries, LIBRARIES_POLICY } from '../bench-peers/build-page.ts';
 import { describeLibraries, installPeers } from '../bench-peers/install-peers.ts';
 import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
-import type { Adapter, Precision } from './contender.ts';
+import type { Adapter } from './contender.ts';
 import { curvesOf } from './curve.ts';
 import { openPage } from './entrant.ts';
 import { measureModel, prepareFiles, type ModelPlan } from './measure-model.ts';
@@ -25,67 +25,75 @@ const CURVE_FILE = fileURLToPath(new URL('../../docs/gpu-curve.svg', import.meta
 const options = readOptions(parseOptions, USAGE);
 if (options) await measureAndRecord(options);
 
+/** Where everything runs. */
+interface Place {
+  readonly site: SiteOptions;
+  readonly adapter: Adapter;
+  /** As the browser names itself. */
+  readonly browser: string;
+}
+
 async function measureAndRecord(chosen: GpuOptions): Promise<void> {
   if (chosen.browser !== undefined) process.env['CHROME_PATH'] = chosen.browser;
   if (!chosen.isBuilt) {
     await installPeers();
     await buildLibraries(PAGE, BUILT_PAGE);
   }
-  const site = {
-    root: BUILT_PAGE,
-    policy: LIBRARIES_POLICY,
-    args: [...WEBGPU_ARGUMENTS, ...chosen.browserArgs],
-  };
-  const { adapter, browser } = await withBrowser(site, async ({ browser: opened, url, version }) => {
-    const page = await openPage(opened, url);
-    return { adapter: await page.evaluate(() => window.benchGpu.adapter()), browser: version };
-  });
-  console.log(`Adapter: ${adapter.name}${adapter.isSoftware ? ', a software adapter' : ''}`);
+  const place = await findAdapter(chosen);
   const runs: GpuRun[] = [];
   for (const shape of chosen.shapes) {
     const fileNames = writeModel(join(BUILT_PAGE, 'models'), shape);
     for (const precision of chosen.precisions) {
-      const run = await measure(chosen, { adapter, browser }, shape, fileNames, precision);
+      const run = await measure(place, chosen, { shape, fileNames, precision });
       console.log(`\n${gpuReportOf(run)}\n`);
       runs.push(run);
     }
     await removeModel(shape);
   }
-  await record(chosen, adapter, runs);
+  await record(chosen, place.adapter, runs);
   if (runs.some(isWrong)) {
     console.error(
       'Failed: a library could not be timed, or its tokens are wrong. The tables above say which.',
     );
     process.exitCode = 1;
   }
+}
 
-  async function measure(
-    { isShort, matrix, rounds }: GpuOptions,
-    on: { readonly adapter: Adapter; readonly browser: string },
-    shape: Shape,
-    fileNames: readonly string[],
-    precision: Precision,
-  ): Promise<GpuRun> {
-    const conditions = {
-      ...on,
-      startedAt: new Date().toISOString(),
-      command: commandOf(process.argv.slice(2)),
-      machine: describeMachine(),
-      libraries: describeLibraries(),
-      model: shape.label,
-      precision,
-      numRounds: rounds,
-    };
-    if (precision === 'fp16' && !adapter.hasShaderF16)
-      return { ...conditions, obstacle: 'the adapter has no `shader-f16`', entrants: [], cells: [] };
-    const plan: ModelPlan = { shape, fileNames, precision, matrix, rounds, isCpuTimed: isShort };
-    await prepareFiles(BUILT_PAGE, plan, adapter);
-    // The server reads the list of files when it starts.
-    return withBrowser(site, async (opened) => ({
-      ...conditions,
-      ...(await measureModel(opened, plan, adapter)),
-    }));
-  }
+/** @throws where the browser offers no WebGPU adapter. */
+async function findAdapter({ browserArgs }: GpuOptions): Promise<Place> {
+  const args = [...WEBGPU_ARGUMENTS, ...browserArgs];
+  const site = { root: BUILT_PAGE, policy: LIBRARIES_POLICY, args };
+  return withBrowser(site, async ({ browser, url, version }) => {
+    const page = await openPage(browser, url);
+    const adapter = await page.evaluate(() => window.benchGpu.adapter());
+    console.log(`Adapter: ${adapter.name}${adapter.isSoftware ? ', a software adapter' : ''}`);
+    return { site, adapter, browser: version };
+  });
+}
+
+async function measure(
+  { site, adapter, browser }: Place,
+  { isShort, matrix, rounds }: GpuOptions,
+  what: Pick<ModelPlan, 'shape' | 'fileNames' | 'precision'>,
+): Promise<GpuRun> {
+  const conditions = {
+    adapter,
+    browser,
+    startedAt: new Date().toISOString(),
+    command: commandOf(process.argv.slice(2)),
+    machine: describeMachine(),
+    libraries: describeLibraries(),
+    model: what.shape.label,
+    precision: what.precision,
+    numRounds: rounds,
+  };
+  if (what.precision === 'fp16' && !adapter.hasShaderF16)
+    return { ...conditions, obstacle: 'the adapter has no `shader-f16`', entrants: [], cells: [] };
+  const plan: ModelPlan = { ...what, matrix, rounds, isCpuTimed: isShort };
+  await prepareFiles(BUILT_PAGE, plan, adapter);
+  // The server reads the list of files when it starts.
+  const measured = await withBrowser(site, (opened) => measureModel(opened, plan, adapter));
+  return { ...conditions, ...measured };
 }
 
 async function record({ isShort }: GpuOptions, adapter: Adapter, runs: readonly GpuRun[]): Promise<void> {

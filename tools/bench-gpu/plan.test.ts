@@ -4,6 +4,8 @@ import { casesOf, promptsOf, requestsOf, takesPart, type Matrix } from './plan.t
 
 const MATRIX: Matrix = { rows: [1, 4], prefillLengths: [32, 64], contextLengths: [48], numNewTokens: 8 };
 
+const at = (rows: number) => ({ kind: 'decode', length: 48, rows }) as const;
+
 describe('casesOf', () => {
   it('has every length at every number of rows, the fewest rows first', () => {
     expect(casesOf(MATRIX).map(({ kind, length, rows }) => `${rows} ${kind} ${length}`)).toEqual([
@@ -46,7 +48,6 @@ describe('promptsOf', () => {
 
 describe('takesPart', () => {
   it('times one by one alone, and lists from two requests on', () => {
-    const at = (rows: number) => ({ kind: 'decode', length: 48, rows }) as const;
     expect([takesPart('pipeline-one', at(1)), takesPart('pipeline-one', at(2))]).toEqual([true, false]);
     expect([takesPart('pipeline-list', at(1)), takesPart('pipeline-list', at(2))]).toEqual([false, true]);
     expect([takesPart('tabserve', at(1)), takesPart('wllama', at(32))]).toEqual([true, true]);

@@ -83,14 +83,11 @@ function llama(id: string, label: string, shape: DecoderConfig): Shape {
  * random weights would put together bytes that are no text, on which wllama fails.
  */
 function withoutEnd(checkpoint: GeneratedCheckpoint): GeneratedCheckpoint {
-  const tokenizer = readJson<{ readonly model: { readonly vocab: Readonly<Record<string, number>> } }>(
-    checkpoint,
-    'tokenizer.json',
-  );
+  const tokenizer: Tokenizer = JSON.parse(readText(checkpoint, 'tokenizer.json'));
   const vocab = Object.entries(tokenizer.model.vocab).map(([spelling, id]): [string, number] =>
     id >= NUM_ASCII && id < NUM_BYTES ? [`Ġb${id}`, id] : [spelling, id],
   );
-  const fields = readJson<object>(checkpoint, 'config.json');
+  const fields: object = JSON.parse(readText(checkpoint, 'config.json'));
   return new Map([
     ...checkpoint,
     ['config.json', jsonFile({ ...fields, bos_token_id: null, eos_token_id: null })],
@@ -106,9 +103,12 @@ function withoutEnd(checkpoint: GeneratedCheckpoint): GeneratedCheckpoint {
 const NUM_BYTES = 256;
 const NUM_ASCII = 128;
 
-function readJson<Value>(checkpoint: GeneratedCheckpoint, name: string): Value {
+interface Tokenizer {
+  readonly model: { readonly vocab: Readonly<Record<string, number>> };
+}
+
+function readText(checkpoint: GeneratedCheckpoint, name: string): string {
   const file = checkpoint.get(name);
   if (!file) throw new Error(`Expected a checkpoint with a ${name}`);
-  const value: Value = JSON.parse(new TextDecoder().decode(file.read(0, file.size)));
-  return value;
+  return new TextDecoder().decode(file.read(0, file.size));
 }

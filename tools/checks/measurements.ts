@@ -4,6 +4,8 @@ import { readResults, type BenchRun, type ScenarioResult } from '../bench/result
 import { CONTENDERS } from '../bench-peers/contender.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
 import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
+import { gpuSectionOf } from '../bench-gpu/report.ts';
+import { readGpuResults } from '../bench-gpu/results.ts';
 import { formatTabs } from '../bench-tabs/report.ts';
 import { readTabs } from '../bench-tabs/results.ts';
 import { updateParts } from './marked-part.ts';
@@ -23,6 +25,7 @@ await updateParts('docs/measurements.md', {
   bench: sections([reportOf(webgpu), reportOf(wasm)]),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
+  gpu: sections([gpuSectionOf((await readGpuResults()).runs)]),
 });
 await updateParts('README.md', {
   ratio: webgpu.ratiosToOff.continuous.median.toFixed(1),
