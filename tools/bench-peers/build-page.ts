@@ -8,16 +8,29 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 const BUILT_PAGE = join(ROOT, 'dist-bench-peers');
 
-/** Builds the page of the libraries with their models beside it; returns its folder. */
-export async function buildPage(): Promise<string> {
+/** The other libraries start workers from text, and fetch what they hold themselves. */
+export const LIBRARIES_POLICY = [
+  "default-src 'self'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self' blob:",
+  "connect-src 'self' data: blob:",
+].join('; ');
+
+/** Builds a page of libraries, with our own models beside it. */
+export async function buildLibraries(root: string, outDir: string): Promise<void> {
   await build({
-    root: PAGE,
+    root,
     publicDir: join(ROOT, 'public'),
     base: './',
     logLevel: 'warn',
     worker: { format: 'es' },
-    build: { target: 'es2024', outDir: BUILT_PAGE, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
+    build: { target: 'es2024', outDir, emptyOutDir: true, chunkSizeWarningLimit: 2000 },
   });
+}
+
+/** Builds the page of the libraries with their models beside it; returns its folder. */
+export async function buildPage(): Promise<string> {
+  await buildLibraries(PAGE, BUILT_PAGE);
   await writePeerModels(join(BUILT_PAGE, 'models'));
   return BUILT_PAGE;
 }

@@ -34,8 +34,12 @@ export type Continuation =
 export interface Contender {
   /** Where it computes, as far as can be told: adapter or threads, and precision. */
   readonly runsOn: string;
-  /** May be called again before the first has ended; what that means is the contender's business. */
-  generate(request: PeerRequest, onFirstToken: () => void): Promise<Continuation>;
+  /**
+   * May be called again before the first has ended; what that means is the contender's business.
+   *
+   * @param onToken Called as tokens come in, at least for the first one.
+   */
+  generate(request: PeerRequest, onToken: () => void): Promise<Continuation>;
 }
 
 export function contenderNames(): ContenderName[] {

@@ -3,7 +3,7 @@ import { loadavg } from 'node:os';
 import { startServer } from '../../bridge/server.ts';
 import { readOptions } from '../bench/command-line.ts';
 import { describeMachine } from '../bench/machine.ts';
-import { buildApplication, buildDriver, buildPage } from './build-page.ts';
+import { buildApplication, buildDriver, buildPage, LIBRARIES_POLICY } from './build-page.ts';
 import { CASE_NAMES, casesOf } from './cases.ts';
 import { describeLibraries, installPeers } from './install-peers.ts';
 import { loadEntrants, measureAll, type Sites } from './measure.ts';
@@ -12,14 +12,6 @@ import { peersReportOf } from './report.ts';
 import { readPeerResults, recordPeerRun, type PeerRun } from './results.ts';
 import { summarize } from './summarize.ts';
 import { withTabs } from './with-tabs.ts';
-
-/** The other libraries start workers from text, and fetch what they hold themselves. */
-const POLICY = [
-  "default-src 'self'",
-  "script-src 'self' 'wasm-unsafe-eval'",
-  "worker-src 'self' blob:",
-  "connect-src 'self' data: blob:",
-].join('; ');
 
 const options = readOptions(parseOptions, USAGE);
 if (options?.isMarkdown) await printRecorded();
@@ -47,7 +39,7 @@ async function withSites<Result>(run: (sites: Sites) => Promise<Result>): Promis
   const driver = await buildDriver();
   const host = { host: 'localhost', port: 0 };
   const application = await startServer({ ...host, root: await buildApplication() });
-  const libraries = await startServer({ ...host, root: await buildPage(), policy: POLICY });
+  const libraries = await startServer({ ...host, root: await buildPage(), policy: LIBRARIES_POLICY });
   try {
     return await run({ applicationUrl: application.url, librariesUrl: libraries.url, driver });
   } finally {

@@ -5,6 +5,8 @@ import { stepCostsReportOf } from '../bench/step-costs/report.ts';
 import { CONTENDERS } from '../bench-peers/contender.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
 import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
+import { gpuSectionOf } from '../bench-gpu/report.ts';
+import { readGpuResults } from '../bench-gpu/results.ts';
 import { formatTabs } from '../bench-tabs/report.ts';
 import { readTabs } from '../bench-tabs/results.ts';
 import { updateParts } from './marked-part.ts';
@@ -26,6 +28,7 @@ await updateParts('docs/measurements.md', {
   steps: sections([stepCostsReportOf(stepCosts)]),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
+  gpu: sections([gpuSectionOf((await readGpuResults()).runs)]),
 });
 await updateParts('README.md', {
   ratio: webgpu.ratiosToOff.continuous.median.toFixed(1),

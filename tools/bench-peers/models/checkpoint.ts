@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 import { readGpt2Config, type Gpt2Config } from '../../../src/worker/models/gpt2/config.ts';
 import { memoryFile } from '../../../src/worker/models/checkpoint/checkpoint-files.ts';
@@ -11,10 +11,10 @@ export interface Weight {
   readonly values: Float32Array;
 }
 
-/** A GPT-2 folder in the hub's layout, read whole. */
-export interface Checkpoint {
-  readonly config: Gpt2Config;
-  /** Under the checkpoint's own names; Conv1D weights are [in, out]. */
+/** A folder in the hub's layout, read whole. */
+export interface Checkpoint<Config = Gpt2Config> {
+  readonly config: Config;
+  /** Under the names of the family's tensors, which may join some of the checkpoint's; Conv1D weights are [in, out]. */
   readonly weights: ReadonlyMap<string, Weight>;
   readonly tokenizer: TokenizerJson;
 }
@@ -32,10 +32,16 @@ export interface TokenizerJson {
 export const STORYTELLER = new URL('../../../public/models/storyteller/', import.meta.url);
 
 /** @param folder URL of the folder, ending in `/`. */
-export async function readCheckpoint(folder: URL): Promise<Checkpoint> {
-  const checkpoint = await openCheckpoint({
-    open: (name) => Promise.resolve(memoryFile(name, readFileSync(new URL(name, folder)))),
-  });
+export function readCheckpoint(folder: URL): Promise<Checkpoint> {
+  return readCheckpointAs(folder, (config) => readGpt2Config(config, undefined));
+}
+
+/** A checkpoint of another family, whose configuration `readConfig` reads. */
+export async function readCheckpointAs<Config>(
+  folder: URL,
+  readConfig: (config: Readonly<Record<string, unknown>>) => Config,
+): Promise<Checkpoint<Config>> {
+  const checkpoint = await openFolder(folder);
   const plan = planModel(checkpoint, 'fp32', { kind: 'wasm', memoryBytes: undefined });
   const { packed, weights: bytes } = await packInMemory(checkpoint, plan);
   const weights = packed.tensors.map(({ name, shape, offset, length }): [string, Weight] => [
@@ -43,14 +49,24 @@ export async function readCheckpoint(folder: URL): Promise<Checkpoint> {
     { shape, values: new Float32Array(bytes.slice(offset, offset + length).buffer) },
   ]);
   return {
-    config: readGpt2Config(readJson(new URL('config.json', folder)), undefined),
+    config: readConfig(readJson(new URL('config.json', folder))),
     weights: new Map(weights),
     tokenizer: readJson(new URL('tokenizer.json', folder)),
   };
 }
 
+/** @throws where a file is missing that the model needs. */
+export function openFolder(folder: URL): ReturnType<typeof openCheckpoint> {
+  return openCheckpoint({
+    open(name) {
+      const url = new URL(name, folder);
+      return Promise.resolve(existsSync(url) ? memoryFile(name, readFileSync(url)) : undefined);
+    },
+  });
+}
+
 /** @throws where the checkpoint has no such weight. */
-export function weightOf({ weights }: Checkpoint, name: string): Weight {
+export function weightOf({ weights }: Pick<Checkpoint, 'weights'>, name: string): Weight {
   const weight = weights.get(name);
   if (!weight) throw new Error(`Expected the checkpoint to hold ${name}`);
   return weight;

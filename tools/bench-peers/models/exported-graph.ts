@@ -204,7 +204,7 @@ function floats(name: string, { shape, values }: Weight): OnnxInitializer {
   return { name, type: 'float32', dims: shape, data: new Uint8Array(values.buffer) };
 }
 
-function integers(name: string, dims: readonly number[], values: readonly number[]): OnnxInitializer {
+export function integers(name: string, dims: readonly number[], values: readonly number[]): OnnxInitializer {
   const data = new Uint8Array(BigInt64Array.from(values, BigInt).buffer);
   return { name, type: 'int64', dims, data };
 }

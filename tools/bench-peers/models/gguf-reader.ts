@@ -52,10 +52,23 @@ export function readGguf(file: Uint8Array<ArrayBuffer>): GgufFile {
   }));
   const dataBegin = Math.ceil(position / 32) * 32;
   const tensors = index.map(({ name, dims, type, offset }) => {
-    if (type !== 0) throw new TypeError(`Expected float32 tensors, got type ${type}`);
     const numElements = dims.reduce((product, size) => product * size, 1);
     const begin = dataBegin + offset;
-    return { name, dims, begin, values: new Float32Array(file.buffer.slice(begin, begin + 4 * numElements)) };
+    return { name, dims, begin, values: readValues(file.buffer, type, begin, numElements) };
   });
   return { version, metadata, tensors, numBytes: file.byteLength };
+}
+
+function readValues(buffer: ArrayBuffer, type: number, begin: number, count: number): Float32Array {
+  if (type === 0) return new Float32Array(buffer.slice(begin, begin + 4 * count));
+  if (type === 1) return Float32Array.from(new Float16Array(buffer.slice(begin, begin + 2 * count)));
+  if (type !== 2) throw new TypeError(`Expected tensors of a known type, got ${type}`);
+  // Blocks of 32 values: an fp16 scale, then the lower halves of 16 bytes, then their upper halves.
+  const view = new DataView(buffer, begin);
+  return Float32Array.from({ length: count }, (_, index) => {
+    const block = 18 * Math.floor(index / 32);
+    const byte = view.getUint8(block + 2 + (index % 16));
+    const code = index % 32 < 16 ? byte & 15 : byte >> 4;
+    return view.getFloat16(block, true) * (code - 8);
+  });
 }

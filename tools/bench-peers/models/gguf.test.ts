@@ -23,10 +23,10 @@ describe('encodeGguf', () => {
 
   it('aligns each tensor, and lists its dimensions from the fastest to the slowest', () => {
     const tensors = [
-      { name: 'odd', shape: [3], values: Float32Array.of(1, 2, 3) },
-      { name: 'matrix', shape: [2, 3], values: Float32Array.of(4, 5, 6, 7, 8, 9) },
-      { name: 'last', shape: [1], values: Float32Array.of(10) },
-    ];
+      { name: 'odd', shape: [3], type: 'f32', data: bytesOf(1, 2, 3) },
+      { name: 'matrix', shape: [2, 3], type: 'f32', data: bytesOf(4, 5, 6, 7, 8, 9) },
+      { name: 'last', shape: [1], type: 'f32', data: bytesOf(10) },
+    ] as const;
     const read = readGguf(
       encodeGguf({ key: { type: 'string', value: 'moves the data off its alignment' } }, tensors),
     );
@@ -36,7 +36,7 @@ describe('encodeGguf', () => {
       { name: 'last', dims: [1] },
     ]);
     expect(read.tensors.map(({ begin }) => begin % GGUF_ALIGNMENT)).toEqual([0, 0, 0]);
-    expect(read.tensors.map(({ values }) => values)).toEqual(tensors.map(({ values }) => values));
+    expect(read.tensors.map(({ values }) => [...values])).toEqual([[1, 2, 3], [4, 5, 6, 7, 8, 9], [10]]);
     expect(read.numBytes % GGUF_ALIGNMENT).toBe(0);
   });
 });
@@ -44,7 +44,7 @@ describe('encodeGguf', () => {
 const checkpoint = await readCheckpoint(STORYTELLER);
 
 describe('encodeGpt2Gguf', () => {
-  const { metadata, tensors } = readGguf(encodeGpt2Gguf(checkpoint));
+  const { metadata, tensors } = readGguf(encodeGpt2Gguf(checkpoint, 'f32'));
   const tensorOf = (name: string) => tensors.find((tensor) => tensor.name === name);
 
   it('says what llama.cpp needs to know of the model and its tokenizer', () => {
@@ -83,4 +83,8 @@ describe('encodeGpt2Gguf', () => {
 /** A count, because the difference of two large arrays takes minutes to print. */
 function numDifferences(actual: Float32Array | undefined, expected: Float32Array): number {
   return expected.filter((value, index) => actual?.[index] !== value).length;
+}
+
+function bytesOf(...values: number[]): Uint8Array {
+  return new Uint8Array(Float32Array.from(values).buffer);
 }

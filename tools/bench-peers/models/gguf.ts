@@ -10,17 +10,22 @@ export interface GgufTensor {
   readonly name: string;
   /** Slowest dimension first, as everywhere else in this repository; the file lists them the other way round. */
   readonly shape: readonly number[];
-  readonly values: Float32Array;
+  readonly type: GgufType;
+  readonly data: Uint8Array;
 }
+
+/** How a tensor is stored: `q4_0` in blocks of 32 values of a row, each an fp16 scale and 16 bytes. */
+export type GgufType = keyof typeof TENSOR_TYPE;
 
 const VERSION = 3;
 /** Of the tensor data, in bytes; the format's default, so that no key needs to name it. */
 export const GGUF_ALIGNMENT = 32;
-const TENSOR_TYPE_F32 = 0;
+/** `GGML_TYPE_*` of ggml. */
+const TENSOR_TYPE = { f32: 0, f16: 1, q4_0: 2 } as const;
 const VALUE_TYPE = { uint32: 4, int32: 5, float32: 6, bool: 7, string: 8, array: 9 } as const;
 
 /**
- * Writes a GGUF file, version 3, little-endian, with float32 tensors: header, metadata, tensor index, tensor data.
+ * Writes a GGUF file, version 3, little-endian: header, metadata, tensor index, tensor data.
  * Source: docs/gguf.md of ggml-org/ggml.
  */
 export function encodeGguf(
@@ -38,17 +43,17 @@ export function encodeGguf(
     writeValue(out, value);
   }
   let offset = 0;
-  for (const { name, shape, values } of tensors) {
+  for (const { name, shape, type, data } of tensors) {
     out.string(name);
     out.uint32(shape.length);
     for (const size of shape.toReversed()) out.uint64(size);
-    out.uint32(TENSOR_TYPE_F32);
+    out.uint32(TENSOR_TYPE[type]);
     out.uint64(offset);
-    offset = aligned(offset + values.byteLength);
+    offset = aligned(offset + data.byteLength);
   }
   out.pad(GGUF_ALIGNMENT);
-  for (const { values } of tensors) {
-    out.bytes(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
+  for (const { data } of tensors) {
+    out.bytes(data);
     out.pad(GGUF_ALIGNMENT);
   }
   return out.finish();

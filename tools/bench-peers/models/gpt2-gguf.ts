@@ -1,26 +1,21 @@
-import { transpose, weightOf, type Checkpoint, type TokenizerJson } from './checkpoint.ts';
-import { encodeGguf, type GgufTensor, type GgufValue } from './gguf.ts';
-
-const FILE_TYPE_ALL_F32 = 0;
-/** `LLAMA_TOKEN_TYPE_*` of llama.cpp. */
-const TOKEN_TYPE = { normal: 1, control: 3 } as const;
+import { transpose, weightOf, type Checkpoint } from './checkpoint.ts';
+import { encodeGguf, type GgufTensor, type GgufType, type GgufValue } from './gguf.ts';
+import { generalMetadata, ggufTensor } from './gguf-model.ts';
 
 /**
- * Writes a GPT-2 checkpoint as llama.cpp reads it, in float32: its own names, and linear weights as [out, in]. The
- * output embedding is left out: llama.cpp then uses the token embedding, to which it is tied.
+ * Writes a GPT-2 checkpoint as llama.cpp reads it: its own names, and linear weights as [out, in]. The output embedding is
+ * left out: llama.cpp then uses the token embedding, to which it is tied.
  * Source: `convert_hf_to_gguf.py` of ggml-org/llama.cpp, `GPT2Model`.
  */
-export function encodeGpt2Gguf(checkpoint: Checkpoint): Uint8Array<ArrayBuffer> {
+export function encodeGpt2Gguf(checkpoint: Checkpoint, type: GgufType): Uint8Array<ArrayBuffer> {
   return encodeGguf(
-    { ...architectureMetadata(checkpoint), ...tokenizerMetadata(checkpoint) },
-    gpt2Tensors(checkpoint),
+    { ...generalMetadata('gpt2', checkpoint, type), ...architectureMetadata(checkpoint) },
+    gpt2Tensors(checkpoint, type),
   );
 }
 
 function architectureMetadata({ config }: Checkpoint): Record<string, GgufValue> {
   return {
-    'general.architecture': { type: 'string', value: 'gpt2' },
-    'general.file_type': { type: 'uint32', value: FILE_TYPE_ALL_F32 },
     'gpt2.block_count': { type: 'uint32', value: config.numLayers },
     'gpt2.context_length': { type: 'uint32', value: config.contextLength },
     'gpt2.embedding_length': { type: 'uint32', value: config.embeddingSize },
@@ -30,35 +25,11 @@ function architectureMetadata({ config }: Checkpoint): Record<string, GgufValue>
   };
 }
 
-function tokenizerMetadata({ config, tokenizer }: Checkpoint): Record<string, GgufValue> {
-  const tokens = tokensById(tokenizer);
-  const special = new Set(tokenizer.added_tokens.filter((token) => token.special).map(({ id }) => id));
-  const endOfText: GgufValue = { type: 'uint32', value: config.eosTokenIds[0] ?? tokens.length - 1 };
-  return {
-    'tokenizer.ggml.model': { type: 'string', value: 'gpt2' },
-    'tokenizer.ggml.pre': { type: 'string', value: 'gpt-2' },
-    'tokenizer.ggml.tokens': { type: 'strings', value: tokens },
-    'tokenizer.ggml.token_type': {
-      type: 'int32s',
-      value: tokens.map((_, id) => (special.has(id) ? TOKEN_TYPE.control : TOKEN_TYPE.normal)),
-    },
-    'tokenizer.ggml.merges': { type: 'strings', value: tokenizer.model.merges },
-    'tokenizer.ggml.bos_token_id': endOfText,
-    'tokenizer.ggml.eos_token_id': endOfText,
-    'tokenizer.ggml.add_bos_token': { type: 'bool', value: false },
-  };
-}
-
-function tokensById({ model }: TokenizerJson): string[] {
-  return Object.entries(model.vocab)
-    .toSorted(([, a], [, b]) => a - b)
-    .map(([token]) => token);
-}
-
-function gpt2Tensors(checkpoint: Checkpoint): GgufTensor[] {
-  const asIs = (name: string, source: string): GgufTensor => ({ name, ...weightOf(checkpoint, source) });
+function gpt2Tensors(checkpoint: Checkpoint, type: GgufType): GgufTensor[] {
+  const asIs = (name: string, source: string): GgufTensor =>
+    ggufTensor(name, weightOf(checkpoint, source), type);
   const linear = (name: string, source: string): GgufTensor[] => [
-    { name: `${name}.weight`, ...transpose(weightOf(checkpoint, `${source}.weight`)) },
+    ggufTensor(`${name}.weight`, transpose(weightOf(checkpoint, `${source}.weight`)), type),
     asIs(`${name}.bias`, `${source}.bias`),
   ];
   const norm = (name: string, source: string): GgufTensor[] => [
@@ -75,7 +46,8 @@ function gpt2Tensors(checkpoint: Checkpoint): GgufTensor[] {
   ]);
   return [
     asIs('token_embd.weight', 'wte.weight'),
-    asIs('position_embd.weight', 'wpe.weight'),
+    // llama.cpp adds it as it lies.
+    ggufTensor('position_embd.weight', weightOf(checkpoint, 'wpe.weight'), 'f32'),
     ...layers.flat(),
     ...norm('output_norm', 'ln_f'),
   ];

@@ -17,7 +17,7 @@ export async function writePeerModels(modelsFolder: string): Promise<void> {
   await writeFile(join(onnxFolder, 'onnx', 'model.onnx'), buildExportedModel(checkpoint));
   await writeFile(join(onnxFolder, 'tokenizer_config.json'), await tokenizerConfigWithPadding());
   for (const name of COPIED) await copyFile(new URL(name, STORYTELLER), join(onnxFolder, name));
-  await writeFile(join(modelsFolder, 'storyteller.gguf'), encodeGpt2Gguf(checkpoint));
+  await writeFile(join(modelsFolder, 'storyteller.gguf'), encodeGpt2Gguf(checkpoint, 'f32'));
 }
 
 /** GPT-2 has no token for padding, and a list of prompts needs one: its end token, as is customary. */

@@ -3,6 +3,9 @@ import { MAX_CONCURRENT, type BackendName, type Contender, type ContenderName } 
 import { offerContenders } from './bench-page.ts';
 import { contendWith } from './tabserve.ts';
 
+/** Each slot gets the model's whole context, as a sequence of the others has. */
+const STORYTELLER_GGUF = { url: 'models/storyteller.gguf', numSlots: MAX_CONCURRENT, contextLength: 512 };
+
 /** The page of every contender but the application: each loads its own library only. */
 const LOADERS: Readonly<
   Record<Exclude<ContenderName, 'tabserve-page'>, (backend: BackendName) => Promise<Contender>>
@@ -10,12 +13,12 @@ const LOADERS: Readonly<
   tabserve: async (backend) => contendWith(await connect({ backend })),
   'pipeline-one': (backend) => loadList(backend, 1),
   'pipeline-list': (backend) => loadList(backend, MAX_CONCURRENT),
-  wllama: async (backend) => (await import('./wllama.ts')).loadWllama(backend),
+  wllama: async (backend) => (await import('./wllama.ts')).loadWllama(backend, STORYTELLER_GGUF),
 };
 
-async function loadList(backend: BackendName, listSize: 1 | typeof MAX_CONCURRENT): Promise<Contender> {
-  const { loadPipeline } = await import('../peers/pipeline.ts');
-  return loadPipeline(backend, listSize);
+async function loadList(backend: BackendName, listSize: number): Promise<Contender> {
+  const { contendWith: contendWithPipeline, createPipeline } = await import('../peers/pipeline.ts');
+  return contendWithPipeline(await createPipeline(backend, 'storyteller-onnx', 'fp32'), listSize);
 }
 
 offerContenders((name, backend) => {

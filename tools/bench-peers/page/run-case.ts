@@ -34,9 +34,9 @@ async function answer(
 ): Promise<TimedAnswer> {
   const dueAtMs = startedAtMs + request.arrivalMs;
   if (request.arrivalMs > 0) await timePassed(request.arrivalMs);
-  let ttftMs = NaN;
-  const continuation = await contender.generate(request, () => (ttftMs = performance.now() - dueAtMs));
-  return { continuation, ttftMs, latencyMs: performance.now() - dueAtMs };
+  let ttftMs: number | undefined;
+  const continuation = await contender.generate(request, () => (ttftMs ??= performance.now() - dueAtMs));
+  return { continuation, ttftMs: ttftMs ?? NaN, latencyMs: performance.now() - dueAtMs };
 }
 
 function timePassed(durationMs: number): Promise<void> {

@@ -8,9 +8,9 @@ export async function contendWith(serve: Serve): Promise<Contender> {
   const generator = serve.getHandle('text-generator');
   return {
     runsOn: `${info?.adapter}, ${info?.precision}`,
-    async generate({ prompt, maxNewTokens }, onFirstToken) {
+    async generate({ prompt, maxNewTokens }, onToken) {
       const response = generator.remote(prompt, { temperature: 0, maxNewTokens });
-      void firstChunk(response).then(onFirstToken);
+      void firstChunk(response).then(onToken);
       const { tokenIds } = await response.result();
       return { tokenIds };
     },

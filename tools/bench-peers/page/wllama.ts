@@ -1,29 +1,37 @@
 import { Wllama } from '@wllama/wllama/esm/index.js';
 import wasmUrl from '@wllama/wllama/esm/wasm/wllama.wasm?url';
 
-import { describeCpu, MAX_CONCURRENT, type BackendName, type Contender } from '../contender.ts';
+import { describeCpu, type BackendName, type Contender } from '../contender.ts';
 
-/** Its context is shared out among the slots: each gets the model's whole one, as a sequence of the others has. */
-const CONTEXT_LENGTH = 512;
+export interface WllamaModel {
+  /** URL of the GGUF file. */
+  readonly url: string;
+  readonly numSlots: number;
+  /** Tokens that each slot holds: wllama shares its context out among them. */
+  readonly contextLength: number;
+}
 
 /** wllama with as many slots as there are requests; a cache of its own for each slot is the faster of its two layouts. */
-export async function loadWllama(backend: BackendName): Promise<Contender> {
+export async function loadWllama(
+  backend: BackendName,
+  { url, numSlots, contextLength }: WllamaModel,
+): Promise<Contender> {
   const log: string[] = [];
   const keep = (...parts: readonly unknown[]): void => void log.push(parts.map(String).join(' '));
   const wllama = new Wllama(
     { default: wasmUrl },
     { logger: { debug: keep, log: keep, warn: keep, error: keep } },
   );
-  const file = await fetch('models/storyteller.gguf');
+  const file = await fetch(url);
   await wllama.loadModel([await file.blob()], {
-    n_parallel: MAX_CONCURRENT,
-    n_ctx: MAX_CONCURRENT * CONTEXT_LENGTH,
+    n_parallel: numSlots,
+    n_ctx: numSlots * contextLength,
     kv_unified: false,
     ...(backend === 'wasm' && { n_gpu_layers: 0 }),
   });
   return {
     runsOn: await describeDevices(log, wllama.getNumThreads(), backend),
-    async generate({ prompt, maxNewTokens }, onFirstToken) {
+    async generate({ prompt, maxNewTokens }, onToken) {
       const request = {
         prompt,
         max_tokens: maxNewTokens,
@@ -35,8 +43,9 @@ export async function loadWllama(backend: BackendName): Promise<Contender> {
       let text = '';
       let numTokens = 0;
       for await (const { choices, usage } of await wllama.createCompletion(request)) {
-        if (text === '') onFirstToken();
-        text += choices[0]?.text ?? '';
+        const piece = choices[0]?.text ?? '';
+        if (piece !== '') onToken();
+        text += piece;
         numTokens = usage?.completion_tokens ?? numTokens;
       }
       return { text, numTokens };

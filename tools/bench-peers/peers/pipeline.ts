@@ -2,20 +2,17 @@ import { env, pipeline, TextStreamer, type TextGenerationPipeline } from '@huggi
 import ortFactoryUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs?url';
 import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
 
-import {
-  describeCpu,
-  MAX_CONCURRENT,
-  type BackendName,
-  type Contender,
-  type PeerRequest,
-} from '../contender.ts';
+import { describeCpu, type BackendName, type Contender, type PeerRequest } from '../contender.ts';
 
-/** The exported model of the bench's own server. */
-const MODEL = 'storyteller-onnx';
+/** A pipeline and where it computes. */
+export interface LoadedPipeline {
+  readonly generator: TextGenerationPipeline;
+  readonly runsOn: string;
+}
 
 interface Waiting {
   readonly request: PeerRequest;
-  readonly onFirstToken: () => void;
+  readonly onToken: () => void;
   readonly answer: PromiseWithResolvers<{ readonly tokenIds: readonly number[] }>;
 }
 
@@ -23,11 +20,7 @@ interface Waiting {
  * The `text-generation` pipeline behind a queue: it must not be called again while it runs. Each call takes what waits,
  * `listSize` prompts at most, as one list; that is what a user of the library can do about requests that come as they please.
  */
-export async function loadPipeline(
-  backend: BackendName,
-  listSize: 1 | typeof MAX_CONCURRENT,
-): Promise<Contender> {
-  const generator = await createPipeline(backend);
+export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: number): Contender {
   const waiting: Waiting[] = [];
   let isRunning = false;
 
@@ -41,17 +34,22 @@ export async function loadPipeline(
   }
 
   return {
-    runsOn: `${await describeDevice(backend)}, fp32`,
-    generate(request, onFirstToken) {
+    runsOn,
+    generate(request, onToken) {
       const answer: Waiting['answer'] = Promise.withResolvers();
-      waiting.push({ request, onFirstToken, answer });
+      waiting.push({ request, onToken, answer });
       if (!isRunning) void run();
       return answer.promise;
     },
   };
 }
 
-function createPipeline(backend: BackendName): Promise<TextGenerationPipeline> {
+/** @param model Folder of an exported model on the bench's own server. */
+export async function createPipeline(
+  backend: BackendName,
+  model: string,
+  dtype: 'fp32' | 'fp16' | 'q4' | 'q4f16',
+): Promise<LoadedPipeline> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
   env.localModelPath = '/models/'; // a path: with a whole URL the library finds no tokenizer
@@ -59,13 +57,14 @@ function createPipeline(backend: BackendName): Promise<TextGenerationPipeline> {
   env.useWasmCache = false;
   // The library points these at a CDN.
   if (env.backends.onnx.wasm) env.backends.onnx.wasm.wasmPaths = { mjs: ortFactoryUrl, wasm: ortWasmUrl };
-  return pipeline('text-generation', MODEL, { device: backend, dtype: 'fp32' });
+  const generator = await pipeline('text-generation', model, { device: backend, dtype });
+  return { generator, runsOn: `${await describeDevice(backend)}, ${dtype}` };
 }
 
 /** One list, as long as its longest member: the library has one `max_new_tokens` for all, so the others are cut off. */
 async function generateList(generator: TextGenerationPipeline, list: readonly Waiting[]): Promise<void> {
   const streamer = new RowStreamer(generator, () => {
-    for (const { onFirstToken } of list) onFirstToken();
+    for (const { onToken } of list) onToken();
   });
   try {
     await generator(
@@ -87,19 +86,19 @@ async function generateList(generator: TextGenerationPipeline, list: readonly Wa
 /** Collects each row's new tokens, and no text: the library's own streamer takes one row only. */
 class RowStreamer extends TextStreamer {
   readonly rows: number[][] = [];
-  readonly #onFirstTokens: () => void;
+  readonly #onTokens: () => void;
   #numPuts = 0;
 
-  constructor({ tokenizer }: TextGenerationPipeline, onFirstTokens: () => void) {
+  constructor({ tokenizer }: TextGenerationPipeline, onTokens: () => void) {
     super(tokenizer);
-    this.#onFirstTokens = onFirstTokens;
+    this.#onTokens = onTokens;
   }
 
   /** The first call brings the prompts. */
   override put(rows: bigint[][]): void {
     const numPuts = this.#numPuts++;
     if (numPuts === 0) return;
-    if (numPuts === 1) this.#onFirstTokens();
+    this.#onTokens();
     for (const [row, ids] of rows.entries()) (this.rows[row] ??= []).push(...ids.map(Number));
   }
 
