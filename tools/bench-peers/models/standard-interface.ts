@@ -45,7 +45,7 @@ export async function buildStandardModel(
     layout: packed,
     maxBindingBytes: Infinity,
     contextLength,
-    kvOutputs: 'present',
+    attention: 'fused',
   });
   const inside = changeGraph(graph, (core) =>
     embedWeights(renameValues(core, namesOf(model.config)), weights),
