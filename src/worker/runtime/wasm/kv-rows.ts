@@ -64,7 +64,8 @@ export class KvRows {
       for (let index = firstIndex; index <= lastIndex; index++) {
         const token = firstToken + index - firstIndex;
         const from = token * (numHeads + 2 * numKvHeads) * headSize + numHeads * headSize;
-        for (let i = 0; i < width; i++) keys[row * this.#rowLength + i * this.#capacity + index] = qkv[from + i] ?? 0;
+        for (let i = 0; i < width; i++)
+          keys[row * this.#rowLength + i * this.#capacity + index] = qkv[from + i] ?? 0;
         for (let head = 0; head < numKvHeads; head++) {
           const to = row * this.#rowLength + (head * this.#capacity + index) * headSize;
           const at = from + width + head * headSize;
@@ -94,7 +95,12 @@ function isOfKeys(index: number): boolean {
 }
 
 /** Strips that follow each other, each cut or filled up with zeros. */
-function resizeStrips(old: Float32Array, numStrips: number, oldLength: number, newLength: number): Float32Array {
+function resizeStrips(
+  old: Float32Array,
+  numStrips: number,
+  oldLength: number,
+  newLength: number,
+): Float32Array {
   const resized = new Float32Array(numStrips * newLength);
   const numKept = Math.min(oldLength, newLength);
   const numOld = oldLength > 0 ? Math.min(numStrips, old.length / oldLength) : 0;

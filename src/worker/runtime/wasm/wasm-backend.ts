@@ -170,7 +170,11 @@ export class WasmBackend implements ModelBackend {
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
-      [GRAPH_IO.keyCounts]: new Tensor('int64', BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow)), [2]),
+      [GRAPH_IO.keyCounts]: new Tensor(
+        'int64',
+        BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow)),
+        [2],
+      ),
     };
   }
 }
