@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest';
+import { attentionMask } from './attention-mask.ts';
+
+const UNLIMITED = Infinity;
+
+/** One line a token: `#` for each key that it attends to. */
+function drawn(mask: Float32Array, numKeys: number): string[] {
+  return Array.from({ length: mask.length / numKeys }, (_, token) =>
+    Array.from(mask.subarray(token * numKeys, (token + 1) * numKeys), (added) =>
+      added === 0 ? '#' : '.',
+    ).join(''),
+  );
+}
+
+describe('attentionMask', () => {
+  it('shows a fresh prompt its own tokens up to each, and nothing of the cache', () => {
+    const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(0, 1, 2) };
+    expect(drawn(attentionMask(pass, 1, UNLIMITED), 4)).toEqual(['.#..', '.##.', '.###']);
+  });
+
+  it('shows a later chunk what its row has in the cache', () => {
+    const pass = { numRows: 1, tokensPerRow: 2, positions: Int32Array.of(3, 4) };
+    expect(drawn(attentionMask(pass, 5, UNLIMITED), 7)).toEqual(['###..#.', '###..##']);
+  });
+
+  it("shows each row its own part of the cache, and an idle row nobody else's", () => {
+    const pass = { numRows: 3, tokensPerRow: 1, positions: Int32Array.of(1, 0, 4) };
+    expect(drawn(attentionMask(pass, 4, UNLIMITED), 5)).toEqual(['#...#', '....#', '#####']);
+  });
+
+  it('hides what is before the window, in the cache and in the pass', () => {
+    const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(2, 3, 4) };
+    expect(drawn(attentionMask(pass, 4, 2), 7)).toEqual(['.#..#..', '....##.', '.....##']);
+  });
+
+  it('leaves no share of a softmax to a hidden key', () => {
+    const [hidden = 0] = attentionMask(
+      { numRows: 1, tokensPerRow: 1, positions: Int32Array.of(0) },
+      1,
+      UNLIMITED,
+    );
+    expect(Math.exp(hidden)).toBe(0);
+    expect(hidden + 1e30).toBeGreaterThan(-Infinity);
+  });
+});

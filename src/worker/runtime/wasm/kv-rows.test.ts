@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { KvRows } from './kv-rows.ts';
+
+const CONFIG = { numLayers: 1, numHeads: 1, numKvHeads: 2, headSize: 2 };
+
+/** A token's query, keys and values, told apart by their digits: token, kind, head, element. */
+function qkvOf(token: number): number[] {
+  const heads = (kind: number): number[] => [0, 1, 10, 11].map((i) => token * 1000 + kind * 100 + i);
+  return [-1, -1, ...heads(1), ...heads(2)];
+}
+
+function withTokens(numRows: number, capacity: number): KvRows {
+  const rows = new KvRows(CONFIG);
+  rows.resize(numRows, capacity);
+  return rows;
+}
+
+function append(
+  rows: KvRows,
+  tokens: readonly (readonly number[])[],
+  start: number,
+  lasts: readonly number[],
+): void {
+  const tokensPerRow = tokens[0]?.length ?? 0;
+  const positions = tokens.flatMap((row) => row.map((_, i) => start + i));
+  rows.append(0, Float32Array.from(tokens.flat().flatMap((token) => qkvOf(token))), {
+    target: 'slots',
+    numRows: tokens.length,
+    tokensPerRow,
+    ids: new Int32Array(positions.length),
+    positions: Int32Array.from(positions),
+    lastIndices: Int32Array.from(lasts),
+  });
+}
+
+const arraysOf = (rows: KvRows, numRows: number): number[][] =>
+  rows.inputs(numRows).map(({ data }) => [...data]);
+
+// Keys: [heads, head size, capacity]. Values: [heads, capacity, head size].
+const TWO_TOKENS = [
+  [1100, 2100, 0, 1101, 2101, 0, 1110, 2110, 0, 1111, 2111, 0],
+  [1200, 1201, 2200, 2201, 0, 0, 1210, 1211, 2210, 2211, 0, 0],
+];
+
+describe('KvRows', () => {
+  it('keeps keys transposed and values as they are, in the places of their positions', () => {
+    const rows = withTokens(1, 3);
+    append(rows, [[1]], 0, [0]);
+    append(rows, [[2]], 1, [1]);
+    expect(arraysOf(rows, 1)).toEqual(TWO_TOKENS);
+  });
+
+  it('leaves out the padding of a prompt', () => {
+    const rows = withTokens(2, 3);
+    append(
+      rows,
+      [
+        [9, 9, 9],
+        [1, 2, 7],
+      ],
+      0,
+      [2, 1],
+    );
+    expect(arraysOf(rows, 2).map((array) => array.slice(12))).toEqual(TWO_TOKENS);
+  });
+
+  it('keeps the tokens that fit when rows or the capacity grow and shrink', () => {
+    const rows = withTokens(1, 2);
+    append(rows, [[1, 2]], 0, [1]);
+    rows.resize(2, 5);
+    append(rows, [[3], [4]], 2, [2, 2]);
+    rows.resize(1, 3);
+    const keysOfThree = [1100, 2100, 3100, 1101, 2101, 3101, 1110, 2110, 3110, 1111, 2111, 3111];
+    expect(arraysOf(rows, 1)[0]).toEqual(keysOfThree);
+    rows.resize(1, 2);
+    rows.resize(1, 3);
+    expect(arraysOf(rows, 1)).toEqual(TWO_TOKENS);
+  });
+
+  it('copies a row to another cache, and to another row', () => {
+    const staging = withTokens(1, 3);
+    append(staging, [[1, 2]], 0, [1]);
+    const slots = withTokens(2, 3);
+    staging.copyTo(slots, [[0, 1]]);
+    slots.copyTo(slots, [[1, 0]]);
+    expect(arraysOf(slots, 1)).toEqual(TWO_TOKENS);
+  });
+
+  it('gives the first rows with their dimensions, and fewer entries of a cache that is not read', () => {
+    const rows = withTokens(3, 4);
+    expect(rows.inputs(2).map(({ dims }) => dims)).toEqual([
+      [2, 2, 2, 4],
+      [2, 2, 4, 2],
+    ]);
+    expect(rows.inputs(2, 1).map(({ data, dims }) => [data.length, dims])).toEqual([
+      [8, [2, 2, 2, 1]],
+      [8, [2, 2, 1, 2]],
+    ]);
+  });
+});
