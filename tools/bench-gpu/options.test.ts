@@ -17,11 +17,11 @@ describe('parseOptions', () => {
   });
 
   it('takes parts of the matrix, and a browser with arguments of its own', () => {
-    const args = ['--models', 'llama-135m', '--precisions', 'q4', '--rows', '4,1,4', '--rounds', '2'];
+    const args = ['--models', 'llama-135m', '--precisions', 'q4', '--rows', '4,8,1,4', '--rounds', '2'];
     const chosen = parseOptions([...args, '--browser', '/opt/chrome', '--args=--use-angle=vulkan --a=b']);
     expect(chosen.shapes.map(({ id }) => id)).toEqual(['llama-135m']);
     expect(chosen.precisions).toEqual(['q4']);
-    expect(chosen.matrix.rows).toEqual([1, 4]);
+    expect(chosen.matrix.rows).toEqual([1, 4, 8]);
     expect(chosen.rounds).toBe(2);
     expect(chosen.browser).toBe('/opt/chrome');
     expect(chosen.browserArgs).toEqual(['--use-angle=vulkan', '--a=b']);
