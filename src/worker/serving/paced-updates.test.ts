@@ -96,6 +96,30 @@ it('sends a waiting token after 33 ms, though no other comes, and then keeps no 
   expect(clock.pendingTimers).toBe(0);
 });
 
+it('counts the 33 ms from the last message, whatever it held', () => {
+  const { clock, sent, paced } = createPaced();
+  paced.post(A, [token(0)]);
+  clock.advance(20);
+  paced.post(A, [firstToken(1)]);
+  paced.post(A, [token(2)]);
+  clock.advance(32);
+  expect(idsOf(sent)).toEqual([[0], [1]]);
+  clock.advance(1);
+  expect(idsOf(sent)).toEqual([[0], [1], [2]]);
+});
+
+it('sends waiting tokens with the next one where the browser holds timers back', () => {
+  const clock = new FakeClock();
+  const sent: (readonly RequestUpdate[])[] = [];
+  const withoutTimers = { now: () => clock.now(), setTimer: () => () => {} };
+  const paced = new PacedUpdates(withoutTimers, (_, updates) => sent.push(updates));
+  for (const tokenId of [0, 1, 2]) {
+    paced.post(A, [token(tokenId)]);
+    clock.advance(20);
+  }
+  expect(sent).toEqual([[token(0)], [token(1), token(2)]]);
+});
+
 it('lets no client wait for another one', () => {
   const { sent, paced } = createPaced();
   paced.post(A, [token(0)]);
