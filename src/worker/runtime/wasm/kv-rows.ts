@@ -33,7 +33,11 @@ export class KvRows {
     );
   }
 
-  /** K and V of each layer in turn, of the first rows, with their dimensions. Of a `capacity` below the cache's, nothing may be read. */
+  /**
+   * K and V of each layer in turn, of the first rows.
+   *
+   * @param capacity With fewer entries than the cache has, the arrays only have the right size: nothing in them may be read.
+   */
   inputs(numRows: number, capacity = this.#capacity) {
     const { numKvHeads, headSize } = this.#config;
     const length = numRows * numKvHeads * capacity * headSize;
@@ -56,21 +60,20 @@ export class KvRows {
     const [keys, values] = this.#arrays.slice(2 * layer);
     if (!keys || !values) return;
     const { numHeads, numKvHeads, headSize } = this.#config;
+    const [capacity, rowLength] = [this.#capacity, this.#rowLength];
     const width = numKvHeads * headSize;
     for (let row = 0; row < numRows; row++) {
-      const firstToken = row * tokensPerRow;
-      const firstIndex = positions[firstToken] ?? 0;
+      const firstIndex = positions[row * tokensPerRow] ?? 0;
       const lastIndex = lastIndices[row] ?? 0;
+      let keyAt = row * tokensPerRow * (numHeads + 2 * numKvHeads) * headSize + numHeads * headSize;
       for (let index = firstIndex; index <= lastIndex; index++) {
-        const token = firstToken + index - firstIndex;
-        const from = token * (numHeads + 2 * numKvHeads) * headSize + numHeads * headSize;
-        for (let i = 0; i < width; i++)
-          keys[row * this.#rowLength + i * this.#capacity + index] = qkv[from + i] ?? 0;
+        for (let i = 0; i < width; i++) keys[row * rowLength + i * capacity + index] = qkv[keyAt + i] ?? 0;
         for (let head = 0; head < numKvHeads; head++) {
-          const to = row * this.#rowLength + (head * this.#capacity + index) * headSize;
-          const at = from + width + head * headSize;
-          for (let i = 0; i < headSize; i++) values[to + i] = qkv[at + i] ?? 0;
+          const valueAt = keyAt + width + head * headSize;
+          const to = row * rowLength + (head * capacity + index) * headSize;
+          for (let i = 0; i < headSize; i++) values[to + i] = qkv[valueAt + i] ?? 0;
         }
+        keyAt += (numHeads + 2 * numKvHeads) * headSize;
       }
     }
   }
