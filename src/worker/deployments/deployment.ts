@@ -11,27 +11,21 @@ export interface Deployment<Input, Output, Name extends string = string> {
   readonly handler: (inputs: readonly Input[], context: BatchContext) => Promise<readonly (Output | Error)[]>;
 }
 
-/** A deployment with any types of input and output. */
-export type AnyDeployment = Deployment<unknown, unknown>;
-
 declare const TYPES: unique symbol;
 
 /** A deployment of a list, which keeps its types for the callers. */
-export interface TypedDeployment<Name extends string, Input, Output> extends AnyDeployment {
+export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
   readonly name: Name;
   /** For the compiler only. */
   readonly [TYPES]?: { readonly input: Input; readonly output: Output };
 }
 
+/** A deployment with any types of input and output. */
+export type AnyDeployment = TypedDeployment<string, unknown, unknown>;
+
 /** The inputs and outputs of a list of deployments, by name. */
 export type DeploymentTypes<Deployments extends readonly AnyDeployment[]> = {
-  readonly [Entry in Deployments[number] as Entry['name']]: Entry extends TypedDeployment<
-    string,
-    infer Input,
-    infer Output
-  >
-    ? { readonly input: Input; readonly output: Output }
-    : never;
+  readonly [Entry in Deployments[number] as Entry['name']]: NonNullable<Entry[typeof TYPES]>;
 };
 
 /** Infers a deployment's types from its parts. */
@@ -39,5 +33,5 @@ export function defineDeployment<Input, Output, const Name extends string = stri
   deployment: Deployment<Input, Output, Name>,
 ): TypedDeployment<Name, Input, Output> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the handler gets only what checkInput returned
-  return deployment as AnyDeployment as TypedDeployment<Name, Input, Output>;
+  return deployment as Deployment<unknown, unknown> as TypedDeployment<Name, Input, Output>;
 }
