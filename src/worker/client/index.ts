@@ -12,7 +12,7 @@ export {
   StopConditionError,
   UnknownOptionError,
 } from '../../batching/errors.ts';
-export type { DeploymentTypes } from '../deployments/deployment.ts';
+export type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
 export { allowOwnScripts } from '../platform/own-scripts.ts';
 export * from '../protocol/errors/deployments.ts';
 export * from '../protocol/errors/hub.ts';
