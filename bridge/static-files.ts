@@ -58,9 +58,7 @@ export function serveStaticFiles({
     else if (serveMarkedPage && PAGE.test(request.url ?? '/')) serveMarkedPage(request, response);
     else {
       const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
-      serveFile(request, response, () =>
-        serveRuntime ? serveRuntime(request, response, miss) : miss(),
-      );
+      serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
     }
   };
 }

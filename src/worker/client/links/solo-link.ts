@@ -11,7 +11,10 @@ export interface SoloLinkOptions extends Pick<SharedLinkOptions, 'clientId' | 'h
 }
 
 /** A worker for this tab alone, over its own port. */
-export function openSoloLink({ clientId, host, page, reason }: SoloLinkOptions, listener: LinkListener): Link {
+export function openSoloLink(
+  { clientId, host, page, reason }: SoloLinkOptions,
+  listener: LinkListener,
+): Link {
   const { createWorker, ...init } = host;
   const workers = new WorkerHost({
     createWorker,
