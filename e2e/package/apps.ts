@@ -83,6 +83,9 @@ const failureOf = (page: Page): Promise<string> =>
     ),
   );
 
+const servePlain = (policy: string): Promise<ServedApp> =>
+  servePlainPage(place, { 'Content-Security-Policy': policy });
+
 test.describe('two tabs batch in one worker and survive the loss of the leader, in', () => {
   for (const [tool, serve] of Object.entries(TOOLS)) {
     test(tool, async () => {
@@ -138,8 +141,6 @@ test.describe('a clear error names', () => {
   });
 
   test.describe('the directive of a policy', () => {
-    const servePlain = (policy: string): Promise<ServedApp> =>
-      servePlainPage(place, { 'Content-Security-Policy': policy });
     const inline = "script-src 'self' 'unsafe-inline'";
 
     test('that forbids WebAssembly', async () => {

@@ -63,11 +63,14 @@ async function copyReachable(emitted: string, source: string, seen: Set<string>)
       [before, quote, specifier.replace(/^(\..*)\.tsx?$/, '$1.js'), quote].join(''),
     ),
   );
-  const isOwn = (specifier: string): boolean => specifier.startsWith('.');
   for (const specifier of imports.filter((name) => !isOwn(name))) requireKnown(specifier, path);
   const folder = dirname(join(ROOT, source));
   const next = imports.filter(isOwn).map((specifier) => relative(ROOT, resolve(folder, specifier)));
   await Promise.all(next.map((dependency) => copyReachable(emitted, dependency, seen)));
+}
+
+function isOwn(specifier: string): boolean {
+  return specifier.startsWith('.');
 }
 
 /** @throws Error for types that a user of the package does not have. */

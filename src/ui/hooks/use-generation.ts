@@ -50,6 +50,7 @@ export function useGeneration<Deployments extends DeploymentMap>(
     [serve],
   );
 
+  // oxlint-disable-next-line react/exhaustive-effect-dependencies -- a request ends with its client
   useEffect(() => cancel, [cancel, serve]);
 
   return { ...state, generate, cancel };

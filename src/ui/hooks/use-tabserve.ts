@@ -38,21 +38,24 @@ export function useTabserve<const Deployments extends readonly AnyDeployment[] =
     let unsubscribe = (): void => undefined;
     let isMounted = true;
     const { connecting, release } = shareClient(latest.current);
-    connecting.then(
-      (client) => {
-        if (!isMounted) return;
+    const follow = async (): Promise<void> => {
+      try {
         // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller says what the worker serves
-        const serve = client as Serve<DeploymentTypes<Deployments>>;
+        const serve = (await connecting) as Serve<DeploymentTypes<Deployments>>;
+        if (!isMounted) return;
         unsubscribe = serve.subscribe('status', (status) => setState({ serve, status, error: undefined }));
-      },
-      (error: Error) => isMounted && setState({ ...NOTHING, error }),
-    );
+      } catch (error) {
+        if (isMounted && error instanceof Error) setState({ ...NOTHING, error });
+      }
+    };
+    void follow();
     return () => {
       isMounted = false;
       unsubscribe();
       release();
       setState(NOTHING);
     };
+    // oxlint-disable-next-line react/exhaustive-effect-dependencies -- another name is another app
   }, [name]);
   return state;
 }

@@ -97,7 +97,8 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
 }
 
 /** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
-export class Serve<Deployments extends DeploymentMap = Record<never, never>> {
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
+export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
   readonly #topics: Topics;
   readonly #connection: Connection;

@@ -12,9 +12,9 @@ export interface AppNames {
   /** Folder of the site's storage that holds models. */
   readonly storageFolder: string;
   /** Names a lock that one worker holds to its end. The tab that made the worker queues for it. */
-  createLifeName(): string;
+  readonly createLifeName: () => string;
   /** Names the channel to one tab, and the lock that this tab holds for life. */
-  clientName(clientId: ClientId): string;
+  readonly clientName: (clientId: ClientId) => string;
 }
 
 /** Short enough for every name that contains it to pass the doors. */
