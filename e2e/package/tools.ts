@@ -44,7 +44,7 @@ async function serveViteDevelopment(place: Workplace): Promise<ServedApp> {
     logLevel: 'warn',
     // Vite's optimizer would move the worker's parts away from their .wasm files.
     optimizeDeps: { exclude: ['tabserve'] },
-    server: { port: 0 },
+    server: { port: 0, fs: { allow: [place.folder] } },
   });
   await server.listen();
   const [url = ''] = server.resolvedUrls?.local ?? [];

@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
@@ -65,7 +65,9 @@ async function copyRuntime(): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [id, wasm] of Object.entries(RUNTIME_BUILDS)) {
     const bundle = bundleOf(id);
-    await copyFile(bundle, join(folder, basename(bundle)));
+    const script = await readFile(bundle, 'utf8');
+    // Its map is not packed.
+    await writeFile(join(folder, basename(bundle)), script.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
     await copyFile(join(dirname(bundle), wasm), join(folder, wasm));
   }
 }
