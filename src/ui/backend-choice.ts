@@ -1,6 +1,4 @@
-import { BACKEND_CHOICES } from '../worker/protocol/ladder.ts';
-import type { BackendChoice } from '../worker/protocol/ladder.ts';
-import type { WireError } from '../worker/protocol/wire.ts';
+import { BACKEND_CHOICES, type BackendChoice, type WireError } from '../worker/client/index.ts';
 
 const PARAMETER = 'backend';
 

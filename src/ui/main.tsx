@@ -2,10 +2,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 
-import { connect } from '../worker/client/client.ts';
-import type { Serve } from '../worker/client/client.ts';
+import { connect, type Serve, type WireError } from '../worker/client/index.ts';
 import type { deployments, PageDeployments } from '../worker/deployments/registry.ts';
-import type { WireError } from '../worker/protocol/wire.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
@@ -62,7 +60,11 @@ async function start(root: Root): Promise<void> {
   }
   try {
     const hub = new URLSearchParams(location.search).get('hub');
-    const serve = await connect<typeof deployments>({ worker: createWorker, backend, ...(hub !== null && { hub }) });
+    const serve = await connect<typeof deployments>({
+      worker: createWorker,
+      backend,
+      ...(hub !== null && { hub }),
+    });
     window.tabserve = serve;
     const store = connectStore(serve);
     noteStartTime(store);
