@@ -22,8 +22,8 @@ const WASM_FILES: Readonly<Record<Build, string>> = {
 /** A WebAssembly module without contents: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-/** How Emscripten, and each browser for an HTML page in place of the file, say that the file did not come. */
-const MISSING_FILE = /fetching of the wasm failed|magic (?:word|number)|doesn't start with '\\0asm'/i;
+/** How the runtime says that its file did not come, or that something else came: WebAssembly itself is known to be allowed. */
+const MISSING_FILE = /fetching of the wasm failed|CompileError/;
 
 /**
  * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, hang the asyncify
