@@ -38,7 +38,8 @@ export function startWorker(options: StartWorkerOptions = {}): void {
     const init = parseWorkerInit(data);
     if (!init) return;
     self.removeEventListener('message', onInit);
-    void new WorkerStart(options, init).serve();
+    // The host hears of an uncaught error by itself, but not of a rejection.
+    new WorkerStart(options, init).serve().catch((error: unknown) => self.reportError(error));
   };
   self.addEventListener('message', onInit);
 }
