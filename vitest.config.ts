@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['{src,bridge,tools}/**/*.test.ts'],
+    include: ['{src,bridge,tools}/**/*.test.{ts,tsx}'],
     // Property tests take seconds, and on a loaded machine many.
     testTimeout: 30_000,
     // Vitest leaves one core idle, which is half of a small machine.

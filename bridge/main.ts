@@ -1,3 +1,5 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
@@ -13,6 +15,9 @@ import { probeUpstream } from './upstream/probe-upstream.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
 const BUILT_PAGE = fileURLToPath(new URL('../dist', import.meta.url));
+
+/** Missing beside the sources, whose page has its own. */
+const RUNTIME = fileURLToPath(new URL('../dist-package/onnxruntime', import.meta.url));
 
 try {
   await main(process.argv.slice(2));
@@ -37,7 +42,12 @@ async function main(args: readonly string[]): Promise<void> {
     url: () => url,
     log: createAccessLog(options.logLevel, (line) => console.log(line)),
   });
-  const server = await startServer({ ...options, root: BUILT_PAGE, bridge }).catch((error: unknown) => {
+  const server = await startServer({
+    ...options,
+    root: BUILT_PAGE,
+    ...(existsSync(RUNTIME) && { runtime: RUNTIME }),
+    bridge,
+  }).catch((error: unknown) => {
     bridge.close();
     throw error;
   });

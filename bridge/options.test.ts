@@ -114,6 +114,6 @@ describe('parseOptions', () => {
   );
 
   it.each([['--prot', '1'], ['8000'], ['--port']])('rejects %j with the usage text', (...args) => {
-    expect(() => parseOptions(args)).toThrow('Usage: npm start -- [options]');
+    expect(() => parseOptions(args)).toThrow('Usage: npx tabserve [options]');
   });
 });

@@ -5,7 +5,7 @@ import { LOG_LEVELS, type LogLevel } from './http/access-log.ts';
 import type { WhenToOpen } from './open-browser.ts';
 import type { UpstreamOptions } from './upstream/upstream-client.ts';
 
-/** The options of `npm start`. */
+/** The options of the command line. */
 export interface CommandLineOptions {
   /** 0 lets the system choose a free port. */
   readonly port: number;
@@ -38,7 +38,7 @@ const DEFAULT_DRAIN_MS = 10_000;
 /** The longest that a timer can wait. */
 const MAX_DRAIN_MS = 2 ** 31 - 1;
 
-export const USAGE = `Usage: npm start -- [options]
+export const USAGE = `Usage: npx tabserve [options], or npm start -- [options] in a checkout
   --port N              port to listen on (default ${DEFAULT_PORT}; 0 = any free one)
   --host NAME           address to listen on as well as on localhost, where the page is (default localhost alone)
   --headless            start a browser without a window as the tab that serves; it ends with this

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import sirv from 'sirv';
 
@@ -19,11 +19,16 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
 };
 
+/** A `.wasm` file of the page, whose name the build has marked with a hash of its content. */
+const RUNTIME_FILE = /^\/assets\/(ort-wasm[\w.-]*)-[\w-]{8}\.wasm(?:\?|$)/;
+
 const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
 
 export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
   /** Folder of the built page. */
   readonly root: string;
+  /** Folder of onnxruntime's `.wasm` files, for a page that was packed without them. */
+  readonly runtime?: string;
   /** The page's Content-Security-Policy. Default: that of the built page. */
   readonly policy?: string | undefined;
   /** Elements for the page's head. If empty, the page does not look for a bridge at this server. */
@@ -33,6 +38,7 @@ export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hu
 /** Serves the built page. The file list is read once: rebuild, then restart. */
 export function serveStaticFiles({
   root,
+  runtime,
   hub = [],
   policy = contentSecurityPolicy(hub),
   marks,
@@ -42,6 +48,7 @@ export function serveStaticFiles({
     throw new BridgeError('PAGE_NOT_BUILT', message);
   }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
+  const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
   const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
@@ -49,14 +56,33 @@ export function serveStaticFiles({
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
     else if (serveMarkedPage && PAGE.test(request.url ?? '/')) serveMarkedPage(request, response);
-    else serveFile(request, response, () => refuse(response, HttpError.notFound(request.url ?? '/')));
+    else {
+      const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
+      serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
+    }
   };
+}
+
+/** The package has each of these files once, under its own name: it is too large to be there twice. */
+function serveRuntimeFiles(
+  folder: string,
+): (request: IncomingMessage, response: ServerResponse, miss: () => void) => void {
+  const serveFile = sirv(folder, { dev: false, etag: true, setHeaders: keepForever });
+  return (request, response, miss) => {
+    const [, name] = RUNTIME_FILE.exec(request.url ?? '') ?? [];
+    if (name === undefined) miss();
+    else serveFile(Object.assign(request, { url: `/${name}.wasm` }), response, miss);
+  };
+}
+
+function keepForever(response: ServerResponse): void {
+  response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
 }
 
 /** Only files under `assets/` have a content hash in their name. Browsers must revalidate all others. */
 function setFileHeaders(response: ServerResponse, pathname: string): void {
-  const isHashed = pathname.startsWith('/assets/');
-  response.setHeader('Cache-Control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  if (pathname.startsWith('/assets/')) keepForever(response);
+  else response.setHeader('Cache-Control', 'no-cache');
   if (pathname.endsWith('.safetensors')) response.setHeader('Content-Type', 'application/octet-stream');
 }
 

@@ -1,4 +1,5 @@
 import type { Serve, ClientUpdate } from '../../src/worker/client/client.ts';
+import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
 import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
 
 /** Keeps what the page's client reports, so that a test can ask afterwards what happened and in which order. */
@@ -12,7 +13,7 @@ export interface Recorder {
 
 declare global {
   interface Window {
-    tabserve: Serve;
+    tabserve: Serve<PageDeployments>;
     recorder: Recorder;
   }
 }

@@ -1,7 +1,6 @@
 import { Activity, lazy, Suspense, useMemo, useState } from 'react';
 
-import type { Serve } from '../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../worker/protocol/generation.ts';
+import { TEXT_GENERATOR, type Serve } from '../worker/client/index.ts';
 import './app.css';
 import { ComposerContext } from './compose/composer-context.ts';
 import type { Composer } from './compose/composer.ts';

@@ -1,14 +1,12 @@
-import { backendChoice } from '../worker/protocol/ladder.ts';
-import type { BackendChoice } from '../worker/protocol/ladder.ts';
-import type { WireError } from '../worker/protocol/wire.ts';
+import { BACKEND_CHOICES, type BackendChoice, type WireError } from '../worker/client/index.ts';
 
 const PARAMETER = 'backend';
 
 export function parseBackendChoice(search: string) {
   const text = new URLSearchParams(search).get(PARAMETER) ?? 'auto';
-  const backend = backendChoice.options.find((choice) => choice === text);
+  const backend = BACKEND_CHOICES.find((choice) => choice === text);
   if (backend) return { backend };
-  const message = `The address asks for the backend \`${text}\`, which doesn’t exist. Use one of ${backendChoice.options.join(', ')}.`;
+  const message = `The address asks for the backend \`${text}\`, which doesn’t exist. Use one of ${BACKEND_CHOICES.join(', ')}.`;
   return { error: { code: 'INVALID_OPTION', message } satisfies WireError };
 }
 

@@ -1,4 +1,4 @@
-import type { WireError } from '../worker/protocol/wire.ts';
+import type { WireError } from '../worker/client/index.ts';
 
 /** Words first; the code is there to be searched for. */
 export function ErrorLine({ error }: { readonly error: WireError }) {

@@ -2,14 +2,14 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import type { Root } from 'react-dom/client';
 
-import { connect } from '../worker/client/client.ts';
-import type { Serve } from '../worker/client/client.ts';
-import type { WireError } from '../worker/protocol/wire.ts';
+import { connect, type Serve, type WireError } from '../worker/client/index.ts';
+import type { deployments, PageDeployments } from '../worker/deployments/registry.ts';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import { App } from './app.tsx';
 import { Composer } from './compose/composer.ts';
+import { createWorker } from './create-worker.ts';
 import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
@@ -21,7 +21,7 @@ import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
 declare global {
   interface Window {
     /** The page's client, for the console and for tests. */
-    tabserve?: Serve;
+    tabserve?: Serve<PageDeployments>;
   }
 }
 
@@ -59,7 +59,12 @@ async function start(root: Root): Promise<void> {
     return;
   }
   try {
-    const serve = await connect({ backend });
+    const hub = new URLSearchParams(location.search).get('hub');
+    const serve = await connect<typeof deployments>({
+      worker: createWorker,
+      backend,
+      ...(hub !== null && { hub }),
+    });
     window.tabserve = serve;
     const store = connectStore(serve);
     noteStartTime(store);

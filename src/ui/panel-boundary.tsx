@@ -1,7 +1,7 @@
 import { Component } from 'react';
 import type { ReactNode } from 'react';
 
-import type { WireError } from '../worker/protocol/wire.ts';
+import type { WireError } from '../worker/client/index.ts';
 import { Button } from './button.tsx';
 import { ErrorLine } from './error-line.tsx';
 import { toWireError } from './state/to-wire-error.ts';

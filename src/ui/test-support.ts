@@ -1,6 +1,4 @@
-import type { BatchingPolicy, ServeStatus } from '../worker/protocol/status.ts';
-import type { RequestId } from '../worker/protocol/ids.ts';
-import type { SlotStay, StepRecord } from '../worker/protocol/stats.ts';
+import type { BatchingPolicy, RequestId, ServeStatus, SlotStay, StepRecord } from '../worker/client/index.ts';
 import type { RequestView } from './state/request-view.ts';
 import type { SlotBar } from './state/slot-history.ts';
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useState } from 'react';
 import type { ReactNode } from 'react';
 
-import { TEXT_GENERATOR } from '../worker/protocol/generation.ts';
+import { TEXT_GENERATOR } from '../worker/client/index.ts';
 import { AdvancedPanel } from './compose/advanced-panel.tsx';
 import { useComposer } from './compose/composer-context.ts';
 import { ComposePanel } from './compose/compose-panel.tsx';

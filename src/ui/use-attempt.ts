@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react';
 
-import type { WireError } from '../worker/protocol/wire.ts';
+import type { WireError } from '../worker/client/index.ts';
 import { toWireError } from './state/to-wire-error.ts';
 
 /** Runs an action that may be refused and keeps its refusal until an attempt succeeds; an attempt resolves with its success. */

@@ -5,11 +5,12 @@ import autocannon from 'autocannon';
 import type { Page } from 'playwright';
 
 import type { Serve } from '../../src/worker/client/client.ts';
+import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
 import type { BatchRecord } from '../../src/worker/protocol/stats.ts';
 
 declare global {
   interface Window {
-    tabserve: Serve;
+    tabserve: Serve<PageDeployments>;
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Serve } from '../../src/worker/client/client.ts';
+import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
 
 declare global {
   interface Window {
-    tabserve: Serve;
+    tabserve: Serve<PageDeployments>;
     isStreaming?: boolean;
   }
 }

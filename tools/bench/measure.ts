@@ -1,4 +1,5 @@
 import type { Serve } from '../../src/worker/client/client.ts';
+import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
 import type { BatchingPolicy } from '../../src/worker/protocol/status.ts';
 import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
 import type { ScenarioRequest } from './scenarios.ts';
@@ -21,7 +22,7 @@ export interface Measurement {
 
 declare global {
   interface Window {
-    tabserve: Serve;
+    tabserve: Serve<PageDeployments>;
   }
 }
 

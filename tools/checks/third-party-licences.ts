@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-// What the built page holds of other people's work, and on which terms. `--write` brings the file up to date.
+// What the built page and the package's entries hold of other people's work, and on which terms. `--write` brings the file up to
+// date.
 
 const FILE = 'public/third-party-licences.txt';
 
@@ -14,12 +15,12 @@ const ALLOWED: ReadonlySet<string> = new Set([
   'MIT',
 ]);
 
+/** The package in an import: `a` of `a/b`, `@a/b` of `@a/b/c`. */
+const PACKAGE_IMPORT = /(?:from|import\() ?'((?:@[\w-]+\/)?[a-z][\w.-]*)[^']*'/g;
+
 interface LockedPackage {
   readonly version: string;
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-  /** Of a package that is a tool here, and an optional peer of one in the page. */
-  readonly devOptional?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
 }
 
 interface Manifest {
@@ -31,7 +32,7 @@ interface Manifest {
 
 const { packages }: { readonly packages: Readonly<Record<string, LockedPackage>> } =
   readJson('package-lock.json');
-const folders = Object.keys(packages).filter((path) => path !== '' && isInPage(packages[path]));
+const folders = [...foldersBelow(importedPackages())].toSorted();
 const manifests = folders.map((folder) => ({ folder, manifest: readManifest(folder) }));
 const shipped = manifests.filter(({ manifest }) => manifest.name !== 'empty-npm-package');
 const forbidden = shipped.filter(({ manifest }) => !isAllowed(licenceOf(manifest)));
@@ -46,9 +47,35 @@ if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \
 if (isCurrent && forbidden.length === 0) console.log(`Licences: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 
-/** What is not installed here, as for other platforms, is in no page either. */
-function isInPage(locked: LockedPackage | undefined): boolean {
-  return locked !== undefined && !locked.dev && !locked.optional && !locked.devOptional;
+/** The packages that the sources of the page and its worker import. */
+function importedPackages(): readonly string[] {
+  const sources = globSync('src/**/*.{ts,tsx}', {
+    exclude: (path) => /\.test\.tsx?$|test-support/.test(path),
+  });
+  const names = sources.flatMap((path) =>
+    Array.from(readFileSync(path, 'utf8').matchAll(PACKAGE_IMPORT), ([, name = '']) => name),
+  );
+  return [...new Set(names)];
+}
+
+/** The folders of the packages with those that they need. What is not installed here, as for other platforms, is in no page. */
+function foldersBelow(names: readonly string[], from = '', found = new Set<string>()): ReadonlySet<string> {
+  for (const name of names) {
+    const folder = folderOf(name, from);
+    if (folder === undefined || found.has(folder)) continue;
+    found.add(folder);
+    foldersBelow(Object.keys(packages[folder]?.dependencies ?? {}), folder, found);
+  }
+  return found;
+}
+
+/** Where a package finds another one: below itself, or below a folder around it. */
+function folderOf(name: string, from: string): string | undefined {
+  const own = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
+  if (packages[own]) return own;
+  return from === ''
+    ? undefined
+    : folderOf(name, from.slice(0, Math.max(0, from.lastIndexOf('node_modules/') - 1)));
 }
 
 function describe({ folder, manifest }: { readonly folder: string; readonly manifest: Manifest }): string {

@@ -1,7 +1,7 @@
 import { memo } from 'react';
 import { useShallow } from 'zustand/shallow';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestId } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { formatCount, formatMs } from '../format.ts';

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientUpdate, Serve } from '../../worker/client/client.ts';
-import type { ChatMessage } from '../../worker/protocol/chat.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import {
+  TEXT_GENERATOR,
+  type ChatMessage,
+  type ClientUpdate,
+  type RequestId,
+  type Serve,
+} from '../../worker/client/index.ts';
 import { idOf } from '../requests/test-support.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';

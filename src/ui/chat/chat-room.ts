@@ -1,11 +1,13 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Serve } from '../../worker/client/client.ts';
-import type { OptionName } from '../../worker/protocol/generation-options.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import {
+  TEXT_GENERATOR,
+  type OptionName,
+  type RequestId,
+  type Serve,
+  type WireError,
+} from '../../worker/client/index.ts';
 import {
   EMPTY_GENERATION_TEXTS,
   type GenerationErrors,

@@ -1,8 +1,6 @@
 import { expect, it, vi } from 'vitest';
 
-import type { Serve } from '../../worker/client/client.ts';
-import type { GenerationOptions } from '../../worker/protocol/generation.ts';
-import type { PolicyName } from '../../worker/protocol/status.ts';
+import type { GenerationOptions, PolicyName, Serve } from '../../worker/client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

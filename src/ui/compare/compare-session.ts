@@ -1,9 +1,12 @@
 import { createStore } from 'zustand/vanilla';
 
-import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { PolicyName } from '../../worker/protocol/status.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import {
+  TEXT_GENERATOR,
+  type PolicyName,
+  type PolicyOverride,
+  type Serve,
+  type WireError,
+} from '../../worker/client/index.ts';
 import { formatMs, formatNumber, NO_VALUE } from '../format.ts';
 import { percentilesOf } from '../load/summarize.ts';
 import { createTrialRecorder } from '../load/trial-slots.ts';

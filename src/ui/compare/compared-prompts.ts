@@ -1,6 +1,4 @@
-import type { GenerationOptions } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { GenerationOptions, RequestId, ServeStatus } from '../../worker/client/index.ts';
 import type { SentPrompt } from '../compose/composer.ts';
 import type { ServeView } from '../state/serve-store.ts';
 

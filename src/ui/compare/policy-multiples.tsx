@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestId } from '../../worker/client/index.ts';
 import { observeSize } from '../observe.ts';
 import { formatSeconds } from '../requests/run-text.ts';
 import type { SlotBar } from '../state/slot-history.ts';

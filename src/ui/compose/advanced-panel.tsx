@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useStore } from 'zustand';
 
-import { DEFAULT_POLICY, type BatchingPolicy } from '../../worker/protocol/status.ts';
+import { DEFAULT_POLICY, type BatchingPolicy } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { Disclosure } from '../disclosure.tsx';
 import { CheckField, InputField } from '../field.tsx';

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Serve, ClientUpdate } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import { TEXT_GENERATOR, type ClientUpdate, type RequestId, type Serve } from '../../worker/client/index.ts';
 import { ChartHistory } from '../state/chart-history.ts';
 import { applyEvents, createServeStore } from '../state/serve-store.ts';
 import { createStatus } from '../test-support.ts';

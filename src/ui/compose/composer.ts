@@ -1,11 +1,14 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { Serve } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR, type GenerationOptions } from '../../worker/protocol/generation.ts';
-import type { OptionName } from '../../worker/protocol/generation-options.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import {
+  TEXT_GENERATOR,
+  type GenerationOptions,
+  type OptionName,
+  type RequestId,
+  type Serve,
+  type WireError,
+} from '../../worker/client/index.ts';
 import type { Permalink } from '../share/permalink.ts';
 import { canGenerate } from '../state/can-generate.ts';
 import { isActive } from '../state/request-view.ts';

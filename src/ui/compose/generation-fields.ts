@@ -8,10 +8,10 @@ import {
   optionFromText,
   optionOf,
   type GenerationOption,
+  type GenerationOptions,
+  type ModelInfo,
   type OptionName,
-} from '../../worker/protocol/generation-options.ts';
-import type { GenerationOptions } from '../../worker/protocol/generation.ts';
-import type { ModelInfo } from '../../worker/protocol/models.ts';
+} from '../../worker/client/index.ts';
 
 /** The typed texts. An empty text leaves the option out, so its default applies. */
 export type GenerationTexts = Readonly<Partial<Record<OptionName, string>>>;

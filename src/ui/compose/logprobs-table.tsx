@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-import type { TokenLogprobs } from '../../worker/protocol/generation.ts';
+import type { TokenLogprobs } from '../../worker/client/index.ts';
 import { ScrollBox } from '../scroll-box.tsx';
 import { useServe } from '../state/serve-context.ts';
 import { TableHead } from '../table-head.tsx';

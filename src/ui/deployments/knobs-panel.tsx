@@ -1,4 +1,4 @@
-import type { BatchKnobs } from '../../worker/protocol/status.ts';
+import type { BatchKnobs } from '../../worker/client/index.ts';
 import { Disclosure } from '../disclosure.tsx';
 import { Knobs } from '../knob-field.tsx';
 import type { KnobText } from '../knob-field.tsx';

@@ -1,4 +1,4 @@
-import type { BackendInfo } from '../../worker/protocol/models.ts';
+import type { BackendInfo } from '../../worker/client/index.ts';
 
 export const BACKENDS = {
   webgpu: { title: 'WebGPU', place: 'Adapter', kind: 'Hardware adapter' },

@@ -1,5 +1,4 @@
-import type { ModelInfo, ModelLoad } from '../../worker/protocol/models.ts';
-import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { ModelInfo, ModelLoad, ServeStatus } from '../../worker/client/index.ts';
 import { formatCompact, formatCount } from '../format.ts';
 import { BACKENDS } from './backend-texts.ts';
 import { describePhase, isLoading } from './describe-state.ts';

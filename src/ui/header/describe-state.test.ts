@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { LoadProgress } from '../../worker/protocol/models.ts';
-import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { LoadProgress, ServeStatus } from '../../worker/client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { describeDetail, describeRecovery, describeState, describeTabs } from './describe-state.ts';
 

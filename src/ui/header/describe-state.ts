@@ -1,6 +1,10 @@
-import type { FaultKind, Recovery } from '../../worker/protocol/recovery.ts';
-import type { LoadProgress } from '../../worker/protocol/models.ts';
-import type { ServeState, ServeStatus } from '../../worker/protocol/status.ts';
+import type {
+  FaultKind,
+  LoadProgress,
+  Recovery,
+  ServeState,
+  ServeStatus,
+} from '../../worker/client/index.ts';
 import { formatCount, formatMegabytes } from '../format.ts';
 import { canGenerate } from '../state/can-generate.ts';
 

@@ -1,5 +1,4 @@
-import type { BackendChoice } from '../../worker/protocol/ladder.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type { BackendChoice, WireError } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { parseBackendChoice, withBackend } from '../backend-choice.ts';
 import './failure-panel.css';

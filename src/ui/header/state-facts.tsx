@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import type { BackendInfo, ModelInfo } from '../../worker/protocol/models.ts';
+import type { BackendInfo, ModelInfo } from '../../worker/client/index.ts';
 import { formatCount, formatParameters, NO_VALUE } from '../format.ts';
 import { useServeView } from '../state/serve-context.ts';
 import { BACKENDS } from './backend-texts.ts';

@@ -1,6 +1,4 @@
-import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy, PolicyOverride, RequestId, Serve } from '../../worker/client/index.ts';
 import { POLICY_NAMES } from '../policy/policy-texts.ts';
 import { createTrace } from './create-trace.ts';
 import type { Mode } from './load-form.ts';

@@ -1,9 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import type { ServeStatus } from '../../worker/protocol/status.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type { PolicyOverride, Serve, ServeStatus, WireError } from '../../worker/client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import { createTrace } from './create-trace.ts';
 import { plansOf, rateOf, runAll, sweepKnobs, type ExperimentOptions } from './experiments.ts';

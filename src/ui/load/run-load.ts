@@ -1,10 +1,10 @@
-import type { Serve } from '../../worker/client/client.ts';
 import {
   TEXT_GENERATOR,
   type FinishReason,
   type GenerationResult,
-} from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
+  type RequestId,
+  type Serve,
+} from '../../worker/client/index.ts';
 import { toWireError } from '../state/to-wire-error.ts';
 import type { Trace, TraceRequest } from './scenario.ts';
 

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { configurePolicy } from '../state/connect-store.ts';

@@ -1,5 +1,4 @@
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy, RequestId } from '../../worker/client/index.ts';
 import type { SlotBar } from '../state/slot-history.ts';
 import type { LoadRun, Outcome } from './run-load.ts';
 import type { Trace } from './scenario.ts';

@@ -1,5 +1,4 @@
-import type { PolicyOverride, Serve } from '../../worker/client/client.ts';
-import type { BatchingPolicy, PolicyName } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy, PolicyName, PolicyOverride, Serve } from '../../worker/client/index.ts';
 import { POLICY } from '../test-support.ts';
 import type { Trial } from './summarize.ts';
 import type { TrialRecorder } from './trial-slots.ts';

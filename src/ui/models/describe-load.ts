@@ -1,4 +1,4 @@
-import type { ModelLoad, StoredModel } from '../../worker/protocol/models.ts';
+import type { ModelLoad, StoredModel } from '../../worker/client/index.ts';
 import { formatCount, formatMegabytes, formatNumber } from '../format.ts';
 
 const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {

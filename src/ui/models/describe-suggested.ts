@@ -1,4 +1,4 @@
-import type { SuggestedModel } from '../../worker/protocol/models.ts';
+import type { SuggestedModel } from '../../worker/client/index.ts';
 import { formatCompact, formatCount } from '../format.ts';
 import { formatSize } from './describe-load.ts';
 

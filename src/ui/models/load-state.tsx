@@ -1,5 +1,4 @@
-import type { ModelLoad } from '../../worker/protocol/models.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type { ModelLoad, WireError } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { useServe, useServeView } from '../state/serve-context.ts';

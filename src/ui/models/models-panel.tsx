@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import type { ChangeEvent } from 'react';
 
-import type { DtypeChoice, StoredModel, WhenBusy } from '../../worker/protocol/models.ts';
+import type { DtypeChoice, StoredModel, WhenBusy } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { Form } from '../form.tsx';

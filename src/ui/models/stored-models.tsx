@@ -1,6 +1,6 @@
 import { useRef } from 'react';
 
-import type { StoredModel } from '../../worker/protocol/models.ts';
+import type { StoredModel } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { describeStored } from './describe-load.ts';

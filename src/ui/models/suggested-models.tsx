@@ -1,4 +1,4 @@
-import type { StoredModel, SuggestedModel } from '../../worker/protocol/models.ts';
+import type { StoredModel, SuggestedModel } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { useServeView } from '../state/serve-context.ts';
 import { describeFit, describeModel } from './describe-suggested.ts';

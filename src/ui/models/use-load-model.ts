@@ -1,7 +1,6 @@
 import { useState } from 'react';
 
-import type { LoadModelOptions, ModelReference } from '../../worker/client/client.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type { LoadModelOptions, ModelReference, WireError } from '../../worker/client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import { refusalOf } from './refusal.ts';
 

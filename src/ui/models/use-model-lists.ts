@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 
-import type { Serve } from '../../worker/client/client.ts';
-import type { StoredModel, SuggestedModel } from '../../worker/protocol/models.ts';
+import type { Serve, StoredModel, SuggestedModel } from '../../worker/client/index.ts';
 import { useServe } from '../state/serve-context.ts';
 import { useAttempt } from '../use-attempt.ts';
 

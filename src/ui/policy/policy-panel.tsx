@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-import type { PolicyName } from '../../worker/protocol/status.ts';
+import type { PolicyName } from '../../worker/client/index.ts';
 import { ErrorLine } from '../error-line.tsx';
 import { Segments } from '../segments.tsx';
 import { useIsUpstream, useServeView } from '../state/serve-context.ts';

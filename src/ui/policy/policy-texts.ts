@@ -1,4 +1,4 @@
-import type { BatchingPolicy, PolicyName, ServeStatus } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy, PolicyName, ServeStatus } from '../../worker/client/index.ts';
 import type { KnobText } from '../knob-field.tsx';
 
 const POLICY_EXPLANATIONS: Readonly<Record<PolicyName, string>> = {

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 
-import type { BatchingPolicy } from '../../worker/protocol/status.ts';
+import type { BatchingPolicy } from '../../worker/client/index.ts';
 import { basePolicyOf } from '../state/base-policy.ts';
 import { configurePolicy } from '../state/connect-store.ts';
 import { useServe, useServeView } from '../state/serve-context.ts';

@@ -2,7 +2,7 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import type { CSSProperties, MouseEvent } from 'react';
 import { shallow } from 'zustand/shallow';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestId } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { ErrorLine } from '../error-line.tsx';
 import { describeOwner } from '../slots/describe-bar.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestId } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { promptsOfRun, comparisonKey, type Measured } from '../compare/compared-prompts.ts';
 import { useComposer } from '../compose/composer-context.ts';

@@ -1,6 +1,6 @@
 import { memo, useEffect, useRef } from 'react';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import type { RequestId } from '../../worker/client/index.ts';
 import { Button } from '../button.tsx';
 import { formatCount, formatMs } from '../format.ts';
 import { ScrollBox } from '../scroll-box.tsx';

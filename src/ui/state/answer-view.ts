@@ -1,6 +1,4 @@
-import type { ClientUpdate } from '../../worker/client/client.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type { ClientUpdate, RequestId, WireError } from '../../worker/client/index.ts';
 
 export type AnswerStatus = 'waiting' | 'answered' | 'cancelled' | 'failed';
 

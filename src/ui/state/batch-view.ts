@@ -1,5 +1,4 @@
-import type { BatchRecord } from '../../worker/protocol/stats.ts';
-import type { DeploymentInfo } from '../../worker/protocol/status.ts';
+import type { BatchRecord, DeploymentInfo } from '../../worker/client/index.ts';
 
 /** A batch with its place in time: durations come from the worker, the place is on this tab's clock. */
 export interface BatchView extends BatchRecord {

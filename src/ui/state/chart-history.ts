@@ -1,5 +1,4 @@
-import type { ServeStats } from '../../worker/protocol/stats.ts';
-import type { PolicyName } from '../../worker/protocol/status.ts';
+import type { PolicyName, ServeStats } from '../../worker/client/index.ts';
 import { SlotHistory } from './slot-history.ts';
 
 const SAMPLE_INTERVAL_MS = 200;

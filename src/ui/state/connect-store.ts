@@ -1,8 +1,11 @@
-import type { Serve } from '../../worker/client/client.ts';
-import { END_TYPES } from '../../worker/protocol/requests.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { BatchingPolicy, BatchKnobs } from '../../worker/protocol/status.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import {
+  END_TYPES,
+  TEXT_GENERATOR,
+  type BatchingPolicy,
+  type BatchKnobs,
+  type RequestId,
+  type Serve,
+} from '../../worker/client/index.ts';
 import { withBasePolicy } from './base-policy.ts';
 import { ChartHistory } from './chart-history.ts';
 import { createFrameQueue } from './frame-queue.ts';

@@ -1,4 +1,4 @@
-import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { ServeStatus } from '../../worker/client/index.ts';
 
 /**
  * Whether parts of the page may move while text is generated. A motion takes a frame of the display each time, and without a GPU of its

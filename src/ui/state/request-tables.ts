@@ -1,6 +1,9 @@
-import type { Activity, ClientUpdate } from '../../worker/client/client.ts';
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
+import {
+  TEXT_GENERATOR,
+  type Activity,
+  type ClientUpdate,
+  type RequestId,
+} from '../../worker/client/index.ts';
 import { createAnswerView, updateAnswerView, type AnswerView } from './answer-view.ts';
 import {
   createRequestView,

@@ -1,8 +1,12 @@
-import type { ClientUpdate } from '../../worker/client/client.ts';
-import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
-import type { FinishReason, TokenLogprobs } from '../../worker/protocol/generation.ts';
-import type { RequestActivity } from '../../worker/protocol/requests.ts';
-import type { WireError } from '../../worker/protocol/wire.ts';
+import type {
+  ClientId,
+  ClientUpdate,
+  FinishReason,
+  RequestActivity,
+  RequestId,
+  TokenLogprobs,
+  WireError,
+} from '../../worker/client/index.ts';
 import { formatJson } from '../format.ts';
 
 export type RequestStatus = 'waiting' | 'running' | 'finished' | 'cancelled' | 'failed';

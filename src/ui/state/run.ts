@@ -1,6 +1,4 @@
-import { TEXT_GENERATOR } from '../../worker/protocol/generation.ts';
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { SlotStay } from '../../worker/protocol/stats.ts';
+import { TEXT_GENERATOR, type RequestId, type SlotStay } from '../../worker/client/index.ts';
 import type { RequestsEvent, RequestTables } from './request-tables.ts';
 import { isActive } from './request-view.ts';
 

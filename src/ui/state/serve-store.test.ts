@@ -1,9 +1,13 @@
 import { describe, expect, it, vi } from 'vitest';
 
-import type { ClientUpdate } from '../../worker/client/client.ts';
-import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
-import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
-import type { RequestActivity } from '../../worker/protocol/requests.ts';
+import type {
+  BatchRecord,
+  ClientId,
+  ClientUpdate,
+  RequestActivity,
+  RequestId,
+  ServeStats,
+} from '../../worker/client/index.ts';
 import { createStatus } from '../test-support.ts';
 import { BATCH_SIZE_CHART } from '../watch/batch-size-chart.ts';
 import { ChartHistory } from './chart-history.ts';

@@ -1,9 +1,7 @@
 import { createStore } from 'zustand/vanilla';
 import type { StoreApi } from 'zustand/vanilla';
 
-import type { RequestId } from '../../worker/protocol/ids.ts';
-import type { BatchRecord, ServeStats } from '../../worker/protocol/stats.ts';
-import type { ServeStatus } from '../../worker/protocol/status.ts';
+import type { BatchRecord, RequestId, ServeStats, ServeStatus } from '../../worker/client/index.ts';
 import { appendBatches, type BatchViews } from './batch-view.ts';
 import { canGenerate } from './can-generate.ts';
 import type { ChartHistory } from './chart-history.ts';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
-import type { SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
+import type { ClientId, RequestId, SlotStay, StepRecord } from '../../worker/client/index.ts';
 import { describeBar } from '../slots/describe-bar.ts';
 import type { RequestView } from './request-view.ts';
 import { SlotHistory } from './slot-history.ts';

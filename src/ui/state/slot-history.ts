@@ -1,5 +1,4 @@
-import type { ClientId, RequestId } from '../../worker/protocol/ids.ts';
-import type { ServeStats, SlotStay, StepRecord } from '../../worker/protocol/stats.ts';
+import type { ClientId, RequestId, ServeStats, SlotStay, StepRecord } from '../../worker/client/index.ts';
 import { Lanes } from './lanes.ts';
 import type { RequestView } from './request-view.ts';
 

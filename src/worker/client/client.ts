@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { allowOwnScripts } from '../platform/own-scripts.ts';
+import type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   detokenization,
@@ -18,12 +18,14 @@ import type { BatchRecord, StepBatch } from '../protocol/stats.ts';
 import type { Caller, RequestActivity } from '../protocol/requests.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
+import { NoBrowserError } from '../protocol/errors/worker.ts';
+import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { Calls } from './calls.ts';
 import { closedError, Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
-import type { DeploymentHandle, KnownDeployments, TextGeneratorHandle } from './handles.ts';
+import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
 import type { OpenLink, WorkerCall } from './links/link.ts';
 import { openLink } from './links/open-link.ts';
 import { toModelSource, type LoadModelOptions, type ModelReference } from './model-source.ts';
@@ -39,21 +41,46 @@ export type { Activity, ClientUpdate } from './topics.ts';
 
 export interface ConnectOptions {
   /**
+   * Makes the app's worker, whose script calls `startWorker`. Only the leading tab calls it, and again when a worker has failed:
+   * `() => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' })`.
+   */
+  readonly worker: () => Worker;
+  /**
+   * The app's name among those of its origin: 1 to 32 letters, digits, hyphens or underscores. Tabs of the same name share one
+   * worker and its stored models. Apps with different names, or without one, never meet.
+   */
+  readonly name?: string;
+  /**
    * Where to run. `auto`, the default, takes the upstream that the bridge was started with, else WebGPU, else WASM. The leading
    * tab decides for all.
    */
   readonly backend?: BackendChoice;
-  /** Folder of the model in the hub's layout; by default the embedded model. The leading tab decides for all. */
+  /** Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. The leading tab decides
+   * for all. */
   readonly modelUrl?: string;
+  /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
+  readonly hub?: string;
 }
 
 /**
- * Joins the tabs of this site: one of them runs the worker and its model for all. Resolves at once, in state `loading`;
+ * Joins the tabs of this app: one of them runs the worker and its model for all. Resolves at once, in state `loading`;
  * requests that are submitted before `ready()` wait. When the leading tab is lost, another one takes over and every request
  * goes on where it was.
+ *
+ * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
+ *
+ * Rejects with InvalidOptionError for a name that is no name, and with NoBrowserError outside of a page.
  */
-export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Promise<Serve> {
-  const folder = new URL(modelUrl ?? 'models/storyteller/', document.baseURI).href;
+export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
+  worker: createWorker,
+  name: app,
+  backend = 'auto',
+  modelUrl = 'models/storyteller/',
+  hub,
+}: ConnectOptions): Promise<Serve<DeploymentTypes<Deployments>>> {
+  if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
+  if (app !== undefined) checkAppName(app);
+  const folder = new URL(modelUrl, document.baseURI).href;
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
@@ -61,20 +88,17 @@ export function connect({ backend = 'auto', modelUrl }: ConnectOptions = {}): Pr
     createWorker,
     backend,
     modelUrl: folder.endsWith('/') ? folder : `${folder}/`,
+    ...(app !== undefined && { app }),
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
-  return Promise.resolve(new Serve(clientId, open, hubOfPage()));
-}
-
-function createWorker(): Worker {
-  allowOwnScripts();
-  return new Worker(new URL('../main.ts', import.meta.url), { type: 'module', name: 'tabserve' });
+  return new Serve(clientId, open, hub ?? hubOfPage());
 }
 
 /** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */
-export class Serve {
+// oxlint-disable-next-line typescript/no-generated-empty-object-type -- of no deployment the types are known
+export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly []>> {
   readonly #hub: string | undefined;
   readonly #topics: Topics;
   readonly #connection: Connection;
@@ -99,10 +123,10 @@ export class Serve {
 
   /** @param caller Who asks through this client. The worker accepts it from the bridge only. */
   getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
-  getHandle<Name extends keyof KnownDeployments>(
+  getHandle<Name extends keyof Deployments & string>(
     name: Name,
     caller?: Caller,
-  ): DeploymentHandle<KnownDeployments[Name]['input'], KnownDeployments[Name]['output']>;
+  ): DeploymentHandle<Deployments[Name]['input'], Deployments[Name]['output']>;
   /** A deployment of your own. Requests fail with `UNKNOWN_DEPLOYMENT` if the worker has none of that name. */
   getHandle<Input, Output>(name: string, caller?: Caller): DeploymentHandle<Input, Output>;
   getHandle(name: string, caller?: Caller): TextGeneratorHandle | DeploymentHandle<unknown, unknown> {

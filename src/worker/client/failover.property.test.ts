@@ -52,7 +52,7 @@ class Tab {
   }
 
   submit(number: number): void {
-    const response = this.serve.getHandle('adder').remote(number);
+    const response = this.serve.getHandle<number, number>('adder').remote(number);
     this.ends.set(response.requestId, 0);
     this.#last = response;
     void this.#check(response, number + 1);

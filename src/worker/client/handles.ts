@@ -29,9 +29,5 @@ export type TextGeneratorHandle = Handle<Prompt, GenerationOptions & RequestOpti
 /** Any other deployment: one input, one answer, batched in between. */
 export type DeploymentHandle<Input, Output> = Handle<Input, RequestOptions, DeploymentResponse<Output>>;
 
-/** Inputs and outputs of the deployments that come with the page. */
-export interface KnownDeployments {
-  readonly adder: { readonly input: number; readonly output: number };
-  /** Numbers in the order of the model's features; euros. */
-  readonly 'house-price': { readonly input: readonly number[]; readonly output: number };
-}
+/** Inputs and outputs of deployments, by name. */
+export type DeploymentMap = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;

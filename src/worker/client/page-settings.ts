@@ -1,9 +1,9 @@
 import { BRIDGE_META, HUB_META } from '../protocol/bridge-names.ts';
 import type { UpstreamInit } from '../protocol/host-messages.ts';
 
-/** The page's hub: `?hub=` of its address, which its policy has to allow; else the hub that its server was started with. */
+/** The hub that the page's server was started with. */
 export function hubOfPage(): string | undefined {
-  return new URLSearchParams(location.search).get('hub') ?? metaOf(HUB_META)?.content;
+  return metaOf(HUB_META)?.content;
 }
 
 /** The folder of the bridge that serves the page; undefined for a page of any other server. */

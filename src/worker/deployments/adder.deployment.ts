@@ -6,7 +6,7 @@ import { defineDeployment } from './deployment.ts';
 const SIMULATED_WORK_MS = 200;
 
 /** Adds one to each number of a batch at once. */
-export const deployment = defineDeployment({
+export const adder = defineDeployment({
   name: 'adder',
   checkInput(input): number {
     if (typeof input === 'number' && Number.isFinite(input)) return input;

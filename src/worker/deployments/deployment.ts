@@ -1,9 +1,9 @@
 import type { BatchContext, BatchOptions } from '../../batching/batch.ts';
 
-/** A file `<name>.deployment.ts` in this folder exports one as `deployment`. */
-export interface Deployment<Input, Output> {
+/** One input, one answer, batched in between. */
+export interface Deployment<Input, Output, Name extends string = string> {
   /** The name for `getHandle`. */
-  readonly name: string;
+  readonly name: Name;
   /** Checks a caller's input. @throws InvalidOptionError, which rejects that caller only. */
   readonly checkInput: (input: unknown) => Input;
   readonly batchOptions?: BatchOptions<Input>;
@@ -11,11 +11,27 @@ export interface Deployment<Input, Output> {
   readonly handler: (inputs: readonly Input[], context: BatchContext) => Promise<readonly (Output | Error)[]>;
 }
 
+declare const TYPES: unique symbol;
+
+/** A deployment of a list, which keeps its types for the callers. */
+export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
+  readonly name: Name;
+  /** For the compiler only. */
+  readonly [TYPES]?: { readonly input: Input; readonly output: Output };
+}
+
 /** A deployment with any types of input and output. */
-export type AnyDeployment = Deployment<unknown, unknown>;
+export type AnyDeployment = TypedDeployment<string, unknown, unknown>;
+
+/** The inputs and outputs of a list of deployments, by name. */
+export type DeploymentTypes<Deployments extends readonly AnyDeployment[]> = {
+  readonly [Entry in Deployments[number] as Entry['name']]: NonNullable<Entry[typeof TYPES]>;
+};
 
 /** Infers a deployment's types from its parts. */
-export function defineDeployment<Input, Output>(deployment: Deployment<Input, Output>): AnyDeployment {
+export function defineDeployment<Input, Output, const Name extends string = string>(
+  deployment: Deployment<Input, Output, Name>,
+): TypedDeployment<Name, Input, Output> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the handler gets only what checkInput returned
-  return deployment as AnyDeployment;
+  return deployment as Deployment<unknown, unknown> as TypedDeployment<Name, Input, Output>;
 }

@@ -9,7 +9,7 @@ import { defineDeployment } from './deployment.ts';
 const loadModel = loadOnnxModel(`${import.meta.env.BASE_URL}models/house-price/model.onnx`);
 
 /** Predicts prices in euros. A house is a list of numbers in the order of the model's features. */
-export const deployment = defineDeployment({
+export const housePrice = defineDeployment({
   name: 'house-price',
   checkInput(input): readonly number[] {
     if (!Array.isArray(input) || input.length !== features.length) {

@@ -1,10 +1,9 @@
-import type { AnyDeployment } from './deployment.ts';
+import { adder } from './adder.deployment.ts';
+import { housePrice } from './house-price.deployment.ts';
+import type { DeploymentTypes } from './deployment.ts';
 
-interface DeploymentModule {
-  readonly deployment: AnyDeployment;
-}
+/** What the page serves beside the text generator. */
+export const deployments = [adder, housePrice] as const;
 
-/** Every `<name>.deployment.ts` in this folder. A new deployment is a new file. */
-export const deployments: readonly AnyDeployment[] = Object.values(
-  import.meta.glob<DeploymentModule>('./*.deployment.ts', { eager: true }),
-).map((module) => module.deployment);
+/** Inputs and outputs of the page's deployments. */
+export type PageDeployments = DeploymentTypes<typeof deployments>;

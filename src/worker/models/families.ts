@@ -4,7 +4,12 @@ import type { Model, ModelFamily } from './family.ts';
 import { gpt2 } from './gpt2/family.ts';
 import { llama } from './llama/family.ts';
 
-const FAMILIES: readonly ModelFamily[] = [gpt2, llama];
+let families: readonly ModelFamily[] = [gpt2, llama];
+
+/** Replaces the families of this worker. */
+export function replaceFamilies(chosen: readonly ModelFamily[]): void {
+  families = chosen;
+}
 
 /**
  * Reads a model's configuration with the family that its `model_type` names.
@@ -17,9 +22,9 @@ const FAMILIES: readonly ModelFamily[] = [gpt2, llama];
 export function readModel(config: unknown, generationConfig: unknown): Model {
   if (!isRecord(config)) throw ModelFileCorruptError.of('config.json', 'it is not a JSON object');
   const modelType = config['model_type'];
-  const family = FAMILIES.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
+  const family = families.find(({ modelTypes }) => modelTypes.some((type) => type === modelType));
   if (family) return family.readModel(config, generationConfig);
-  const known = FAMILIES.flatMap(({ modelTypes }) => modelTypes).join(', ');
+  const known = families.flatMap(({ modelTypes }) => modelTypes).join(', ');
   throw UnsupportedModelError.of(
     `config.json names model_type ${JSON.stringify(modelType)}, which is not one of ${known}`,
   );

@@ -21,6 +21,8 @@ const upstreamInit = v.object({
 export type UpstreamInit = Wire<typeof upstreamInit>;
 
 const workerInit = message('init', {
+  /** The app's name among those of its origin; left out for the one without a name. */
+  app: v.exactOptional(name),
   modelUrl: v.string(),
   backend: backendChoice,
   /** Answers for the text generator where the backend is `auto`. */

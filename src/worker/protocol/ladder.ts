@@ -14,7 +14,9 @@ export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
   wasm: 'WASM',
 };
 
-export const backendChoice = v.picklist(['auto', 'webgpu', 'wasm']);
+export const BACKEND_CHOICES = ['auto', 'webgpu', 'wasm'] as const;
+
+export const backendChoice = v.picklist(BACKEND_CHOICES);
 /** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
 export type BackendChoice = Wire<typeof backendChoice>;
 

@@ -1,9 +1,41 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { clientId } from '../../batching/generation/test-support.ts';
-import { clientName, LEADER_LOCK, SHARED_CHANNEL, WORKER_LOCK } from './names.ts';
+import { checkAppName, namesOf } from './names.ts';
 
-it('no tab’s own name is another’s, or one that all share', () => {
-  const names = [SHARED_CHANNEL, LEADER_LOCK, WORKER_LOCK];
-  const own = ['a', 'b', '', 'leader', 'worker'].map((name) => clientName(clientId(name)));
-  expect(new Set([...names, ...own]).size).toBe(names.length + own.length);
+function allNames(app: string | undefined): readonly string[] {
+  const { sharedChannel, leaderLock, workerLock, clientName } = namesOf(app);
+  return [
+    sharedChannel,
+    leaderLock,
+    workerLock,
+    ...['a', 'b', '', 'leader', 'worker'].map((name) => clientName(clientId(name))),
+  ];
+}
+
+describe('namesOf', () => {
+  it('gives no two things of one app the same name', () => {
+    const names = allNames(undefined);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it('gives two apps of one origin no name in common', () => {
+    const names = [undefined, 'shop', 'shop-2', 'client', 'worker'].flatMap((app) => allNames(app));
+    expect(new Set(names).size).toBe(names.length);
+    expect(namesOf('shop').storageFolder).not.toBe(namesOf().storageFolder);
+  });
+
+  it('names a new lock for each worker', () => {
+    const { createLifeName } = namesOf('shop');
+    expect(createLifeName()).not.toBe(createLifeName());
+  });
+});
+
+describe('checkAppName', () => {
+  it('takes a name that is safe in the names of locks, channels and folders', () => {
+    expect(() => checkAppName('my-shop_2')).not.toThrow();
+  });
+
+  it.each(['', 'a b', 'a:worker', '../a', 'a'.repeat(33)])('refuses %j and names the option', (app) => {
+    expect(() => checkAppName(app)).toThrow(/`name`/);
+  });
 });

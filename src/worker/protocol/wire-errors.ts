@@ -4,6 +4,7 @@ import * as hub from './errors/hub.ts';
 import * as model from './errors/model.ts';
 import * as runtime from './errors/runtime.ts';
 import * as tabs from './errors/tabs.ts';
+import * as worker from './errors/worker.ts';
 import { isUpstreamErrorCode, UpstreamError } from './errors/upstream.ts';
 import type { WireError } from './wire.ts';
 
@@ -22,7 +23,7 @@ type ErrorClass = new (message: string) => Error;
 
 /** All error classes that are made from a message alone. */
 const CLASS_OF_CODE: ReadonlyMap<string | undefined, ErrorClass> = new Map(
-  Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs })
+  Object.values<unknown>({ ...core, ...deployments, ...hub, ...model, ...runtime, ...tabs, ...worker })
     .filter((exported) => exported !== core.BackPressureError)
     .filter(isErrorClass)
     .map((KnownError) => [codeOf(new KnownError('')), KnownError]),

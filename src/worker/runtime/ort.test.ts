@@ -2,7 +2,12 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type * as ImportPart from '../platform/import-part.ts';
 import { isFault } from './fault-of.ts';
 
-vi.mock('onnxruntime-web/wasm', () => ({ env: { wasm: {} } }));
+const parts = vi.hoisted(() => ({ create: (): Promise<unknown> => Promise.resolve({}) }));
+
+vi.mock('onnxruntime-web/wasm', () => ({
+  env: { wasm: {} },
+  InferenceSession: { create: () => parts.create() },
+}));
 
 /** As in a worker that has just started. */
 beforeEach(() => {
@@ -30,6 +35,53 @@ describe('the build of onnxruntime-web that a worker loads', () => {
     const { ortInUse } = await import('./ort.ts');
     const cause: unknown = await ortInUse().catch((error: unknown) => error);
     expect(cause).toMatchObject({ code: 'PAGE_OUTDATED' });
+    expect(isFault(cause)).toBe(false);
+  });
+
+  it('takes its .wasm file from the folder that the app names', async () => {
+    const { ortInUse, setRuntimeFolder } = await import('./ort.ts');
+    setRuntimeFolder('https://app.example/onnxruntime');
+    expect((await ortInUse()).env.wasm.wasmPaths).toEqual({
+      wasm: 'https://app.example/onnxruntime/ort-wasm-simd-threaded.wasm',
+    });
+  });
+
+  it.each([
+    'both async and sync fetching of the wasm failed',
+    'CompileError: WebAssembly.instantiate(): expected magic word 00 61 73 6d, found 3c 21 64 6f @+0',
+  ])('names the option for the folder where its file is missing: %s', async (detail) => {
+    parts.create = () =>
+      Promise.reject(new Error(`no available backend found. ERR: [wasm] Aborted(${detail})`));
+    const { ortInUse } = await import('./ort.ts');
+    const ort = await ortInUse();
+    const cause: unknown = await ort.InferenceSession.create(new Uint8Array(), {}).catch(
+      (error: unknown) => error,
+    );
+    expect(cause).toMatchObject({
+      code: 'RUNTIME_FILE_MISSING',
+      message: expect.stringContaining('runtimeUrl'),
+    });
+    expect(isFault(cause)).toBe(false);
+  });
+
+  it('leaves every other failure as it is', async () => {
+    const failure = new Error('Aborted(OOM)');
+    parts.create = () => Promise.reject(failure);
+    const { ortInUse } = await import('./ort.ts');
+    const ort = await ortInUse();
+    await expect(ort.InferenceSession.create(new Uint8Array(), {})).rejects.toBe(failure);
+  });
+
+  it('names the directive where a policy forbids WebAssembly', async () => {
+    const { ortInUse } = await import('./ort.ts');
+    vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
+      throw new WebAssembly.CompileError("violates the directive: script-src 'self'");
+    });
+    const cause: unknown = await ortInUse().catch((error: unknown) => error);
+    expect(cause).toMatchObject({
+      code: 'WASM_FORBIDDEN',
+      message: expect.stringContaining("'wasm-unsafe-eval'"),
+    });
     expect(isFault(cause)).toBe(false);
   });
 });

@@ -1,8 +1,29 @@
 import type * as Ort from 'onnxruntime-web/webgpu';
 import { importPart } from '../platform/import-part.ts';
+import { RuntimeFileError, WasmForbiddenError } from '../protocol/errors/worker.ts';
 import { createMutex } from './mutex.ts';
 
-export type OrtModule = typeof Ort;
+export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
+  readonly InferenceSession: {
+    /** @throws RuntimeFileError where the runtime's `.wasm` file cannot be loaded. */
+    create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
+  };
+};
+
+type Build = 'jspi' | 'wasm' | 'webgpu';
+
+/** The build of onnxruntime-web, and its `.wasm` file. */
+const WASM_FILES: Readonly<Record<Build, string>> = {
+  jspi: 'ort-wasm-simd-threaded.jspi.wasm',
+  wasm: 'ort-wasm-simd-threaded.wasm',
+  webgpu: 'ort-wasm-simd-threaded.asyncify.wasm',
+};
+
+/** A WebAssembly module without contents: magic number and version. */
+const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
+
+/** How the runtime says that its file did not come, or that something else came: WebAssembly itself is known to be allowed. */
+const MISSING_FILE = /fetching of the wasm failed|CompileError/;
 
 /**
  * Every create, run and release goes through this mutex. Overlapping calls, even on different sessions, hang the asyncify
@@ -12,16 +33,22 @@ export const ortMutex = createMutex();
 
 let loaded: Promise<OrtModule> | undefined;
 let hasThreads = true;
+let runtimeFolder: string | undefined;
 
 /** Called where threads have failed, before the first session: a build reads their number once. */
 export function forbidThreads(): void {
   hasThreads = false;
 }
 
+/** @param url Absolute URL of the folder of the `.wasm` files. Called before the first session. */
+export function setRuntimeFolder(url: string): void {
+  runtimeFolder = url.endsWith('/') ? url : `${url}/`;
+}
+
 /**
  * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
  *
- * @throws PageOutdatedError where it cannot be fetched.
+ * @throws PageOutdatedError where it cannot be fetched; WasmForbiddenError where a policy forbids WebAssembly.
  */
 export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   loaded = importOrt(backend);
@@ -34,13 +61,39 @@ export function ortInUse(): Promise<OrtModule> {
 }
 
 async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
-  const ort = await importPart(() => importBuild(backend));
+  requireWasm();
+  const build = buildFor(backend);
+  const ort = await importPart(() => importBuild(build));
   if (!hasThreads) ort.env.wasm.numThreads = 1;
-  return ort;
+  if (runtimeFolder !== undefined) ort.env.wasm.wasmPaths = { wasm: runtimeFolder + WASM_FILES[build] };
+  return {
+    ...ort,
+    InferenceSession: {
+      create: (model, options) => ort.InferenceSession.create(model, options).catch(explain),
+    },
+  };
 }
 
-function importBuild(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
-  if (backend === 'wasm') return import('onnxruntime-web/wasm');
-  // With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build.
-  return 'Suspending' in WebAssembly ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
+/** With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build. */
+function buildFor(backend: 'webgpu' | 'wasm'): Build {
+  if (backend === 'wasm') return 'wasm';
+  return 'Suspending' in WebAssembly ? 'jspi' : 'webgpu';
+}
+
+function importBuild(build: Build): Promise<typeof Ort> {
+  if (build === 'wasm') return import('onnxruntime-web/wasm');
+  return build === 'jspi' ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
+}
+
+/** @throws WasmForbiddenError. */
+function requireWasm(): void {
+  try {
+    void new WebAssembly.Module(EMPTY_MODULE);
+  } catch (cause) {
+    throw WasmForbiddenError.because(cause);
+  }
+}
+
+function explain(cause: unknown): never {
+  throw cause instanceof Error && MISSING_FILE.test(cause.message) ? RuntimeFileError.because(cause) : cause;
 }

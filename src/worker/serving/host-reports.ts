@@ -1,4 +1,5 @@
 import { RuntimeLostError } from '../../batching/generation/runtime-lost-error.ts';
+import type { ModelFamily } from '../models/family.ts';
 import type { FaultKind, Recovery, WorkerPast } from '../protocol/recovery.ts';
 import type { HostMessage } from '../protocol/host-messages.ts';
 import type { RequestId } from '../protocol/ids.ts';
@@ -7,8 +8,12 @@ import type { Unsigned } from '../protocol/wire.ts';
 import { faultOfWorker } from '../runtime/fault-of.ts';
 import type { RequestBook } from './request-book.ts';
 
-/** The tab that made this worker. */
+/** The tab that made this worker, and what it was made with. */
 export interface ServeWorkerHost {
+  /** The app's name among those of its origin. */
+  readonly app?: string;
+  /** The decoders that it reads, in place of the built-in ones. */
+  readonly families?: readonly ModelFamily[];
   /** What came before this worker. */
   readonly past: WorkerPast;
   /** Sends a message to this tab alone. */

@@ -2,10 +2,11 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
-import { clientName, SHARED_CHANNEL } from '../protocol/names.ts';
+import { namesOf } from '../protocol/names.ts';
 import { TabChannels } from './tab-channels.ts';
 import { FakeLocks, workerId } from '../test-support.ts';
 
+const { clientName, sharedChannel: SHARED_CHANNEL } = namesOf();
 const [A, B] = [clientId('a'), clientId('b')];
 const opened: BroadcastChannel[] = [];
 
@@ -35,7 +36,7 @@ afterEach(() => {
 function createTabs() {
   const locks = new FakeLocks();
   const log: string[] = [];
-  const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), locks, {
+  const tabs: TabChannels = new TabChannels(open(SHARED_CHANNEL), locks, namesOf(), {
     onJoined: (id) => log.push(`${id} joined, ${tabs.size}`),
     onGone: (id) => log.push(`${id} gone, ${tabs.size}`),
   });

@@ -1,6 +1,6 @@
 import type { Locks } from '../client/links/link.ts';
 import type { ClientId } from '../protocol/ids.ts';
-import { clientName } from '../protocol/names.ts';
+import type { AppNames } from '../protocol/names.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { Outbox } from './outbox.ts';
 
@@ -16,12 +16,14 @@ export interface TabListener {
 export class TabChannels implements Outbox {
   readonly #shared: BroadcastChannel;
   readonly #locks: Locks;
+  readonly #names: AppNames;
   readonly #listener: TabListener;
   readonly #channels = new Map<ClientId, BroadcastChannel>();
 
-  constructor(shared: BroadcastChannel, locks: Locks, listener: TabListener) {
+  constructor(shared: BroadcastChannel, locks: Locks, names: AppNames, listener: TabListener) {
     this.#shared = shared;
     this.#locks = locks;
+    this.#names = names;
     this.#listener = listener;
   }
 
@@ -32,7 +34,7 @@ export class TabChannels implements Outbox {
   /** Adds a tab at its first message. A tab that is gone by then leaves at once. */
   meet(clientId: ClientId): void {
     if (this.#channels.has(clientId)) return;
-    const name = clientName(clientId);
+    const name = this.#names.clientName(clientId);
     const channel = new BroadcastChannel(name);
     this.#channels.set(clientId, channel);
     this.#listener.onJoined(clientId);

@@ -1,4 +1,5 @@
 import { connect, type Serve } from '../../../src/worker/client/client.ts';
+import { createWorker } from '../../../src/ui/create-worker.ts';
 import type { BackendName, Contender } from '../../bench-peers/contender.ts';
 import type { Precision, ReferenceAnswer } from '../contender.ts';
 
@@ -23,7 +24,7 @@ export class Tabserve implements Contender {
   }
 
   static async load(backend: BackendName, { id, fileNames, precision }: TabserveModel): Promise<Tabserve> {
-    const serve = await connect({ backend, modelUrl: `models/${id}/` });
+    const serve = await connect({ worker: createWorker, backend, modelUrl: `models/${id}/` });
     const status = await serve.ready();
     if (status.backend?.precision !== precision) {
       const files = await Promise.all(fileNames.map((name) => fetchFile(id, name)));

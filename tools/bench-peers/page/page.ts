@@ -1,4 +1,5 @@
 import { connect } from '../../../src/worker/client/client.ts';
+import { createWorker } from '../../../src/ui/create-worker.ts';
 import { MAX_CONCURRENT, type BackendName, type Contender, type ContenderName } from '../contender.ts';
 import { offerContenders } from './bench-page.ts';
 import { contendWith } from './tabserve.ts';
@@ -10,7 +11,7 @@ const STORYTELLER_GGUF = { url: 'models/storyteller.gguf', numSlots: MAX_CONCURR
 const LOADERS: Readonly<
   Record<Exclude<ContenderName, 'tabserve-page'>, (backend: BackendName) => Promise<Contender>>
 > = {
-  tabserve: async (backend) => contendWith(await connect({ backend })),
+  tabserve: async (backend) => contendWith(await connect({ worker: createWorker, backend })),
   'pipeline-one': (backend) => loadList(backend, 1),
   'pipeline-list': (backend) => loadList(backend, MAX_CONCURRENT),
   wllama: async (backend) => (await import('./wllama.ts')).loadWllama(backend, STORYTELLER_GGUF),

@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { settle } from '../../../batching/generation/test-support.ts';
 import { Leadership } from './leadership.ts';
-import { LEADER_LOCK } from '../../protocol/names.ts';
+import { namesOf } from '../../protocol/names.ts';
 import { FakeLocks } from '../../test-support.ts';
+
+const LEADER_LOCK = namesOf().leaderLock;
 
 function createCandidates(...names: string[]) {
   const locks = new FakeLocks();
   const log: string[] = [];
   const candidates = names.map(
     (name) =>
-      new Leadership(locks, {
+      new Leadership(locks, LEADER_LOCK, {
         onElected: () => log.push(`${name} elected`),
         onResigned: () => log.push(`${name} resigned`),
       }),
@@ -89,7 +91,7 @@ describe('Leadership', () => {
   it('is given up before the next one has it', async () => {
     const locks = new FakeLocks();
     const heldAtEnd: boolean[] = [];
-    const leadership = new Leadership(locks, {
+    const leadership = new Leadership(locks, LEADER_LOCK, {
       onElected: () => {},
       onResigned: () => heldAtEnd.push(locks.isHeld(LEADER_LOCK)),
     });

@@ -1,5 +1,4 @@
 import type { Locks } from './link.ts';
-import { LEADER_LOCK } from '../../protocol/names.ts';
 
 export interface LeadershipListener {
   onElected(): void;
@@ -9,13 +8,15 @@ export interface LeadershipListener {
 /** Competes for the leader's lock: the tab that holds it leads, and a tab that is gone holds nothing. */
 export class Leadership {
   readonly #locks: Locks;
+  readonly #lockName: string;
   readonly #listener: LeadershipListener;
   /** Set while this tab queues for the lock or holds it. */
   #candidacy: AbortController | undefined;
   #isElected = false;
 
-  constructor(locks: Locks, listener: LeadershipListener) {
+  constructor(locks: Locks, lockName: string, listener: LeadershipListener) {
     this.#locks = locks;
+    this.#lockName = lockName;
     this.#listener = listener;
   }
 
@@ -26,7 +27,7 @@ export class Leadership {
     const { signal } = this.#candidacy;
     const end = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     this.#locks
-      .request(LEADER_LOCK, { signal }, () => {
+      .request(this.#lockName, { signal }, () => {
         // Withdrawn just as it was granted.
         if (signal.aborted) return undefined;
         this.#isElected = true;

@@ -40,6 +40,7 @@ describe('openLink', () => {
     ['BroadcastChannel and no Web Locks', { hasLocks: false, hasChannels: false }],
   ])('runs a worker for this tab alone, and says why, where there is no %s', async (what, has) => {
     vi.stubGlobal('navigator', has.hasLocks ? { locks: new FakeLocks() } : {});
+    vi.stubGlobal('addEventListener', () => undefined);
     if (!has.hasChannels) Reflect.deleteProperty(globalThis, 'BroadcastChannel');
     expect(await openTab()).toMatchObject({
       reason: `This tab runs its own worker: the browser offers no ${what} on this page.`,

@@ -3,13 +3,13 @@ import { openSharedLink } from './shared-link.ts';
 import { openSoloLink, type SoloLinkOptions } from './solo-link.ts';
 
 /** Opens a link to the site's shared worker where the browser can share one, else to a worker of this tab's own. */
-export function openLink(options: Omit<SoloLinkOptions, 'reason'>, listener: LinkListener): Link {
+export function openLink(options: Omit<SoloLinkOptions, 'page' | 'reason'>, listener: LinkListener): Link {
   const missing = missingPlatformParts();
   if (missing.length === 0) {
     return openSharedLink({ ...options, locks: navigator.locks, page: globalThis }, listener);
   }
   const reason = `This tab runs its own worker: the browser offers no ${missing.join(' and no ')} on this page.`;
-  return openSoloLink({ ...options, reason }, listener);
+  return openSoloLink({ ...options, page: globalThis, reason }, listener);
 }
 
 /** Web Locks exist only in secure contexts: over HTTPS, or from localhost. */

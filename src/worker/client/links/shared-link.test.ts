@@ -2,10 +2,12 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { clientId, settle } from '../../../batching/generation/test-support.ts';
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { Link } from './link.ts';
-import { clientName, LEADER_LOCK, SHARED_CHANNEL } from '../../protocol/names.ts';
+import { namesOf } from '../../protocol/names.ts';
 import { NO_PAST } from '../../protocol/recovery.ts';
 import { openSharedLink } from './shared-link.ts';
 import { createWorkerStatus, FakeLocks, FakeWorkerPort, RecordingLinkListener } from '../../test-support.ts';
+
+const { clientName, leaderLock: LEADER_LOCK, sharedChannel: SHARED_CHANNEL } = namesOf();
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 const SERVING = { ...from, type: 'serving' };

@@ -3,7 +3,7 @@ import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { Leadership } from './leadership.ts';
 import type { Link, LinkListener, Locks, Outgoing } from './link.ts';
-import { clientName, SHARED_CHANNEL } from '../../protocol/names.ts';
+import { namesOf } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
@@ -22,7 +22,7 @@ const PUT_AWAY = ['freeze', 'pagehide'] as const;
 const TAKEN_OUT = ['resume', 'pageshow'] as const;
 
 /**
- * One worker for all tabs of the site. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
+ * One worker for all tabs of the app. Every tab queues for the leader's lock, and the tab that holds it runs the worker.
  * Messages go over channels, so that no tab needs to know which one leads.
  */
 export function openSharedLink(
@@ -30,23 +30,26 @@ export function openSharedLink(
   listener: LinkListener,
 ): Link {
   const { createWorker, ...init } = host;
+  const names = namesOf(init.app);
+  const ownName = names.clientName(clientId);
   let isOutdated = false;
   const closing = new AbortController();
   const { signal } = closing;
-  const shared = new BroadcastChannel(SHARED_CHANNEL);
-  const own = new BroadcastChannel(clientName(clientId));
+  const shared = new BroadcastChannel(names.sharedChannel);
+  const own = new BroadcastChannel(ownName);
   const presence = Promise.withResolvers<void>();
   const workers = new WorkerHost({
     createWorker,
     init: { ...init, isShared: true },
     locks,
+    page,
     onGiveUp(error) {
       // A worker may run in the next tab.
       leadership.resign();
       listener.onFailure(error);
     },
   });
-  const leadership = new Leadership(locks, {
+  const leadership = new Leadership(locks, names.leaderLock, {
     onElected() {
       listener.onRole('leader');
       workers.start();
@@ -85,7 +88,7 @@ export function openSharedLink(
   for (const type of PUT_AWAY) page.addEventListener(type, putAway, { capture: true, signal });
   for (const type of TAKEN_OUT) page.addEventListener(type, contend, { capture: true, signal });
   // Say nothing before the lock is held: a worker takes a tab without its lock for gone.
-  void locks.request(clientName(clientId), () => {
+  void locks.request(ownName, () => {
     if (signal.aborted) return undefined;
     listener.onOpen();
     contend();

@@ -24,6 +24,7 @@ function createLink() {
         modelUrl: 'http://localhost/models/storyteller/',
         backend: 'auto',
       },
+      page: new EventTarget(),
       reason: 'no Web Locks',
     },
     listener,

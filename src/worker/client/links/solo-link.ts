@@ -5,17 +5,21 @@ import type { SharedLinkOptions } from './shared-link.ts';
 import { WorkerHost } from './worker-host.ts';
 import { parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
-export interface SoloLinkOptions extends Pick<SharedLinkOptions, 'clientId' | 'host'> {
+export interface SoloLinkOptions extends Pick<SharedLinkOptions, 'clientId' | 'host' | 'page'> {
   /** Why this tab cannot share a worker. */
   readonly reason: string;
 }
 
 /** A worker for this tab alone, over its own port. */
-export function openSoloLink({ clientId, host, reason }: SoloLinkOptions, listener: LinkListener): Link {
+export function openSoloLink(
+  { clientId, host, page, reason }: SoloLinkOptions,
+  listener: LinkListener,
+): Link {
   const { createWorker, ...init } = host;
   const workers = new WorkerHost({
     createWorker,
     init: { ...init, isShared: false },
+    page,
     onMessage(data) {
       const message = parseWorkerMessage(data);
       if (!message) return;

@@ -116,6 +116,24 @@ describe('WorkerHost', () => {
     expect(workers.at(-1)?.isTerminated).toBe(false);
   });
 
+  it('gives up at once where a policy stops the script, and names its directive', () => {
+    const page = new EventTarget();
+    const { host, workers, errors, clock } = createHost({ page });
+    host.start();
+    workers[0]?.fail();
+    const violation = Object.assign(new Event('securitypolicyviolation'), {
+      effectiveDirective: 'worker-src',
+    });
+    page.dispatchEvent(violation);
+    clock.advance(10_000);
+    workers[1]?.fail();
+    clock.advance(10_000);
+    expect(workers).toHaveLength(2);
+    expect(errors).toMatchObject([
+      { code: 'WORKER_NOT_LOADED', message: expect.stringContaining("`worker-src 'self'`") },
+    ]);
+  });
+
   it('gives up where the script never comes, and says so', () => {
     const { host, workers, errors, clock } = createHost();
     host.start();
@@ -125,7 +143,7 @@ describe('WorkerHost', () => {
     }
     expect(workers).toHaveLength(10);
     expect(errors.map(({ message }) => message)).toEqual([
-      'The worker failed (its script could not be loaded): reload the page.',
+      expect.stringContaining('Check that the file that `worker` names is served as JavaScript'),
     ]);
   });
 

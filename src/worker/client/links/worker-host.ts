@@ -11,7 +11,8 @@ import type { RequestId } from '../../protocol/ids.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from './link.ts';
-import { createLifeName } from '../../protocol/names.ts';
+import { WorkerFailedError, WorkerNotLoadedError } from '../../protocol/errors/worker.ts';
+import { namesOf } from '../../protocol/names.ts';
 
 /** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */
 const PATIENCE_AT_START_MS = 300_000;
@@ -33,6 +34,8 @@ export interface WorkerHostOptions {
   readonly onGiveUp: (error: Error) => void;
   /** Reports the end of a worker that could not report it itself. */
   readonly locks?: Locks;
+  /** The `window` that reports what the page's Content-Security-Policy stops. */
+  readonly page?: Pick<EventTarget, 'addEventListener'>;
   readonly clock?: Clock;
 }
 
@@ -48,11 +51,18 @@ export class WorkerHost {
   #hosted: HostedWorker | undefined;
   /** Set while a start is due. */
   #cancelStart: (() => void) | undefined;
+  /** The directive of the page's Content-Security-Policy that has stopped a worker's script. */
+  #directive: string | undefined;
 
   constructor(options: WorkerHostOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
     this.#plan = new RecoveryPlan(options.init.backend);
+    // The report may come after the worker's error.
+    options.page?.addEventListener('securitypolicyviolation', (event) => {
+      if ('effectiveDirective' in event && event.effectiveDirective === 'worker-src')
+        this.#directive = event.effectiveDirective;
+    });
   }
 
   /** Starts a worker at the top of the ladder. */
@@ -80,7 +90,7 @@ export class WorkerHost {
     if (!port) return;
     const hosted: HostedWorker = {
       port,
-      lifeLock: locks && createLifeName(),
+      lifeLock: locks && namesOf(init.app).createLifeName(),
       state: 'starting',
       hasWork: false,
       stalledIds: [],
@@ -120,7 +130,7 @@ export class WorkerHost {
       return this.#options.createWorker();
     } catch (cause) {
       // In a turn of its own: the caller is not done yet.
-      queueMicrotask(() => this.#options.onGiveUp(failureOf(String(cause))));
+      queueMicrotask(() => this.#options.onGiveUp(WorkerFailedError.because(String(cause))));
       return undefined;
     }
   }
@@ -189,9 +199,14 @@ export class WorkerHost {
   #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
-    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase: phaseOf(hosted) });
-    if (move.type === 'give-up') {
-      this.#options.onGiveUp(failureOf(fault.message));
+    const phase = phaseOf(hosted);
+    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase });
+    // A policy stops the next worker's script too.
+    if (move.type === 'give-up' || (phase === 'fetch' && this.#directive !== undefined)) {
+      const isMissing = phase === 'fetch';
+      this.#options.onGiveUp(
+        isMissing ? WorkerNotLoadedError.of(this.#directive) : WorkerFailedError.because(fault.message),
+      );
       return;
     }
     if (move.delayMs === 0) {
@@ -222,8 +237,4 @@ function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
   if (state === 'missing') return 'fetch';
   if (state === 'starting') return 'start';
   return hasWork ? 'busy' : 'idle';
-}
-
-function failureOf(detail: string): Error {
-  return new Error(`The worker failed (${detail}): reload the page.`);
 }

@@ -9,7 +9,7 @@ const ORIGIN = { id: 'a/b', hub: 'https://hub.example', revision: 'main', commit
 
 /** A model in the store, which this browser was told to serve. */
 async function chooseStored() {
-  const store = await ModelStore.open();
+  const store = await ModelStore.open('tabserve');
   const choice = { dtypeChoice: 'auto', dtypeReason: '', hadFloat16: false } as const;
   const layout = { dtype: 'fp32', precision: 'float32', size: 1, tensors: [] } as const;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the store reads nothing of the texts

@@ -13,11 +13,11 @@ import {
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
 
-// tabserve/models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
-// tabserve/parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
-// tabserve/served.json     the model that a starting worker serves
+// In the folder of the app, `tabserve` for the app without a name:
+// models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
+// parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
+// served.json     the model that a starting worker serves
 
-const ROOT = 'tabserve';
 const SERVED = 'served.json';
 /**
  * Starts of a stored model that did not end, in a row. Closing the page and a crash for lack of memory look alike, so several
@@ -49,12 +49,15 @@ export class ModelStore {
     this.#parts = parts;
   }
 
-  /** @throws ModelStoreError if the browser has no storage for it. */
-  static async open(): Promise<ModelStore> {
+  /**
+   * @param root Name of the app's folder.
+   * @throws ModelStoreError if the browser has no storage for it.
+   */
+  static async open(root: string): Promise<ModelStore> {
     return new ModelStore(
-      await openFolder(ROOT),
-      await openFolder(ROOT, 'models'),
-      await openFolder(ROOT, 'parts'),
+      await openFolder(root),
+      await openFolder(root, 'models'),
+      await openFolder(root, 'parts'),
     );
   }
 

@@ -19,13 +19,13 @@ import { chooseDevice, limitsOf, type DeviceChoice } from '../../runtime/create-
 import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
+import type { ServeWorkerHost } from '../host-reports.ts';
 import type { RemovableField } from '../status-board.ts';
 
-export interface ModelOptions {
+export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
   /** The folder of the embedded model. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
-  readonly past: WorkerPast;
   readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;

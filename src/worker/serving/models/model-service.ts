@@ -68,9 +68,9 @@ export class ModelService {
     this.#models = importPart(() => import('./model-switch.ts')).then(
       ({ ModelSwitch: Models }) =>
         new Models({
+          ...host,
           modelUrl,
           backend,
-          past: host.past,
           generator: textGenerator,
           onStatus: status.change,
           onRung: (rung) => host.tell({ type: 'on-rung', rung }),

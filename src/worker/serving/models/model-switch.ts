@@ -1,6 +1,7 @@
 import { systemClock } from '../../../batching/clock.ts';
 import { ClosedError, InvalidOptionError } from '../../../batching/errors.ts';
 import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { replaceFamilies } from '../../models/families.ts';
 import { embeddedId, loadEmbeddedModel, loadStoredModel, type LoadedModel } from '../../models/load-model.ts';
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import { ModelStore } from '../../models/store/model-store.ts';
@@ -15,6 +16,7 @@ import {
   type SuggestedModel,
   type Tokenization,
 } from '../../protocol/models.ts';
+import { namesOf } from '../../protocol/names.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
@@ -38,7 +40,8 @@ export class ModelSwitch {
 
   constructor(options: ModelOptions) {
     this.#options = options;
-    this.#store = ModelStore.open();
+    if (options.families) replaceFamilies(options.families);
+    this.#store = ModelStore.open(namesOf(options.app).storageFolder);
     // The embedded model serves without storage too.
     this.#store.catch(() => {});
     this.started = this.#start();

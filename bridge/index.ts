@@ -1,0 +1,4 @@
+// The package's entry `tabserve/node`: the bridge, for servers of one's own.
+export { Bridge, type BridgeOptions } from './bridge.ts';
+export { BridgeError, type BridgeErrorCode } from './errors.ts';
+export { startServer, type RunningServer, type ServerOptions } from './server.ts';

@@ -1,0 +1,49 @@
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+
+import { serveStaticFiles } from './static-files.ts';
+
+const folders: string[] = [];
+const servers: Server[] = [];
+
+afterEach(async () => {
+  for (const server of servers.splice(0)) server.close();
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true })));
+});
+
+/** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */
+async function servePackedPage(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tabserve-static-'));
+  folders.push(folder);
+  const [root, runtime] = [join(folder, 'dist'), join(folder, 'onnxruntime')];
+  await mkdir(join(root, 'assets'), { recursive: true });
+  await mkdir(runtime);
+  await writeFile(join(root, 'index.html'), '<!doctype html>');
+  await writeFile(join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'), 'the runtime');
+  const server = createServer(serveStaticFiles({ root, runtime, marks: '' }));
+  servers.push(server);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  return typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+}
+
+it('a page that was packed without the runtime’s files gets them by their hashed names', async () => {
+  const url = await servePackedPage();
+  const response = await fetch(`${url}/assets/ort-wasm-simd-threaded.jspi-CZzFqCHi.wasm`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toBe('application/wasm');
+  expect(response.headers.get('cache-control')).toContain('immutable');
+  expect(await response.text()).toBe('the runtime');
+});
+
+it.each([
+  '/assets/ort-wasm-simd-threaded-CZzFqCHi.wasm',
+  '/assets/page-CZzFqCHi.js',
+  '/ort-wasm-simd-threaded.jspi.wasm',
+])('and no other file of that folder: %s', async (path) => {
+  const url = await servePackedPage();
+  expect((await fetch(url + path)).status).toBe(404);
+});

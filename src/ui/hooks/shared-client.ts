@@ -1,0 +1,40 @@
+import { connect, type ConnectOptions, type Serve } from '../../worker/client/index.ts';
+
+interface SharedClient {
+  readonly connecting: Promise<Serve>;
+  numUsers: number;
+}
+
+/** The page's clients by the name of their app. The empty name is that of the app without one. */
+const clients = new Map<string, SharedClient>();
+
+/**
+ * Gives all components of a page one client per app. The first one's options count.
+ *
+ * @returns The client, and a function that gives it up. It is closed when nobody uses it any more at the end of the turn, so a
+ *   component that is mounted anew, as in React's strict mode, finds it open.
+ */
+export function shareClient(options: ConnectOptions): {
+  readonly connecting: Promise<Serve>;
+  readonly release: () => void;
+} {
+  const name = options.name ?? '';
+  const client = clients.get(name) ?? { connecting: connect(options), numUsers: 0 };
+  clients.set(name, client);
+  client.numUsers += 1;
+  const release = (): void => {
+    client.numUsers -= 1;
+    queueMicrotask(() => closeUnused(name, client));
+  };
+  return { connecting: client.connecting, release };
+}
+
+function closeUnused(name: string, client: SharedClient): void {
+  if (client.numUsers > 0 || clients.get(name) !== client) return;
+  clients.delete(name);
+  // Whoever asked for a client that could not be made has heard why.
+  client.connecting.then(
+    (serve) => serve.close(),
+    () => undefined,
+  );
+}

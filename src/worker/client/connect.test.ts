@@ -1,0 +1,20 @@
+import { expect, it, vi } from 'vitest';
+
+import { connect } from './client.ts';
+
+const worker = (): Worker => {
+  throw new Error('No tab leads here.');
+};
+
+it('connect refuses a server, and says where to call it', async () => {
+  await expect(connect({ worker })).rejects.toMatchObject({
+    code: 'NO_BROWSER',
+    message: expect.stringContaining('in the browser only'),
+  });
+});
+
+it('connect refuses a name that locks and folders cannot have', async () => {
+  vi.stubGlobal('document', { baseURI: 'http://localhost/', querySelector: () => null });
+  vi.stubGlobal('Worker', EventTarget);
+  await expect(connect({ worker, name: 'a/b' })).rejects.toMatchObject({ code: 'INVALID_OPTION' });
+});

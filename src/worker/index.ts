@@ -1,0 +1,16 @@
+// The package's entry `tabserve/worker`: for the script of an app's own worker.
+export type { BatchContext, BatchOptions } from '../batching/batch.ts';
+export { InvalidOptionError } from '../batching/errors.ts';
+export { fromRayConfig } from '../batching/ray-config.ts';
+export {
+  defineDeployment,
+  type AnyDeployment,
+  type Deployment,
+  type DeploymentTypes,
+  type TypedDeployment,
+} from './deployments/deployment.ts';
+export type { Model, ModelFamily } from './models/family.ts';
+export { gpt2 } from './models/gpt2/family.ts';
+export { llama } from './models/llama/family.ts';
+export { loadOnnxModel, type OnnxModel } from './runtime/onnx-model.ts';
+export { startWorker, type StartWorkerOptions } from './start-worker.ts';

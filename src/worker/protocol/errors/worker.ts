@@ -1,0 +1,51 @@
+import { codedError } from './coded-error.ts';
+
+/** `connect()` was called outside of a page, such as on a server. */
+export class NoBrowserError extends codedError('NoBrowserError', 'NO_BROWSER') {
+  static of(): NoBrowserError {
+    return new NoBrowserError(
+      'connect() needs a page with workers, and there is none here. Call it in the browser only: in an effect, or where `typeof document` is not `undefined`.',
+    );
+  }
+}
+
+/** The script of the worker could not be loaded, again and again. */
+export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WORKER_NOT_LOADED') {
+  /** @param directive Of the page's Content-Security-Policy, where that has stopped the script. */
+  static of(directive: string | undefined): WorkerNotLoadedError {
+    return new WorkerNotLoadedError(
+      directive === undefined
+        ? "The worker's script couldn't be loaded. Check that the file that `worker` names is served as JavaScript and " +
+            'that the device is online, then reload the page.'
+        : `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
+    );
+  }
+}
+
+/** The worker ended again and again before it could serve. */
+export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_FAILED') {
+  static because(detail: string): WorkerFailedError {
+    return new WorkerFailedError(`The worker failed (${detail}): reload the page.`);
+  }
+}
+
+/** A `.wasm` file of the runtime could not be loaded. */
+export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {
+  static because(cause: Error): RuntimeFileError {
+    return new RuntimeFileError(
+      "onnxruntime's .wasm file couldn't be loaded. Serve the files of the package's folder onnxruntime/ and name their " +
+        'address: startWorker({ runtimeUrl }).',
+      { cause },
+    );
+  }
+}
+
+/** The Content-Security-Policy of the worker forbids WebAssembly. */
+export class WasmForbiddenError extends codedError('WasmForbiddenError', 'WASM_FORBIDDEN') {
+  static because(cause: unknown): WasmForbiddenError {
+    return new WasmForbiddenError(
+      "The Content-Security-Policy of the worker's script forbids WebAssembly: allow it with `script-src 'self' 'wasm-unsafe-eval'`.",
+      { cause },
+    );
+  }
+}

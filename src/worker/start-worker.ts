@@ -1,0 +1,163 @@
+import type { AnyDeployment } from './deployments/deployment.ts';
+import type { ModelFamily } from './models/family.ts';
+import { allowOwnScripts } from './platform/own-scripts.ts';
+import { isForeignHello, parseClientMessage } from './protocol/client-messages.ts';
+import { isHostPing, parseWorkerInit, type HostMessage, type WorkerInit } from './protocol/host-messages.ts';
+import { namesOf } from './protocol/names.ts';
+import { PROTOCOL_VERSION, type Unsigned } from './protocol/wire.ts';
+import { forbidThreads, setRuntimeFolder } from './runtime/ort.ts';
+import { BridgedOutbox } from './serving/bridge/bridged-outbox.ts';
+import type { Outbox } from './serving/outbox.ts';
+import { ServeWorker } from './serving/serve-worker.ts';
+import { TabChannels } from './serving/tab-channels.ts';
+
+export interface StartWorkerOptions {
+  /** What the worker serves beside the text generator. Their names differ. */
+  readonly deployments?: readonly AnyDeployment[];
+  /** The decoders that it reads, in place of the built-in ones. */
+  readonly families?: readonly ModelFamily[];
+  /**
+   * The folder of onnxruntime's `.wasm` files, relative to the worker's script. By default they lie where the bundler has put
+   * them.
+   */
+  readonly runtimeUrl?: string;
+  /** Awaited before the worker serves. If it rejects, the worker fails and another one is started. */
+  readonly prepare?: () => Promise<void>;
+}
+
+/**
+ * Makes this dedicated worker serve the tabs of its app. Call it once, while the worker's script is evaluated: the first message
+ * of the page is lost otherwise.
+ */
+export function startWorker(options: StartWorkerOptions = {}): void {
+  // onnxruntime-web starts its threads from here.
+  allowOwnScripts();
+  if (options.runtimeUrl !== undefined)
+    setRuntimeFolder(new URL(options.runtimeUrl, self.location.href).href);
+  const onInit = ({ data }: MessageEvent<unknown>): void => {
+    const init = parseWorkerInit(data);
+    if (!init) return;
+    self.removeEventListener('message', onInit);
+    // The host hears of an uncaught error by itself, but not of a rejection.
+    new WorkerStart(options, init).serve().catch((error: unknown) => self.reportError(error));
+  };
+  self.addEventListener('message', onInit);
+}
+
+/** Wires the worker to the page that made it, and to the tabs. */
+class WorkerStart {
+  readonly #options: StartWorkerOptions;
+  readonly #init: WorkerInit;
+  /** Undefined while an earlier worker still serves. */
+  #serving: ServeWorker | undefined;
+
+  constructor(options: StartWorkerOptions, init: WorkerInit) {
+    this.#options = options;
+    this.#init = init;
+  }
+
+  async serve(): Promise<void> {
+    await this.#options.prepare?.();
+    const { past, isShared } = this.#init;
+    if (past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
+    this.#answerPings();
+    this.#holdLifeLock();
+    if (isShared) this.#serveAllTabs();
+    else this.#serveOneTab();
+  }
+
+  /** The tab that made this worker waits for the lock: once it is granted, the worker is gone. */
+  #holdLifeLock(): void {
+    const { lifeLock } = this.#init;
+    if (lifeLock === undefined) {
+      tellHost({ type: 'alive' });
+      return;
+    }
+    void navigator.locks.request(lifeLock, () => {
+      tellHost({ type: 'alive' });
+      return new Promise<never>(() => {});
+    });
+  }
+
+  /** Over the channels of the app. The lock is held until the worker ends, so no two workers serve at the same time. */
+  #serveAllTabs(): void {
+    const names = namesOf(this.#init.app);
+    void navigator.locks.request(names.workerLock, () => {
+      const shared = new BroadcastChannel(names.sharedChannel);
+      const tabs = new TabChannels(shared, navigator.locks, names, {
+        onJoined: () => worker.setNumTabs(tabs.size),
+        onGone(clientId) {
+          worker.forget(clientId);
+          worker.setNumTabs(tabs.size);
+        },
+      });
+      const worker = this.#start(tabs);
+      shared.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+        const message = parseClientMessage(data);
+        if (message) {
+          tabs.meet(message.clientId);
+          worker.receive(message);
+        } else if (isForeignHello(data)) {
+          worker.announce();
+        }
+      });
+      return new Promise<never>(() => {});
+    });
+  }
+
+  #serveOneTab(): void {
+    const worker = this.#start({
+      toAll: (message) => self.postMessage(message),
+      toClient: (_, message) => self.postMessage(message),
+    });
+    worker.setNumTabs(1);
+    self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      const message = parseClientMessage(data);
+      if (message) worker.receive(message);
+    });
+  }
+
+  #start(tabs: Outbox): ServeWorker {
+    const { app, past, modelUrl, backend, upstream, bridgeUrl } = this.#init;
+    const { deployments = [], families } = this.#options;
+    const outbox = new BridgedOutbox(tabs);
+    const worker = new ServeWorker(deployments, outbox, {
+      past,
+      tell: tellHost,
+      ...(app !== undefined && { app }),
+      ...(families && { families }),
+    });
+    this.#serving = worker;
+    // The host hears of an uncaught error by itself, but not of a rejection.
+    self.addEventListener('unhandledrejection', ({ reason }) => worker.fail(reason));
+    void serveBridge(bridgeUrl, worker, outbox);
+    void worker.start(modelUrl, backend, upstream);
+    return worker;
+  }
+
+  /** Also while an earlier worker still serves: waiting for its end is not hanging. */
+  #answerPings(): void {
+    self.addEventListener('message', ({ data }: MessageEvent<unknown>) => {
+      if (isHostPing(data)) tellHost({ type: 'pong', patienceMs: this.#serving?.patienceMs ?? 0 });
+    });
+  }
+}
+
+function tellHost(message: Unsigned<HostMessage>): void {
+  self.postMessage({ version: PROTOCOL_VERSION, ...message });
+}
+
+/** The code is imported on demand: pages of other servers never need it. */
+async function serveBridge(
+  bridgeUrl: string | undefined,
+  worker: ServeWorker,
+  outbox: BridgedOutbox,
+): Promise<void> {
+  if (bridgeUrl === undefined) return;
+  try {
+    const { keepBridged } = await import('./serving/bridge/bridge-connection.ts');
+    await keepBridged(bridgeUrl, worker, outbox);
+  } catch {
+    // The tabs are served without it. The bridge answers that no tab is open.
+  }
+}

@@ -1,0 +1,78 @@
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'vite';
+
+import { OUTPUT, sourceOf } from './paths.ts';
+
+/** The builds of onnxruntime-web that the worker chooses from, with their `.wasm` files. */
+const RUNTIME_BUILDS: Readonly<Record<string, string>> = {
+  'onnxruntime-web/wasm': 'ort-wasm-simd-threaded.wasm',
+  'onnxruntime-web/jspi': 'ort-wasm-simd-threaded.jspi.wasm',
+  'onnxruntime-web/webgpu': 'ort-wasm-simd-threaded.asyncify.wasm',
+};
+
+const RUNTIME_FOLDER = 'onnxruntime';
+
+/** Builds the entries that run in browsers, each with its dependencies: import maps do not reach workers. */
+export async function buildForBrowsers(): Promise<void> {
+  await buildEntries({ client: 'src/worker/client/index.ts', react: 'src/ui/hooks/index.ts' });
+  await buildEntries({ batching: 'src/batching/index.ts' });
+  await buildEntries({ worker: 'src/worker/index.ts' });
+  await copyRuntime();
+}
+
+async function buildEntries(entries: Readonly<Record<string, string>>): Promise<void> {
+  const [prefix = ''] = Object.keys(entries);
+  await build({
+    configFile: false,
+    publicDir: false,
+    logLevel: 'warn',
+    plugins: [runtimeBeside()],
+    build: {
+      target: 'es2024',
+      outDir: OUTPUT,
+      emptyOutDir: false,
+      // The app's bundler minifies. Names of properties and comments help whoever steps through the code.
+      minify: 'oxc',
+      sourcemap: false,
+      lib: {
+        entry: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, sourceOf(path)])),
+        formats: ['es'],
+      },
+      rolldownOptions: {
+        external: ['react'],
+        output: { entryFileNames: '[name].js', chunkFileNames: `${prefix}-[name]-[hash].js` },
+      },
+    },
+  });
+}
+
+/** Leaves onnxruntime's modules as they are, in a folder beside the entries: they find their `.wasm` file beside themselves. */
+function runtimeBeside(): Plugin {
+  return {
+    name: 'runtime-beside',
+    enforce: 'pre',
+    resolveId: (id) =>
+      id in RUNTIME_BUILDS
+        ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
+        : undefined,
+  };
+}
+
+async function copyRuntime(): Promise<void> {
+  const folder = join(OUTPUT, RUNTIME_FOLDER);
+  await mkdir(folder, { recursive: true });
+  for (const [id, wasm] of Object.entries(RUNTIME_BUILDS)) {
+    const bundle = bundleOf(id);
+    const script = await readFile(bundle, 'utf8');
+    // Its map is not packed.
+    await writeFile(join(folder, basename(bundle)), script.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
+    await copyFile(join(dirname(bundle), wasm), join(folder, wasm));
+  }
+}
+
+/** The ES module of a build, whole in one file. */
+function bundleOf(id: string): string {
+  return fileURLToPath(import.meta.resolve(id));
+}

@@ -1,0 +1,82 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+import manifest from '../../package.json' with { type: 'json' };
+import { OUTPUT, ROOT } from './paths.ts';
+
+const TYPES = join(OUTPUT, 'types');
+
+/** The projects that the entries lie in, with their folder. */
+const PROJECTS = ['src/batching', 'src/worker', 'src/ui', 'bridge'];
+
+/** The sources of the entries. */
+const ENTRIES = [
+  'src/worker/client/index.ts',
+  'src/worker/index.ts',
+  'src/batching/index.ts',
+  'src/ui/hooks/index.ts',
+  'bridge/index.ts',
+];
+
+const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
+
+/** Packages whose types a user of the package has, beside its dependencies. */
+const KNOWN_PACKAGES = new Set([
+  ...Object.keys(manifest.dependencies),
+  ...Object.keys(manifest.peerDependencies),
+]);
+
+/** Writes the declarations that the entries reach. */
+export async function writeDeclarations(): Promise<void> {
+  const emitted = await mkdtemp(join(tmpdir(), 'tabserve-types-'));
+  try {
+    await Promise.all(PROJECTS.map((project) => emit(project, emitted)));
+    const seen = new Set<string>();
+    await Promise.all(ENTRIES.map((entry) => copyReachable(emitted, entry, seen)));
+  } finally {
+    await rm(emitted, { recursive: true });
+  }
+}
+
+async function emit(project: string, outDir: string): Promise<void> {
+  const compiler = join(ROOT, 'node_modules/.bin/tsc');
+  const options = ['--outDir', outDir, '--rootDir', ROOT, '--composite', 'false', '--incremental', 'false'];
+  await promisify(execFile)(compiler, ['-p', join(ROOT, project), '--declaration', ...options]);
+}
+
+/** @param source Path of a source below the root, with `/`. */
+async function copyReachable(emitted: string, source: string, seen: Set<string>): Promise<void> {
+  if (seen.has(source)) return;
+  seen.add(source);
+  const path = source.replace(/\.tsx?$/, '.d.ts');
+  const text = await readFile(join(emitted, path), 'utf8');
+  const imports = Array.from(text.matchAll(IMPORT), ([, , , specifier = '']) => specifier);
+  const target = join(TYPES, path);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(
+    target,
+    text.replaceAll(IMPORT, (_, before, quote, specifier: string) =>
+      // A declaration lies beside a module, and no module has the ending .ts.
+      [before, quote, specifier.replace(/^(\..*)\.tsx?$/, '$1.js'), quote].join(''),
+    ),
+  );
+  for (const specifier of imports.filter((name) => !isOwn(name))) requireKnown(specifier, path);
+  const folder = dirname(join(ROOT, source));
+  const next = imports.filter(isOwn).map((specifier) => relative(ROOT, resolve(folder, specifier)));
+  await Promise.all(next.map((dependency) => copyReachable(emitted, dependency, seen)));
+}
+
+function isOwn(specifier: string): boolean {
+  return specifier.startsWith('.');
+}
+
+/** @throws Error for types that a user of the package does not have. */
+function requireKnown(specifier: string, path: string): void {
+  if (specifier.startsWith('node:')) return;
+  const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
+  if (!KNOWN_PACKAGES.has(name))
+    throw new Error(`${path} has types of ${name}, which is neither a dependency nor a peer of the package.`);
+}
