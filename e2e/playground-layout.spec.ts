@@ -41,7 +41,11 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<unknown>>> = {
     await tab.openAdvanced();
     await tab.openMoreCharts();
   },
-  status: (tab) => tab.openStatus(),
+  async status(tab) {
+    const status = await tab.openStatus();
+    // The models come with a script of their own.
+    await expect(status.locator('.models').getByRole('button', { name: 'Load' }).first()).toBeVisible();
+  },
   adder: async ({ page }) => {
     await page.getByRole('tab', { name: 'Adder' }).click();
     // It is loaded at the first look.
