@@ -1,7 +1,8 @@
 import type { InferenceSession } from 'onnxruntime-web/webgpu';
+import type { AttentionKind } from '../../models/graph/model-graph.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { GpuSampler } from '../gpu-sampler/gpu-sampler.ts';
-import type { PackedModel } from '../model-backend.ts';
+import type { ForwardTarget, PackedModel } from '../model-backend.ts';
 import { loadOrt, ortMutex, type OrtModule } from '../ort.ts';
 import { orHang } from '../step-watchdog.ts';
 import type { GpuDevice } from './gpu-device.ts';
@@ -14,9 +15,13 @@ export interface WebGpuBackendOptions extends PackedModel {
 /** What takes a while to make: it is compiled. */
 export interface GpuParts {
   readonly ort: OrtModule;
-  readonly session: InferenceSession;
+  /**
+   * One for both, or two with weights of their own: on a software adapter fused attention is the faster one for prompts, which run
+   * as `staging`, and the slower one for decode steps.
+   */
+  readonly sessions: Readonly<Record<ForwardTarget, InferenceSession>>;
   readonly sampler: GpuSampler;
-  /** `undefined` where attention is fused: that writes into the cache itself. */
+  /** `undefined` where attention is fused for the slots too: that writes into the cache itself. */
   readonly appender: KvAppender | undefined;
 }
 
@@ -47,21 +52,24 @@ export async function createGpuParts(options: WebGpuBackendOptions): Promise<Gpu
   );
   // Awaited after the session; until then a failure must not count as an unhandled rejection.
   pipelines.catch(() => {});
-  const session = await orHang(createSession(ort, options, isFused), SESSION_PATIENCE_MS);
+  const staging = await orHang(createSession(ort, options, 'fused'), SESSION_PATIENCE_MS);
+  const slots = isFused
+    ? staging
+    : await orHang(createSession(ort, options, 'products-on-software-gpu'), SESSION_PATIENCE_MS);
   const [sampler, appender] = await pipelines;
-  return { ort, session, sampler, appender };
+  return { ort, sessions: { staging, slots }, sampler, appender };
 }
 
 function createSession(
   ort: OrtModule,
   { gpu, model, packed, weights }: WebGpuBackendOptions,
-  isFused: boolean,
+  attention: AttentionKind,
 ): Promise<InferenceSession> {
   const graph = model.buildGraph({
     layout: packed,
     maxBindingBytes: gpu.device.limits.maxStorageBufferBindingSize,
     contextLength: model.config.contextLength,
-    attention: isFused ? 'fused' : 'products-on-software-gpu',
+    attention,
   });
   return ortMutex.run(() =>
     ort.InferenceSession.create(graph, {

@@ -3,9 +3,10 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
 import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
-import { isFresh, logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
+import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort.ts';
 import type { GpuKvCache } from './gpu-kv-cache.ts';
+import type { AddedKv } from './kv-appender.ts';
 import { GpuBuffers } from './gpu-buffers.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -18,9 +19,11 @@ interface GraphTensorsOptions {
   readonly device: GPUDevice;
   readonly config: ModelConfig;
   readonly cache: GpuKvCache;
-  readonly session: Pick<InferenceSession, 'inputNames' | 'outputNames'>;
-  /** Whether attention takes lengths and puts out the cache; if not, it takes masks, and the graph puts out what a pass adds. */
-  readonly isFused: boolean;
+  /**
+   * Of the slots where attention is plain: it takes masks, and the graph puts out what a pass adds. All others take lengths and
+   * put out the cache.
+   */
+  readonly plainSession: Pick<InferenceSession, 'inputNames' | 'outputNames'> | undefined;
 }
 
 /** Inputs and outputs of the graph, in buffers that stay from pass to pass. */
@@ -29,7 +32,7 @@ export class GraphTensors {
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
-  readonly #isFused: boolean;
+  readonly #isPlainOnSlots: boolean;
   /** Names of the outputs that are added to the cache, layer by layer. */
   readonly #addedNames: readonly string[];
   /** The windows of masks, by their names. */
@@ -39,14 +42,15 @@ export class GraphTensors {
   readonly #kvTensors = new Map<string, Tensors>();
 
   /** @param onReplace Called when a buffer gives way to a larger one. */
-  constructor({ ort, device, config, cache, session, isFused }: GraphTensorsOptions, onReplace: () => void) {
+  constructor({ ort, device, config, cache, plainSession }: GraphTensorsOptions, onReplace: () => void) {
     this.#ort = ort;
     this.#device = device;
     this.#config = config;
     this.#cache = cache;
-    this.#isFused = isFused;
-    this.#addedNames = isFused ? [] : session.outputNames.filter((name) => name !== GRAPH_IO.logits);
-    this.#masks = maskWindowsOf(session.inputNames);
+    const { inputNames = [], outputNames = [] } = plainSession ?? {};
+    this.#isPlainOnSlots = plainSession !== undefined;
+    this.#addedNames = plainSession ? outputNames.filter((name) => name !== GRAPH_IO.logits) : [];
+    this.#masks = maskWindowsOf(inputNames);
     this.#buffers = new GpuBuffers(device, onReplace);
   }
 
@@ -74,17 +78,24 @@ export class GraphTensors {
     };
   }
 
-  /** What a pass adds to the cache of each layer, float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
-  added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
-    const size = numRows * tokensPerRow * this.#addedWidth * BYTES_PER_FLOAT32;
-    return this.#addedNames.map((name) => this.#buffers.get(name, size));
+  /** What a pass over the slots adds to the cache, where attention is plain. */
+  addedBy(input: ForwardInput): AddedKv {
+    return {
+      ...input,
+      ...this.inputsOf(input),
+      capacity: this.#cache.shape.capacity,
+      added: this.#added(input),
+      cache: this.#cache.buffers(input.target),
+    };
   }
 
   /** Writes the inputs of a pass, but for those that the sampler has left on the device. */
   write(input: ForwardInput): void {
-    for (const [name, window] of this.#masks) {
-      const mask = attentionMask(input, this.#capacityFor(input), window);
-      this.#write(this.#mask(name, input), mask);
+    if (this.#isPlain(input)) {
+      for (const [name, window] of this.#masks) {
+        const mask = attentionMask(input, this.#cache.shape.capacity, window);
+        this.#write(this.#mask(name, input), mask);
+      }
     }
     if (input.ids === 'sampled') return;
     const { ids, positions, lastIndices } = this.inputsOf(input);
@@ -106,13 +117,13 @@ export class GraphTensors {
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
       [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
       [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
-      ...(this.#isFused
-        ? {
+      ...(this.#isPlain(input)
+        ? this.#plainInputs(input)
+        : {
             [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
             // Attention reads this input on the CPU.
             [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
-          }
-        : this.#plainInputs(input)),
+          }),
     };
   }
 
@@ -120,14 +131,14 @@ export class GraphTensors {
     const { numRows, tokensPerRow } = input;
     const numLogits = logitTokensOf(input).length;
     const dims = [numRows, tokensPerRow, this.#addedWidth];
-    const kv = this.#isFused
-      ? this.#cacheTensors('present', input)
-      : Object.fromEntries(
-          this.added(input).map((buffer, layer) => [
+    const kv = this.#isPlain(input)
+      ? Object.fromEntries(
+          this.#added(input).map((buffer, layer) => [
             this.#addedNames[layer] ?? '',
             this.#tensor(buffer, 'float32', dims),
           ]),
-        );
+        )
+      : this.#cacheTensors('present', input);
     const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#config.vocabSize]);
     return { ...kv, [GRAPH_IO.logits]: logits };
   }
@@ -151,9 +162,19 @@ export class GraphTensors {
     this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
   }
 
+  #isPlain({ target }: Pick<ForwardInput, 'target'>): boolean {
+    return target === 'slots' && this.#isPlainOnSlots;
+  }
+
+  /** Of each layer, float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
+  #added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
+    const size = numRows * tokensPerRow * this.#addedWidth * BYTES_PER_FLOAT32;
+    return this.#addedNames.map((name) => this.#buffers.get(name, size));
+  }
+
   #plainInputs(input: ForwardInput): Tensors {
     const { numRows, tokensPerRow } = input;
-    const capacity = this.#capacityFor(input);
+    const { capacity } = this.#cache.shape;
     const dims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
     const masks = Array.from(this.#masks.keys(), (name) => [
       name,
@@ -168,20 +189,14 @@ export class GraphTensors {
 
   #mask(name: string, input: ForwardInput): GPUBuffer {
     const { target, numRows, tokensPerRow } = input;
-    const numValues = numRows * tokensPerRow * (this.#capacityFor(input) + tokensPerRow);
+    const numValues = numRows * tokensPerRow * (this.#cache.shape.capacity + tokensPerRow);
     return this.#buffers.get(`${target} ${name}`, numValues * BYTES_PER_FLOAT32);
-  }
-
-  /** Entries of the cache that a pass computes with: where nothing is read, one stands for it, which no token attends to. */
-  #capacityFor(input: ForwardInput): number {
-    const readsNothing = !this.#isFused && input.target === 'staging' && isFresh(input);
-    return readsNothing ? 1 : this.#cache.shape.capacity;
   }
 
   #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {
     const { target, numRows } = input;
     const { numLayers, numKvHeads, headSize } = this.#config;
-    const capacity = this.#capacityFor(input);
+    const { capacity } = this.#cache.shape;
     const key = `${names} ${target} ${numRows} ${capacity}`;
     const known = this.#kvTensors.get(key);
     if (known) return known;

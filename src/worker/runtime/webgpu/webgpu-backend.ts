@@ -1,4 +1,3 @@
-import type { InferenceSession } from 'onnxruntime-web/webgpu';
 import type { KvCacheLimits, KvShape } from '../../../batching/generation/kv-memory.ts';
 import type { SlotTransfer, StepRow } from '../../../batching/generation/model-runner.ts';
 import { kvBytesPerToken, type ModelConfig } from '../../models/model-config.ts';
@@ -42,7 +41,7 @@ const LOSS_GRACE_MS = 100;
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
-  readonly #session: InferenceSession;
+  readonly #sessions: GpuParts['sessions'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
@@ -63,15 +62,16 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   private constructor(
-    { ort, session, sampler, appender }: GpuParts,
+    { ort, sessions, sampler, appender }: GpuParts,
     { gpu: { device }, model: { config }, packed: { precision } }: WebGpuBackendOptions,
   ) {
-    this.#session = session;
+    this.#sessions = sessions;
     this.#device = device;
     this.#config = config;
     this.#cache = new GpuKvCache(device, config, precision);
     this.#capturedSteps = new CapturedSteps(device);
-    const options = { ort, device, config, cache: this.#cache, session, isFused: !appender };
+    const plainSession = appender && sessions.slots;
+    const options = { ort, device, config, cache: this.#cache, plainSession };
     this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
     this.#sampler = sampler;
     this.#appender = appender;
@@ -120,13 +120,7 @@ export class WebGpuBackend implements ModelBackend {
     this.#submit();
     this.#tensors.write(input);
     await this.#run(input);
-    this.#appender?.append(this.#encoder(), {
-      ...input,
-      ...this.#tensors.inputsOf(input),
-      capacity: this.#cache.shape.capacity,
-      added: this.#tensors.added(input),
-      cache: this.#cache.buffers(input.target),
-    });
+    if (input.target === 'slots') this.#appender?.append(this.#encoder(), this.#tensors.addedBy(input));
     return { runMs: performance.now() - startedAtMs };
   }
 
@@ -171,7 +165,7 @@ export class WebGpuBackend implements ModelBackend {
 
   async release(): Promise<void> {
     this.#isReleased = true;
-    await ortMutex.run(() => this.#session.release());
+    for (const session of new Set(Object.values(this.#sessions))) await ortMutex.run(() => session.release());
     this.#capturedSteps.clear();
     this.#cache.destroy();
     this.#tensors.destroy();
@@ -201,7 +195,7 @@ export class WebGpuBackend implements ModelBackend {
   #runSession(input: ForwardInput, totalLength: number): Promise<unknown> {
     const feeds = this.#tensors.feeds(input, totalLength);
     const fetches = this.#tensors.fetches(input);
-    return this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
+    return this.#explained(ortMutex.run(() => this.#sessions[input.target].run(feeds, fetches)));
   }
 
   #encoder(): GPUCommandEncoder {
