@@ -14,7 +14,8 @@ import { applyEvents, createServeStore, type ServeEvent, type ServeStore } from 
 /** Creates the store that follows all topics of `serve` for the life of the page. It changes at most once per frame. */
 export function connectStore(serve: Serve): ServeStore {
   const store = createServeStore(serve.status(), new ChartHistory());
-  const push = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
+  const { push, flush } = createFrameQueue<ServeEvent>((events) => applyEvents(store, events));
+  store.setState({ applyPending: flush });
   serve.subscribe('status', (status) => push({ type: 'status', status, receivedAtMs: performance.now() }));
   /** Running requests of this tab. Without any, updates of other tabs can wait. */
   const own = new Set<RequestId>();

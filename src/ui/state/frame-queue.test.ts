@@ -28,7 +28,7 @@ function createQueue() {
   return {
     applied,
     frameCallbacks: frames,
-    push: createFrameQueue<string>((items) => applied.push(items)),
+    ...createFrameQueue<string>((items) => applied.push(items)),
     nextFrame: runNextFrame,
     endPause: () => vi.advanceTimersByTime(1000),
     setPaused: (hidden: boolean) => vi.stubGlobal('document', { hidden }),
@@ -45,6 +45,17 @@ describe('frame queue', () => {
     push('c');
     nextFrame();
     expect(applied).toEqual([['a', 'b'], ['c']]);
+  });
+
+  it('applies what waits at once where that is asked for, and not again in the frame', () => {
+    const { applied, push, flush, nextFrame } = createQueue();
+    push('a');
+    push('b', true);
+    flush();
+    expect(applied).toEqual([['a', 'b']]);
+    nextFrame();
+    flush();
+    expect(applied).toHaveLength(1);
   });
 
   it('asks for one frame, however many items arrive', () => {

@@ -54,6 +54,17 @@ class Page {
 }
 
 describe('a run', () => {
+  it('has a request once, however many messages of one frame tell of it', () => {
+    const page = new Page();
+    page.hear(100, [
+      { type: 'requests', updates: [submitted('own')], receivedAtMs: 90 },
+      ofOtherTab('other', 'waiting'),
+      ofOtherTab('own', 'waiting'),
+      ofOtherTab('other', 'running'),
+    ]);
+    expect(page.runs.prompts?.requestIds).toEqual(['own', 'other']);
+  });
+
   it('begins with the first request after a rest and ends with the last one', () => {
     const page = new Page();
     page.at(100, submitted('a'), submitted('b'));

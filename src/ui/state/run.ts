@@ -38,7 +38,11 @@ export interface RunsInput {
 export function updateRuns(runs: Runs, input: RunsInput): Runs {
   const { events, before, after, experimentIds, nowMs } = input;
   let next = runs;
+  const added = new Set<RequestId>();
   const add = (requestId: RequestId, atMs: number): void => {
+    // Several events of one frame may tell of the same request.
+    if (added.has(requestId)) return;
+    added.add(requestId);
     const kind = experimentIds.has(requestId) ? 'experiment' : 'prompts';
     next = { ...next, [kind]: withRequest(next[kind], requestId, atMs, kind === 'experiment') };
   };

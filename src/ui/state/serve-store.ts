@@ -32,6 +32,8 @@ export interface ServeView extends RequestTables {
   readonly runs: Runs;
   /** Requests of load tests and comparisons. Mutable: add each before its request is submitted, or right after. */
   readonly experimentIds: Set<RequestId>;
+  /** Applies the events that wait for a frame. */
+  readonly applyPending: () => void;
 }
 
 export type ServeStore = StoreApi<ServeView>;
@@ -45,6 +47,7 @@ export function createServeStore(status: ServeStatus, history: ChartHistory): Se
     batches: new Map(),
     runs: {},
     experimentIds: new Set(),
+    applyPending: () => {},
     requests: new Map(),
     answers: new Map(),
     numSubmitted: new Map(),
@@ -100,6 +103,8 @@ export function applyEvents(
 
 /** What is submitted next begins a run of its own, unless one lasts. */
 export function closeRun(store: ServeStore): void {
+  // The run before may have ended in an event that is still to be drawn.
+  store.getState().applyPending();
   store.setState(({ runs }) => {
     const { prompts } = runs;
     return prompts?.endedAtMs === undefined
