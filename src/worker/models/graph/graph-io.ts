@@ -4,7 +4,7 @@ const MASK_PREFIX = 'attention_mask_';
 export const GRAPH_IO = {
   /** int32 [B, S] */
   ids: 'input_ids',
-  /** int32 [B, S] */
+  /** int32 [B, S], where a node reads them: fused attention takes those of rotary embeddings from the lengths. */
   positions: 'position_ids',
   /** int32 [B], for fused attention: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',

@@ -151,7 +151,10 @@ export class ModelGraph {
       nodes: this.nodes.all,
       inputs: [
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
-        { name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] },
+        // onnxruntime copies an input that no node reads from the GPU to the CPU, in each run.
+        ...(this.nodes.reads(GRAPH_IO.positions)
+          ? [{ name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] } as const]
+          : []),
         { name: GRAPH_IO.logitTokens, type: 'int32', dims: ['L'] },
         ...(this.#plainAttention?.inputs ?? FUSED_ATTENTION_INPUTS),
         ...Array.from({ length: numLayers }, (_, layer) => [

@@ -12,6 +12,11 @@ export class OnnxNodes {
     return this.#nodes;
   }
 
+  /** Whether a node reads this value. */
+  reads(value: string): boolean {
+    return this.#nodes.some(({ inputs }) => inputs.includes(value));
+  }
+
   push(...nodes: readonly OnnxNode[]): void {
     this.#nodes.push(...nodes);
   }

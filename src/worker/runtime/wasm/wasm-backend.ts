@@ -163,7 +163,9 @@ export class WasmBackend implements ModelBackend {
     return {
       ...Object.fromEntries([...kv, ...masks]),
       [GRAPH_IO.ids]: new Tensor('int32', ids, [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
+      ...(this.#session.inputNames.includes(GRAPH_IO.positions) && {
+        [GRAPH_IO.positions]: new Tensor('int32', positions, [numRows, tokensPerRow]),
+      }),
       [GRAPH_IO.logitTokens]: new Tensor('int32', logitTokens, [logitTokens.length]),
       [GRAPH_IO.keyCounts]: new Tensor(
         'int64',

@@ -23,7 +23,9 @@ interface GraphTensorsOptions {
    * Of the slots where attention is plain: it takes masks, and the graph puts out what a pass adds. All others take lengths and
    * put out the cache.
    */
-  readonly plainSession: Pick<InferenceSession, 'inputNames' | 'outputNames'> | undefined;
+  readonly plainSession: Pick<InferenceSession, 'outputNames'> | undefined;
+  /** Of the graph that each target runs. */
+  readonly inputNames: Readonly<Record<ForwardTarget, readonly string[]>>;
 }
 
 /** Inputs and outputs of the graph, in buffers that stay from pass to pass. */
@@ -33,6 +35,7 @@ export class GraphTensors {
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
   readonly #isPlainOnSlots: boolean;
+  readonly #inputNames: GraphTensorsOptions['inputNames'];
   /** Names of the outputs that are added to the cache, layer by layer. */
   readonly #addedNames: readonly string[];
   /** The windows of masks, by their names. */
@@ -42,15 +45,19 @@ export class GraphTensors {
   readonly #kvTensors = new Map<string, Tensors>();
 
   /** @param onReplace Called when a buffer gives way to a larger one. */
-  constructor({ ort, device, config, cache, plainSession }: GraphTensorsOptions, onReplace: () => void) {
+  constructor(
+    { ort, device, config, cache, plainSession, inputNames }: GraphTensorsOptions,
+    onReplace: () => void,
+  ) {
     this.#ort = ort;
     this.#device = device;
     this.#config = config;
     this.#cache = cache;
-    const { inputNames = [], outputNames = [] } = plainSession ?? {};
+    const { outputNames = [] } = plainSession ?? {};
+    this.#inputNames = inputNames;
     this.#isPlainOnSlots = plainSession !== undefined;
     this.#addedNames = plainSession ? outputNames.filter((name) => name !== GRAPH_IO.logits) : [];
-    this.#masks = maskWindowsOf(inputNames);
+    this.#masks = maskWindowsOf(inputNames.slots);
     this.#buffers = new GpuBuffers(device, onReplace);
   }
 
@@ -115,7 +122,9 @@ export class GraphTensors {
     return {
       ...this.#cacheTensors('past', input),
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
-      [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
+      ...(this.#inputNames[target].includes(GRAPH_IO.positions) && {
+        [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
+      }),
       [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
       ...(this.#isPlain(input)
         ? this.#plainInputs(input)

@@ -71,7 +71,8 @@ export class WebGpuBackend implements ModelBackend {
     this.#cache = new GpuKvCache(device, config, precision);
     this.#capturedSteps = new CapturedSteps(device);
     const plainSession = appender && sessions.slots;
-    const options = { ort, device, config, cache: this.#cache, plainSession };
+    const inputNames = { staging: sessions.staging.inputNames, slots: sessions.slots.inputNames };
+    const options = { ort, device, config, cache: this.#cache, plainSession, inputNames };
     this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
     this.#sampler = sampler;
     this.#appender = appender;
