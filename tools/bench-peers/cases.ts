@@ -1,4 +1,4 @@
-import { MAX_CONCURRENT, type ContenderName } from './contender.ts';
+import { MAX_CONCURRENT, type BackendName, type ContenderName } from './contender.ts';
 import type { TimedRequest } from './page/run-case.ts';
 import { longPrompts, referencePrompts, type ReferencePrompt } from './reference.ts';
 
@@ -20,7 +20,8 @@ export type CaseName = (typeof CASE_NAMES)[number];
 const NUM_TOKENS = 64;
 /** So few that reading the prompts takes most of the time. */
 const NUM_TOKENS_AFTER_LONG_PROMPT = 16;
-const ARRIVAL_INTERVAL_MS = 100;
+/** Requests meet, as they would not if each ended before the next came: a lone one of 64 tokens takes seconds where a CPU computes WebGPU. */
+const ARRIVAL_INTERVAL_MS: Readonly<Record<BackendName, number>> = { webgpu: 100, wasm: 5 };
 /** 8 to 64, shuffled once; a batch that waits for its longest member must not meet them sorted. */
 const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];
 
@@ -28,7 +29,7 @@ const LIST_OF_ONE = { 'pipeline-list': 'a list of one is one by one' };
 
 const numLongPromptTokens = longPrompts[0]?.promptTokenIds.length ?? 0;
 
-const CASES: readonly BenchCase[] = [
+const CASES: readonly (BenchCase | ((backend: BackendName) => BenchCase))[] = [
   {
     name: 'alone',
     label: `1 request, ${NUM_TOKENS} tokens`,
@@ -41,16 +42,7 @@ const CASES: readonly BenchCase[] = [
     requests: atOnce(referencePrompts, NUM_TOKENS),
     leftOut: {},
   },
-  {
-    name: 'mixed',
-    label: `${MAX_CONCURRENT} arriving ${ARRIVAL_INTERVAL_MS} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
-    requests: referencePrompts.map(({ prompt }, index) => ({
-      prompt,
-      maxNewTokens: MIXED_LENGTHS[index] ?? NUM_TOKENS,
-      arrivalMs: index * ARRIVAL_INTERVAL_MS,
-    })),
-    leftOut: {},
-  },
+  (backend) => mixedLengths(ARRIVAL_INTERVAL_MS[backend]),
   {
     name: 'long-alone',
     label: `1 request, prompt of ${numLongPromptTokens} tokens, ${NUM_TOKENS_AFTER_LONG_PROMPT} new ones`,
@@ -73,8 +65,23 @@ const CASES: readonly BenchCase[] = [
 ];
 
 /** In the order of the tables. */
-export function casesOf(names: readonly CaseName[]): readonly BenchCase[] {
-  return CASES.filter(({ name }) => names.includes(name));
+export function casesOf(names: readonly CaseName[], backend: BackendName): readonly BenchCase[] {
+  return CASES.map((entry) => (typeof entry === 'function' ? entry(backend) : entry)).filter(({ name }) =>
+    names.includes(name),
+  );
+}
+
+function mixedLengths(intervalMs: number): BenchCase {
+  return {
+    name: 'mixed',
+    label: `${MAX_CONCURRENT} arriving ${intervalMs} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
+    requests: referencePrompts.map(({ prompt }, index) => ({
+      prompt,
+      maxNewTokens: MIXED_LENGTHS[index] ?? NUM_TOKENS,
+      arrivalMs: index * intervalMs,
+    })),
+    leftOut: {},
+  };
 }
 
 function atOnce(prompts: readonly ReferencePrompt[], maxNewTokens: number): readonly TimedRequest[] {

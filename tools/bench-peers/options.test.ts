@@ -20,15 +20,15 @@ describe('parseOptions', () => {
 
 describe('casesOf', () => {
   it('has a case for each name', () => {
-    expect(casesOf(CASE_NAMES).map(({ name }) => name)).toEqual(CASE_NAMES);
+    expect(casesOf(CASE_NAMES, 'wasm').map(({ name }) => name)).toEqual(CASE_NAMES);
   });
 
   it('keeps the order of the tables', () => {
-    expect(casesOf(['prompts', 'eight']).map(({ name }) => name)).toEqual(['eight', 'prompts']);
+    expect(casesOf(['prompts', 'eight'], 'wasm').map(({ name }) => name)).toEqual(['eight', 'prompts']);
   });
 
   it('counts the tokens of long prompts alone', () => {
-    expect(casesOf(['eight', 'prompts']).map(({ numPromptTokens }) => numPromptTokens)).toEqual([
+    expect(casesOf(['eight', 'prompts'], 'wasm').map(({ numPromptTokens }) => numPromptTokens)).toEqual([
       undefined,
       8 * 400,
     ]);

@@ -29,7 +29,7 @@ function measured(benchCase: BenchCase, name: ContenderName, runs: readonly Case
 }
 
 function onlyCase(name: CaseName): BenchCase {
-  const [benchCase] = casesOf([name]);
+  const [benchCase] = casesOf([name], 'wasm');
   if (!benchCase) throw new Error(`No case is called ${name}.`);
   return benchCase;
 }
