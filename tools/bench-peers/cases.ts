@@ -20,7 +20,7 @@ export type CaseName = (typeof CASE_NAMES)[number];
 const NUM_TOKENS = 64;
 /** So few that reading the prompts takes most of the time. */
 const NUM_TOKENS_AFTER_LONG_PROMPT = 16;
-/** Requests meet, as they would not if each ended before the next came: a lone one of 64 tokens takes seconds where a CPU computes WebGPU. */
+/** Short enough for requests to overlap: one of 64 tokens takes 30 ms on WASM, seconds where a CPU computes WebGPU. */
 const ARRIVAL_INTERVAL_MS: Readonly<Record<BackendName, number>> = { webgpu: 100, wasm: 5 };
 /** 8 to 64, shuffled once; a batch that waits for its longest member must not meet them sorted. */
 const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];

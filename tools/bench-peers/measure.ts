@@ -34,7 +34,7 @@ export interface Sites {
 /** Shaders are compiled when their shape first occurs, WebAssembly again and better while it runs: both come before. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
-/** A run of a tenth of that says more about the moment than about the library. */
+/** Short cases are repeated to fill this time: a single run of 50 ms is mostly noise. */
 const MEASURED_MS = 1000;
 /** A tab that comes to the front is drawn anew, which takes a core. Its user starts after that. */
 const SETTLING_MS = 250;
@@ -104,8 +104,9 @@ async function warmUp(benchCase: BenchCase, { page }: Entrant): Promise<void> {
 }
 
 /**
- * In front, as the page of a user who has used it before: what a tab in the back has lost comes back in a short run.
- * @returns Of the runs that fill a second, the one of median duration.
+ * Measures in a tab that is in front and warm: a short run comes first, because a hidden tab cools down.
+ *
+ * @returns The run of median duration.
  */
 async function measure(benchCase: BenchCase, { page }: Entrant): Promise<CaseRun> {
   await page.bringToFront();
