@@ -12,17 +12,20 @@ export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
 
 type Build = 'jspi' | 'wasm' | 'webgpu';
 
-/** The build of onnxruntime-web, and its `.wasm` file. */
+/** The `.wasm` file of each build of onnxruntime-web. */
 const WASM_FILES: Readonly<Record<Build, string>> = {
   jspi: 'ort-wasm-simd-threaded.jspi.wasm',
   wasm: 'ort-wasm-simd-threaded.wasm',
   webgpu: 'ort-wasm-simd-threaded.asyncify.wasm',
 };
 
-/** A WebAssembly module without contents: magic number and version. */
+/** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-/** How the runtime says that its file did not come, or that something else came: WebAssembly itself is known to be allowed. */
+/**
+ * The runtime's errors when its file is missing, or when another file came in its place. A policy that forbids WebAssembly
+ * would match too, but `requireWasm` has ruled it out.
+ */
 const MISSING_FILE = /fetching of the wasm failed|CompileError/;
 
 /**
@@ -40,7 +43,11 @@ export function forbidThreads(): void {
   hasThreads = false;
 }
 
-/** @param url Absolute URL of the folder of the `.wasm` files. Called before the first session. */
+/**
+ * Call before the first session.
+ *
+ * @param url Absolute URL of the folder with the `.wasm` files.
+ */
 export function setRuntimeFolder(url: string): void {
   runtimeFolder = url.endsWith('/') ? url : `${url}/`;
 }

@@ -1,6 +1,6 @@
 export type Launch = (pass: GPUComputePassEncoder) => void;
 
-/** Clears and copies, which are encoded between compute passes. */
+/** A clear or a copy, which is encoded between compute passes. */
 export interface Transfer {
   readonly encode: (encoder: GPUCommandEncoder) => void;
 }
@@ -12,13 +12,13 @@ export interface Dispatch {
 }
 
 /**
- * The commands that a forward pass gave to the GPU, to be given again without onnxruntime-web: describing a pass anew takes the
- * CPU longer than the GPU needs to compute it. Inputs and outputs are the same buffers, with what they hold by then.
+ * The GPU commands of a forward pass, replayed without onnxruntime-web, which takes longer to describe a pass than the GPU takes
+ * to compute it. A replay uses the same input and output buffers, with their current contents.
  */
 export class CapturedPass {
   readonly #commands: readonly (Dispatch | Transfer)[];
   readonly #buffers: ReadonlySet<GPUBuffer>;
-  /** What onnxruntime-web had written for the shaders of this pass; it uses its own buffers again for others. */
+  /** Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes. */
   readonly #uniforms: GPUBuffer | undefined;
 
   constructor(
@@ -32,7 +32,7 @@ export class CapturedPass {
     for (const buffer of buffers) watchDestruction(buffer);
   }
 
-  /** Whether all buffers are still there: onnxruntime-web may give back those of its intermediate results. */
+  /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
   get isIntact(): boolean {
     for (const buffer of this.#buffers) if (destroyed.has(buffer)) return false;
     return true;
