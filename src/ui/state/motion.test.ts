@@ -34,7 +34,7 @@ describe('motion', () => {
     expect(moves(backend)).toBe(false);
   });
 
-  it('is not shown where the reader asks for less of it', () => {
+  it('is not shown if the reader prefers reduced motion', () => {
     expect(moves(GPU, true)).toBe(false);
   });
 });
