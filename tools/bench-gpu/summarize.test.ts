@@ -47,7 +47,7 @@ describe('summarizeCell', () => {
     expect(() => summarizeCell(measured)).toThrow('decode together');
   });
 
-  it('keeps why a case could not be measured', () => {
+  it('keeps the reason why a case failed', () => {
     const benchCase = { kind: 'decode', length: 48, rows: 2 } as const;
     expect(summarizeCell({ benchCase, contender: 'wllama', runs: [], failure: 'no memory' })).toEqual({
       ...benchCase,

@@ -43,7 +43,7 @@ describe('encodeLlamaGguf', () => {
     const qkv = weightOf(checkpoint, 'layers.1.self_attn.qkv_proj.weight');
     const [query, key, value] = ['q', 'k', 'v'].map((part) => valuesOf(`blk.1.attn_${part}.weight`));
     const [numQueries, numKeys] = [numHeads * headSize, numKvHeads * headSize];
-    // Of the second head: its first row, then the one in the middle.
+    // The second head's first row, then its middle row.
     expect(rowOf(query, headSize)).toEqual(rowOf(qkv.values, headSize));
     expect(rowOf(query, headSize + 1)).toEqual(rowOf(qkv.values, headSize + headSize / 2));
     expect(rowOf(key, 1)).toEqual(rowOf(qkv.values, numQueries + headSize / 2));
@@ -79,7 +79,7 @@ function rowOf(values: Float32Array | undefined, row: number): number[] {
   return [...(values?.subarray(row * width, (row + 1) * width) ?? [])];
 }
 
-/** The largest error, in eighths of the largest weight of its block: the values of a block are so far apart. */
+/** The largest error in quantization steps. A step is an eighth of the largest weight of a block. */
 function worstStep({ values }: Weight, actual: Float32Array): number {
   const errors = Array.from(values, (value, index) => {
     const block = values.subarray(32 * Math.floor(index / 32), 32 * Math.floor(index / 32) + 32);

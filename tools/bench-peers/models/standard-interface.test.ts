@@ -87,6 +87,6 @@ function likeliest(logits: Tensor | undefined): number[] {
 }
 
 function required(tensor: Tensor | undefined): Tensor {
-  if (!tensor) throw new Error('Expected another output');
+  if (!tensor) throw new Error('Expected the session to return this output');
   return tensor;
 }

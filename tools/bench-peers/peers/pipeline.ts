@@ -2,6 +2,7 @@ import { env, pipeline, TextStreamer, type TextGenerationPipeline } from '@huggi
 import ortFactoryUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs?url';
 import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
 
+import type { ExportedDtype } from '../models/standard-interface.ts';
 import { describeCpu, type BackendName, type Contender, type PeerRequest } from '../contender.ts';
 
 /** A pipeline and where it computes. */
@@ -48,7 +49,7 @@ export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: num
 export async function createPipeline(
   backend: BackendName,
   model: string,
-  dtype: 'fp32' | 'fp16' | 'q4' | 'q4f16',
+  dtype: ExportedDtype,
 ): Promise<LoadedPipeline> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;
