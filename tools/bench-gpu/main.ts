@@ -59,7 +59,7 @@ async function measureAndRecord(chosen: GpuOptions): Promise<void> {
   }
 }
 
-/** @throws where the browser offers no WebGPU adapter. */
+/** @throws Error if the browser offers no WebGPU adapter. */
 async function findAdapter({ browserArgs }: GpuOptions): Promise<Place> {
   const args = [...WEBGPU_ARGUMENTS, ...browserArgs];
   const site = { root: BUILT_PAGE, policy: LIBRARIES_POLICY, args };

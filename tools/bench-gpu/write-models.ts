@@ -12,7 +12,7 @@ import { buildStandardModel, type ExportedDtype } from '../bench-peers/models/st
 import type { Precision } from './contender.ts';
 import { ROPE_THETA, type Shape } from './shapes.ts';
 
-/** What transformers.js calls a precision. On an adapter with `shader-f16`, the part that our q4 leaves unquantized is fp16. */
+/** Returns transformers.js's name for a precision. On an adapter with `shader-f16`, the part that our q4 leaves unquantized is fp16. */
 export function exportedDtypeOf(precision: Precision, hasShaderF16: boolean): ExportedDtype {
   return precision === 'q4' && hasShaderF16 ? 'q4f16' : precision;
 }

@@ -27,7 +27,7 @@ describe('casesOf', () => {
     expect(casesOf(['prompts', 'eight'], 'wasm').map(({ name }) => name)).toEqual(['eight', 'prompts']);
   });
 
-  it('counts the tokens of long prompts alone', () => {
+  it('counts the tokens of long prompts only', () => {
     expect(casesOf(['eight', 'prompts'], 'wasm').map(({ numPromptTokens }) => numPromptTokens)).toEqual([
       undefined,
       8 * 400,

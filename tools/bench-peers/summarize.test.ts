@@ -92,7 +92,7 @@ describe('summarize', () => {
 });
 
 describe('peersReportOf', () => {
-  it('has a column for prompt tokens where they were measured', () => {
+  it('has a column for prompt tokens if they were measured', () => {
     expect(reportOf(prompts)).toContain('| prompt tokens/s |');
     expect(reportOf(eight)).not.toContain('prompt tokens/s');
   });

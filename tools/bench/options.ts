@@ -4,7 +4,7 @@ export interface BenchOptions {
   readonly backend: 'webgpu' | 'wasm';
   readonly rounds: number;
   readonly maxNewTokens: number;
-  /** Measure the cost of a decode step alone. */
+  /** Measure only the cost of a decode step. */
   readonly isStepsOnly: boolean;
   /** Print the recorded results instead of measuring. */
   readonly isMarkdown: boolean;

@@ -11,7 +11,7 @@ export interface BenchResults {
   /** Raised when a field changes its meaning. */
   readonly schemaVersion: 4;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
-  /** Of WebGPU only. */
+  /** Measured on WebGPU only. */
   readonly stepCosts?: StepCostRun;
 }
 
@@ -58,7 +58,7 @@ export interface StepCostRun extends Conditions {
   readonly costs: readonly StepCost[];
 }
 
-/** What a decode step costs, captured and plain, in one interleaved run. */
+/** The costs of a decode step, captured and plain, in one interleaved run. */
 export interface StepCost {
   /** A generated checkpoint with random weights. */
   readonly model: BenchRun['model'];

@@ -22,7 +22,7 @@ function moves(backend: BackendInfo | undefined, isReduced = false): boolean {
 }
 
 describe('motion', () => {
-  it('is shown where a GPU draws it', () => {
+  it('is shown if a GPU draws it', () => {
     expect(moves(GPU)).toBe(true);
   });
 

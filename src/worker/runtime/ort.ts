@@ -5,7 +5,7 @@ import { createMutex } from './mutex.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
-    /** @throws RuntimeFileError where the runtime's `.wasm` file cannot be loaded. */
+    /** @throws RuntimeFileError if the runtime's `.wasm` file cannot be loaded. */
     create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
   };
 };
@@ -55,7 +55,7 @@ export function setRuntimeFolder(url: string): void {
 /**
  * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
  *
- * @throws PageOutdatedError where it cannot be fetched; WasmForbiddenError where a policy forbids WebAssembly.
+ * @throws PageOutdatedError if it cannot be fetched; WasmForbiddenError if a policy forbids WebAssembly.
  */
 export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   loaded = importOrt(backend);

@@ -60,7 +60,7 @@ it('sends tokens of short steps together, at most every 33 ms', () => {
   expect(idsOf(sent).flat()).toEqual(Array.from({ length: 100 }, (_, step) => step));
 });
 
-it('sends each token at once where a step takes longer', () => {
+it('sends each token at once when a step takes longer', () => {
   const { clock, sent, paced } = createPaced();
   for (let step = 0; step < 5; step += 1) {
     paced.post(A, [token(step)]);

@@ -7,7 +7,7 @@ import { Tabserve } from './tabserve.ts';
 
 /** The benchmark's calls in a page. Each library has a page of its own. */
 export interface BenchGpu {
-  /** @throws where the browser offers no WebGPU adapter. */
+  /** @throws Error if the browser offers no WebGPU adapter. */
   adapter(): Promise<Adapter>;
   /** @returns Where the library computes. */
   load(library: LibraryName, backend: BackendName, setup: Setup): Promise<string>;

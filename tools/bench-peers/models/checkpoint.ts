@@ -65,7 +65,7 @@ export function openFolder(folder: URL): ReturnType<typeof openCheckpoint> {
   });
 }
 
-/** @throws where the checkpoint has no such weight. */
+/** @throws Error if the checkpoint has no such weight. */
 export function weightOf({ weights }: Pick<Checkpoint, 'weights'>, name: string): Weight {
   const weight = weights.get(name);
   if (!weight) throw new Error(`Expected the checkpoint to hold ${name}`);

@@ -1,26 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { DECODERS } from '../../../e2e/hub-server/checkpoints/decoders.ts';
-import { writeCheckpoints } from '../../../e2e/hub-server/checkpoints/write-checkpoints.ts';
 import { readLlamaConfig } from '../../../src/worker/models/llama/config.ts';
 import { readCheckpointAs, weightOf, type Weight } from './checkpoint.ts';
 import { readGguf } from './gguf-reader.ts';
 import { encodeLlamaGguf } from './llama-gguf.ts';
+import { writeDecoder } from './test-support.ts';
 
 const SMOLLM2 = 'generated/smollm2';
-const folder = mkdtempSync(join(tmpdir(), 'llama-gguf-'));
-const generate = DECODERS.get(SMOLLM2);
-if (!generate) throw new Error(`There is no ${SMOLLM2}.`);
-writeCheckpoints(folder, new Map([[SMOLLM2, generate]]));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const url = pathToFileURL(`${join(folder, SMOLLM2)}/`);
 const checkpoint = {
-  ...(await readCheckpointAs(url, (config) => readLlamaConfig(config, undefined))),
+  ...(await readCheckpointAs(writeDecoder(SMOLLM2), (config) => readLlamaConfig(config, undefined))),
   ropeTheta: 100_000,
 };
 const { numHeads, numKvHeads, headSize, width } = checkpoint.config;

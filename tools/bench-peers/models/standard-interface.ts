@@ -9,7 +9,7 @@ import { openFolder } from './checkpoint.ts';
 import { EXPORTED_IO, integers } from './exported-graph.ts';
 import { OnnxNodes } from '../../../src/worker/models/graph/onnx-nodes.ts';
 
-/** As transformers.js names the dtypes of files: `q4f16` computes in fp16. */
+/** The dtypes by transformers.js's names: `q4f16` is q4 that computes in fp16. */
 export type ExportedDtype = 'fp32' | 'fp16' | 'q4' | 'q4f16';
 
 /** Fields of ONNX messages that are changed (onnx.proto). */
@@ -189,7 +189,7 @@ function embedWeights(graph: Uint8Array, weights: Uint8Array): Uint8Array {
   });
 }
 
-/** Offset and length in the file of weights; `undefined` where the tensor holds its data. */
+/** Offset and length in the file of weights; `undefined` if the tensor holds its data. */
 function externalPlaceOf(tensor: Uint8Array): ReadonlyMap<string, string> | undefined {
   const place = new Map<string, string>();
   changeFields(tensor, (field, entry) => {

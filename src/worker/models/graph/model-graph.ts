@@ -64,7 +64,7 @@ export class ModelGraph {
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
   readonly #products: AttentionProducts | undefined;
-  /** `undefined` where attention is fused. */
+  /** `undefined` if attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
