@@ -164,6 +164,17 @@ describe('captured steps', () => {
     expect(await step(steps, pass)).toBe('replayed');
   });
 
+  it('are not replayed if onnxruntime-web destroys one of their buffers at the end of the captured pass', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    await step(steps, pass);
+    await steps.run('8 rows', async () => {
+      await pass.run(3);
+      pass.result.asBuffer.destroy();
+    });
+    expect(steps.find('8 rows')).toBeUndefined();
+  });
+
   it('run every time if they cannot be replayed', async () => {
     const pass = new Pass();
     const steps = new CapturedSteps(pass.gpu.device);

@@ -1,5 +1,11 @@
 import { BUFFER_USAGE } from './gpu-flags.ts';
-import { CapturedPass, type Dispatch, type Launch, type Transfer } from './captured-pass.ts';
+import {
+  CapturedPass,
+  watchDestruction,
+  type Dispatch,
+  type Launch,
+  type Transfer,
+} from './captured-pass.ts';
 
 /** Parameters that onnxruntime-web writes for one shader, and their binding. */
 interface Uniform {
@@ -133,7 +139,7 @@ class PassCapture {
     });
     this.#replace(encoder, 'clearBuffer', (buffer, offset, size) => {
       clear(buffer, offset, size);
-      this.#buffers.add(buffer);
+      this.#keep(buffer);
       this.#steps.push({ encode: (again) => again.clearBuffer(buffer, offset, size) });
     });
     const copy = encoder.copyBufferToBuffer.bind(encoder);
@@ -141,7 +147,8 @@ class PassCapture {
       copy(...copied);
       const [source, , target] = copied;
       if (target.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
-      this.#buffers.add(source).add(target);
+      this.#keep(source);
+      this.#keep(target);
       this.#steps.push({ encode: (again) => again.copyBufferToBuffer(...copied) });
     });
   }
@@ -173,7 +180,7 @@ class PassCapture {
     });
     this.#replace(pass, 'dispatchWorkgroupsIndirect', (buffer, offset) => {
       dispatchIndirect(buffer, offset);
-      this.#buffers.add(buffer);
+      this.#keep(buffer);
       record((again) => again.dispatchWorkgroupsIndirect(buffer, offset));
     });
   }
@@ -190,9 +197,15 @@ class PassCapture {
       }
       const content = this.#written.get(resource.buffer);
       if (content) return [{ binding, content: content.slice() }];
-      this.#buffers.add(resource.buffer);
+      this.#keep(resource.buffer);
       return [];
     });
+  }
+
+  /** onnxruntime-web may destroy a buffer already at the end of the pass. */
+  #keep(buffer: GPUBuffer): void {
+    watchDestruction(buffer);
+    this.#buffers.add(buffer);
   }
 
   /** Uploads the uniforms of all dispatches into one buffer, in order. */

@@ -21,6 +21,7 @@ export class CapturedPass {
   /** Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes. */
   readonly #uniforms: GPUBuffer | undefined;
 
+  /** @param buffers All buffers of the pass, under `watchDestruction` since it used them. */
   constructor(
     commands: readonly (Dispatch | Transfer)[],
     buffers: ReadonlySet<GPUBuffer>,
@@ -29,7 +30,6 @@ export class CapturedPass {
     this.#commands = commands;
     this.#buffers = buffers;
     this.#uniforms = uniforms;
-    for (const buffer of buffers) watchDestruction(buffer);
   }
 
   /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
@@ -62,7 +62,8 @@ export class CapturedPass {
 
 const destroyed = new WeakSet<GPUBuffer>();
 
-function watchDestruction(buffer: GPUBuffer): void {
+/** Notes when a buffer is destroyed, for `CapturedPass.isIntact`. */
+export function watchDestruction(buffer: GPUBuffer): void {
   if (Object.hasOwn(buffer, 'destroy')) return;
   const destroy = buffer.destroy.bind(buffer);
   buffer.destroy = () => {
