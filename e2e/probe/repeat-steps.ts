@@ -13,7 +13,7 @@ const NUM_ROWS = 3;
 const NUM_TIMES = 6;
 /** Around the lengths at which attention takes another workgroup. */
 const POSITIONS = [0, 5, 62, 63, 64, 100];
-/** Ends within the keys of a workgroup, as the cache of a model does whose context is no multiple of them. */
+/** No multiple of the keys per workgroup, like the cache of a model with such a context. */
 const CAPACITY = 101;
 
 /**

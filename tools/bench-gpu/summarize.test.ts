@@ -7,7 +7,7 @@ const tokens = (...tokenMs: number[]) => ({ continuation: { tokenIds: tokenMs.ma
 const played = (...requests: Played['requests'][number][]): Played => ({ wallMs: 1000, requests });
 
 describe('summarizeCell', () => {
-  it('counts all prompt tokens until the last first token', () => {
+  it('counts all prompt tokens until every row has its first token', () => {
     const { tokensPerSecond, ms } = summarizeCell({
       benchCase: { kind: 'prefill', length: 100, rows: 2 },
       contender: 'tabserve',

@@ -8,7 +8,7 @@ import { NUM_STREAMS, VIEWPORT } from './measure-streaming.ts';
 export const NUM_PAIRS = 5;
 const PERIOD_SECONDS = 3;
 
-/** Tokens per second with the page hidden, divided by those with it in view: 1 where drawing costs nothing. */
+/** Tokens per second with the page hidden, divided by those with it in view: 1 if drawing costs nothing. */
 export async function measureDrawing(browser: Browser, url: string): Promise<Spread> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {

@@ -31,7 +31,7 @@ export interface Sites {
   readonly driver: string;
 }
 
-/** Before the first round, shaders compile, which they do when a shape first occurs, and the browser optimizes WebAssembly. */
+/** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
 /** Short cases are repeated to fill this time: a single run of 50 ms is mostly noise. */

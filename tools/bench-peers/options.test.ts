@@ -12,7 +12,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['--cases', 'prompts,eight']).cases).toEqual(['prompts', 'eight']);
   });
 
-  it('names the cases where one is unknown', () => {
+  it('names the known cases if one is unknown', () => {
     expect(() => parseOptions(['--cases', 'eight,nine'])).toThrow(/alone, eight, .*got `nine`/);
     expect(() => parseOptions(['--cases', ''])).toThrow('got ``');
   });

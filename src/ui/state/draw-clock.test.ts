@@ -70,7 +70,7 @@ it('draws less often while frames are late, and as often as before once they are
   expect(onTime.at(-1)).toBeLessThan(80);
 });
 
-it('draws a callback that another one requests in the same frame, once, and one that has run in the next frame', async () => {
+it('runs a callback that is requested during a frame in that frame, or in the next one if it has run', async () => {
   const { onDrawFrame } = await import('./draw-clock.ts');
   const drawn: string[] = [];
   const text = (): void => void drawn.push('text');
@@ -110,7 +110,7 @@ it('reports an error of a callback and draws the rest of the frame', async () =>
   expect(report).toHaveBeenCalledWith(fault);
 });
 
-it('draws a callback that an effect of the commit requests in the next frame', async () => {
+it('leaves a callback that an effect of the commit requests to the next frame', async () => {
   const effects: (() => void)[] = [];
   vi.doMock('react-dom', () => ({
     flushSync: (render: () => void) => {

@@ -15,7 +15,7 @@ interface AttentionShape {
 }
 
 /**
- * Attention as matrix products, for devices on which `GroupQueryAttention` is slow. On the CPU that copies the whole cache in each
+ * Attention as matrix products, for devices on which `GroupQueryAttention` is slow. On the CPU it copies the whole cache in each
  * run, and takes four times as long for a prompt. On a software adapter it takes ten times as long for 8 rows of 512 tokens.
  * `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. On the CPU its nodes cost about 10 µs
  * a layer, which matters only for steps of few short rows of a tiny model.

@@ -202,7 +202,7 @@ class PassCapture {
     });
   }
 
-  /** onnxruntime-web may destroy a buffer already at the end of the pass. */
+  /** Remembers a buffer. It is watched from now on, because onnxruntime-web may destroy it as the pass ends. */
   #keep(buffer: GPUBuffer): void {
     watchDestruction(buffer);
     this.#buffers.add(buffer);

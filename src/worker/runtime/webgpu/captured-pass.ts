@@ -21,7 +21,7 @@ export class CapturedPass {
   /** Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes. */
   readonly #uniforms: GPUBuffer | undefined;
 
-  /** @param buffers All buffers of the pass, under `watchDestruction` since it used them. */
+  /** @param buffers All buffers of the pass. The caller has called `watchDestruction` for each. */
   constructor(
     commands: readonly (Dispatch | Transfer)[],
     buffers: ReadonlySet<GPUBuffer>,

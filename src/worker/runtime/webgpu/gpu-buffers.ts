@@ -9,7 +9,7 @@ export class GpuBuffers {
   readonly #onReplace: () => void;
   readonly #buffers = new Map<string, GPUBuffer>();
 
-  /** @param onReplace Called before a larger buffer replaces one. */
+  /** @param onReplace Called before a buffer is replaced by a larger one. */
   constructor(device: GPUDevice, onReplace: () => void) {
     this.#device = device;
     this.#onReplace = onReplace;

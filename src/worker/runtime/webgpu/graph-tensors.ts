@@ -44,7 +44,7 @@ export class GraphTensors {
   /** Tensors over the cache's buffers, by `past` or `present`, target and shape. */
   readonly #kvTensors = new Map<string, Tensors>();
 
-  /** @param onReplace Called before a larger buffer replaces one. */
+  /** @param onReplace Called before a buffer is replaced by a larger one. */
   constructor(
     { ort, device, config, cache, plainSession, inputNames }: GraphTensorsOptions,
     onReplace: () => void,

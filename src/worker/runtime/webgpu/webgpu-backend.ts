@@ -184,8 +184,7 @@ export class WebGpuBackend implements ModelBackend {
       return;
     }
     const { capacity } = this.#cache.shape;
-    // Fused attention computes nothing beyond a row's own length, but its outputs must fit the cache. Plain attention never reads
-    // this.
+    // Fused attention computes nothing beyond a row's own length, but its outputs must fit the cache. Plain attention ignores it.
     const totalLength = this.#appender
       ? capacity
       : Math.min(capacity, ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE));
