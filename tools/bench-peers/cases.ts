@@ -3,13 +3,13 @@ import type { TimedRequest } from './page/run-case.ts';
 import { longPrompts, referencePrompts, type ReferencePrompt } from './reference.ts';
 
 export interface BenchCase {
-  /** What `--cases` calls it. */
+  /** The case's name in `--cases`. */
   readonly name: CaseName;
   readonly label: string;
   readonly requests: readonly TimedRequest[];
-  /** Tokens of all prompts, where reading them takes long enough to be measured. */
+  /** Tokens of all prompts. Set only if the prefill takes long enough to be measured. */
   readonly numPromptTokens?: number;
-  /** Who takes no part, and why. */
+  /** The contenders that are left out, each with the reason. */
   readonly leftOut: Partial<Readonly<Record<ContenderName, string>>>;
 }
 
@@ -18,9 +18,9 @@ export const CASE_NAMES = ['alone', 'eight', 'mixed', 'long-alone', 'prompts', '
 export type CaseName = (typeof CASE_NAMES)[number];
 
 const NUM_TOKENS = 64;
-/** So few that reading the prompts takes most of the time. */
+/** Few enough for the prefill to take most of the time. */
 const NUM_TOKENS_AFTER_LONG_PROMPT = 16;
-/** Short enough for requests to overlap: one of 64 tokens takes 30 ms on WASM, seconds where a CPU computes WebGPU. */
+/** Short enough for requests to overlap: one of 64 tokens takes 30 ms on WASM, and seconds on software WebGPU. */
 const ARRIVAL_INTERVAL_MS: Readonly<Record<BackendName, number>> = { webgpu: 100, wasm: 5 };
 /** 8 to 64, shuffled once; a batch that waits for its longest member must not meet them sorted. */
 const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];
@@ -59,7 +59,7 @@ const CASES: readonly (BenchCase | ((backend: BackendName) => BenchCase))[] = [
     name: 'contexts',
     label: `${MAX_CONCURRENT} at once, prompts of ${numLongPromptTokens} tokens, ${NUM_TOKENS} new ones each`,
     ...withLongPrompts(longPrompts, NUM_TOKENS),
-    // One after the other takes minutes where a CPU computes WebGPU.
+    // One by one takes minutes on software WebGPU.
     leftOut: { 'pipeline-one': 'see the two cases before' },
   },
 ];

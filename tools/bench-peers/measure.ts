@@ -21,22 +21,22 @@ export interface Measured {
   readonly runs: readonly CaseRun[];
 }
 
-/** Where the pages are. */
+/** The pages of the contenders. */
 export interface Sites {
-  /** Of the libraries' page. */
+  /** Address of the libraries' page. */
   readonly librariesUrl: string;
-  /** Of the built application. */
+  /** Address of the built application. */
   readonly applicationUrl: string;
-  /** Lets the benchmark drive the application. */
+  /** Script that lets the benchmark drive the application. */
   readonly driver: string;
 }
 
-/** Shaders are compiled when their shape first occurs, WebAssembly again and better while it runs: both come before. */
+/** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
 /** Short cases are repeated to fill this time: a single run of 50 ms is mostly noise. */
 const MEASURED_MS = 1000;
-/** A tab that comes to the front is drawn anew, which takes a core. Its user starts after that. */
+/** A tab that comes to the front is redrawn, which takes a core. Its requests start after that. */
 const SETTLING_MS = 250;
 
 export async function loadEntrants(
@@ -70,7 +70,7 @@ async function openApplication(
   await page.evaluate(driver);
 }
 
-/** Round by round, each starting with another contender, so that what disturbs the machine disturbs them alike. */
+/** Measures in rounds that each start with another contender, so that disturbances of the machine affect all alike. */
 export async function measureAll(
   cases: readonly BenchCase[],
   entrants: readonly Entrant[],
@@ -118,7 +118,7 @@ async function measure(benchCase: BenchCase, { page }: Entrant): Promise<CaseRun
   return medianOf(runs);
 }
 
-/** Of an even number of runs the slower one in the middle. */
+/** For an even number of runs, the slower of the two in the middle. */
 function medianOf(runs: readonly CaseRun[]): CaseRun {
   const byDuration = runs.toSorted((a, b) => a.wallMs - b.wallMs);
   const median = byDuration[Math.floor(runs.length / 2)];

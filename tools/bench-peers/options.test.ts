@@ -12,7 +12,7 @@ describe('parseOptions', () => {
     expect(parseOptions(['--cases', 'prompts,eight']).cases).toEqual(['prompts', 'eight']);
   });
 
-  it('names the cases where one is unknown', () => {
+  it('names the known cases if one is unknown', () => {
     expect(() => parseOptions(['--cases', 'eight,nine'])).toThrow(/alone, eight, .*got `nine`/);
     expect(() => parseOptions(['--cases', ''])).toThrow('got ``');
   });
@@ -27,7 +27,7 @@ describe('casesOf', () => {
     expect(casesOf(['prompts', 'eight'], 'wasm').map(({ name }) => name)).toEqual(['eight', 'prompts']);
   });
 
-  it('counts the tokens of long prompts alone', () => {
+  it('counts the tokens of long prompts only', () => {
     expect(casesOf(['eight', 'prompts'], 'wasm').map(({ numPromptTokens }) => numPromptTokens)).toEqual([
       undefined,
       8 * 400,

@@ -33,7 +33,7 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
-import { takeAdapterForHardware } from './step-costs/as-hardware.ts';
+import { treatAdapterAsHardware } from './step-costs/as-hardware.ts';
 import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
@@ -67,7 +67,7 @@ async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordStepCosts(stepCosts)}`);
 }
 
-/** The pages of both builds in one browser. */
+/** Measures the pages of both builds in one browser. */
 function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
   return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
     const plain = await startServer({ host: 'localhost', port: 0, root: PLAIN_PAGE });
@@ -76,7 +76,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
     let backend: BackendInfo | undefined;
     try {
       const openPage = async (kind: StepKind): Promise<Page> => {
-        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, takeAdapterForHardware);
+        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, treatAdapterAsHardware);
         ({ backend } = opened.status);
         return opened.page;
       };

@@ -4,7 +4,7 @@ export interface BenchOptions {
   readonly backend: 'webgpu' | 'wasm';
   readonly rounds: number;
   readonly maxNewTokens: number;
-  /** Measure the cost of a decode step alone. */
+  /** Measure only the cost of a decode step. */
   readonly isStepsOnly: boolean;
   /** Print the recorded results instead of measuring. */
   readonly isMarkdown: boolean;
@@ -51,4 +51,27 @@ export function parseCount(option: string, text: string): number {
   const count = Number(text);
   if (Number.isInteger(count) && count >= 1) return count;
   throw new Error(`Expected \`${option}\` to be an integer >= 1, got \`${text}\` (string)`);
+}
+
+/**
+ * Reads a list of names, separated by commas.
+ *
+ * @returns The named items, in the order of the list; all items if the option is left out.
+ * @throws Error if a name is unknown.
+ */
+export function parseList<Item>(
+  option: string,
+  names: string | undefined,
+  items: readonly Item[],
+  nameOf: (item: Item) => string,
+): readonly Item[] {
+  if (names === undefined) return items;
+  return names.split(',').map((name) => {
+    const item = items.find((candidate) => nameOf(candidate) === name);
+    if (item === undefined) {
+      const known = items.map(nameOf).join(', ');
+      throw new Error(`Expected \`${option}\` to list some of ${known}, got \`${name}\``);
+    }
+    return item;
+  });
 }

@@ -11,7 +11,7 @@ export interface BenchResults {
   /** Raised when a field changes its meaning. */
   readonly schemaVersion: 4;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
-  /** On WebGPU alone. */
+  /** Measured on WebGPU only. */
   readonly stepCosts?: StepCostRun;
 }
 
@@ -58,15 +58,15 @@ export interface StepCostRun extends Conditions {
   readonly costs: readonly StepCost[];
 }
 
-/** What a decode step costs, captured and plain, in one interleaved run. */
+/** The costs of a decode step, captured and plain, in one interleaved run. */
 export interface StepCost {
   /** A generated checkpoint with random weights. */
   readonly model: BenchRun['model'];
   /** Sequences in the step. */
   readonly numRows: number;
-  /** Of the page as it is built for users: a step is recorded once and replayed. */
+  /** On the page that users get: a step is captured once and replayed. */
   readonly captured: StepResources;
-  /** Of the page that is built with `--mode plain-steps`: each step is described to the GPU anew. */
+  /** On the page that is built with `--mode plain-steps`: onnxruntime-web describes each step to the GPU. */
   readonly plain: StepResources;
   /** The worker's CPU time of captured steps over that of plain ones, round by round. */
   readonly cpuRatio: Spread;

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright';
 
-/** The worker's own script, whatever its hash. */
+/** The worker's script, with any hash. */
 const WORKER_SCRIPT = /\/assets\/main-[^/]*\.js$/;
 
 /**
- * Makes the page's worker take its adapter for hardware, so that a step has the operators that it has on a GPU. The product has no
- * such switch: its script is given another beginning.
+ * Makes the page's worker treat its adapter as hardware, so that a step has the operators of a GPU. The product has no such
+ * switch, so a function is put in front of the worker's script.
  */
-export async function takeAdapterForHardware(page: Page): Promise<void> {
+export async function treatAdapterAsHardware(page: Page): Promise<void> {
   await page.route(WORKER_SCRIPT, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response, body: `(${String(nameAdapter)})();${await response.text()}` });
