@@ -13,6 +13,8 @@ export interface BenchResults {
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
   /** Measured on WebGPU only. */
   readonly stepCosts?: StepCostRun;
+  /** Measured on WASM only. */
+  readonly threads?: ThreadsRun;
 }
 
 interface Conditions {
@@ -86,6 +88,22 @@ export interface StepResources {
   readonly gpuIdleShare: number;
 }
 
+export interface ThreadsRun extends Omit<Conditions, 'backend'> {
+  readonly settings: { readonly rounds: number };
+  readonly results: readonly ThreadsResult[];
+}
+
+/** Requests under `continuous`, with some number of WASM threads. */
+export interface ThreadsResult {
+  /** A generated checkpoint with random weights. */
+  readonly model: BenchRun['model'];
+  /** As the page names it: the CPU, and the number of threads. */
+  readonly adapter: string;
+  readonly numRequests: number;
+  /** One value per round; the numbers of threads take turns in each. */
+  readonly tokensPerSecond: Spread;
+}
+
 export interface ScenarioResult {
   readonly policy: PolicyName;
   /** Submitted in one turn. */
@@ -130,6 +148,11 @@ export async function recordRun(run: BenchRun): Promise<string> {
 /** Replaces the costs of decode steps and keeps everything else; returns the file's path. */
 export function recordStepCosts(stepCosts: StepCostRun): Promise<string> {
   return record({ stepCosts });
+}
+
+/** Replaces the figures of WASM threads and keeps everything else; returns the file's path. */
+export function recordThreads(threads: ThreadsRun): Promise<string> {
+  return record({ threads });
 }
 
 async function record(part: Partial<BenchResults>): Promise<string> {
