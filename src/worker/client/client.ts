@@ -1,5 +1,7 @@
 import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
+import type { ChatMessage } from '../protocol/chat.ts';
+import type { GenerationOptions } from '../protocol/generation.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   detokenization,
@@ -60,6 +62,11 @@ export interface ConnectOptions {
   readonly modelUrl?: string;
   /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
   readonly hub?: string;
+}
+
+export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
+  /** Whether the beginning of the model's answer follows the messages; true by default, as it does for a prompt. */
+  readonly addGenerationPrompt?: boolean;
 }
 
 /**
@@ -246,6 +253,18 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
     { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
   ): Promise<Tokenization> {
     return this.#ask({ type: 'tokenize', text, addSpecialTokens }, tokenization);
+  }
+
+  /**
+   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model. Rejects with
+   * NoChatTemplateError for a base model, and with ChatTemplateError for messages that the template refuses.
+   */
+  tokenizeChat(
+    messages: readonly ChatMessage[],
+    { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
+  ): Promise<Tokenization> {
+    const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
+    return this.#ask(call, tokenization);
   }
 
   /**

@@ -1,0 +1,116 @@
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright';
+
+import { findBrowser } from '../../tools/browser/find-browser.ts';
+import { findCheckout } from './checkout.ts';
+import { judge, reasonToSkip, type TestResult, type Verdict } from './judge.ts';
+import { serveWpt, type WptSite } from './site.ts';
+
+// The Web Platform Tests of the Prompt API on the packed entry: `npm run test:wpt -- [CHECKOUT] [--only TEXT]`.
+
+const FILE_TIMEOUT_MS = 180_000;
+
+/** In the order of testharness.js. */
+const STATUSES = ['pass', 'fail', 'timeout', 'not-run', 'precondition-failed'] as const;
+
+interface Report {
+  readonly message: string | null;
+  readonly tests: readonly { readonly name: string; readonly status: number; readonly message: string }[];
+}
+
+/** Files of which the tests are about a model that has to be downloaded first. */
+const TO_DOWNLOAD = /user-activation|monitor-callback-exception/;
+
+const LABELS: Readonly<Record<Verdict['kind'], string>> = {
+  pass: 'pass',
+  fails: 'fail, as listed',
+  'does-not-apply': 'does not apply',
+  unexpected: 'UNEXPECTED',
+};
+
+const counts = new Map<Verdict['kind'], number>();
+let numSkippedFiles = 0;
+
+const { folder, only } = readArguments(process.argv.slice(2));
+const site = await serveWpt(await findCheckout(folder));
+const { path } = await findBrowser();
+const browser = await chromium.launch({ executablePath: path, args: ['--js-flags=--expose-gc'] });
+try {
+  await runAll(browser, site);
+} finally {
+  await browser.close();
+  await site.close();
+}
+const countOf = (kind: Verdict['kind']): number => counts.get(kind) ?? 0;
+console.log(
+  `Web Platform Tests: ${countOf('pass')} passed, ${countOf('fails')} failed as listed, ` +
+    `${countOf('does-not-apply')} and all of ${numSkippedFiles} files do not apply, ${countOf('unexpected')} unexpected.`,
+);
+process.exitCode = countOf('unexpected') === 0 && countOf('pass') > 0 ? 0 : 1;
+
+async function runAll(running: Browser, { files, addressOf }: WptSite): Promise<void> {
+  const shared = await running.newContext();
+  // Its tab keeps the worker, so that the model is loaded once for all files.
+  const keeper = await openTest(shared, addressOf('keeper.window.js', false));
+  await keeper.evaluate('LanguageModel.create()');
+  for (const file of files.filter((name) => name.includes(only))) {
+    const reason = reasonToSkip(file);
+    if (reason === undefined) await runFile(running, shared, file, addressOf);
+    else {
+      numSkippedFiles += 1;
+      console.log(`${LABELS['does-not-apply'].padEnd(15)}  ${file}: ${reason}`);
+    }
+  }
+}
+
+async function runFile(
+  running: Browser,
+  shared: BrowserContext,
+  file: string,
+  addressOf: WptSite['addressOf'],
+): Promise<void> {
+  const isToDownload = TO_DOWNLOAD.test(file);
+  const context = isToDownload ? await running.newContext() : shared;
+  const page = await openTest(context, addressOf(file, isToDownload));
+  for (const result of await resultsOf(page)) {
+    const verdict = judge(file, result);
+    counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
+    const reason = verdict.reason === '' ? '' : `: ${verdict.reason}`;
+    console.log(`${LABELS[verdict.kind].padEnd(15)}  ${file} · ${result.name}${reason}`);
+  }
+  await (isToDownload ? context.close() : page.close());
+}
+
+async function openTest(context: BrowserContext, address: string): Promise<Page> {
+  const page = await context.newPage();
+  await page.exposeFunction('clickAt', (x: number, y: number) => page.mouse.click(x, y));
+  await page.goto(address);
+  return page;
+}
+
+async function resultsOf(page: Page): Promise<readonly TestResult[]> {
+  try {
+    const handle = await page.waitForFunction(() => Reflect.get(window, 'wptReport'), undefined, {
+      timeout: FILE_TIMEOUT_MS,
+    });
+    const report: Report = await handle.jsonValue();
+    if (report.tests.length === 0)
+      return [{ name: 'the file', status: 'fail', message: report.message ?? '' }];
+    return report.tests.map(({ name, status, message }) => ({
+      name,
+      status: STATUSES[status] ?? 'fail',
+      message,
+    }));
+  } catch (error) {
+    return [{ name: 'the file', status: 'timeout', message: String(error) }];
+  }
+}
+
+/** @param args A checkout's folder, and `--only` with a part of the names of files. */
+function readArguments(args: readonly string[]): {
+  readonly folder: string | undefined;
+  readonly only: string;
+} {
+  const at = args.indexOf('--only');
+  const [first] = at === 0 ? [] : args;
+  return { folder: first, only: at === -1 ? '' : (args[at + 1] ?? '') };
+}
