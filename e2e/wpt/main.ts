@@ -1,4 +1,4 @@
-import { chromium, type Browser, type BrowserContext, type Page } from 'playwright';
+import { chromium, type Browser, type BrowserContext } from 'playwright';
 
 import { findBrowser } from '../../tools/browser/find-browser.ts';
 import { findCheckout } from './checkout.ts';
@@ -50,7 +50,7 @@ process.exitCode = countOf('unexpected') === 0 && countOf('pass') > 0 ? 0 : 1;
 async function runAll(running: Browser, { files, addressOf }: WptSite): Promise<void> {
   const shared = await running.newContext();
   // Its tab keeps the worker, so that the model is loaded once for all files.
-  const keeper = await openTest(shared, addressOf('keeper.window.js', false));
+  const { page: keeper } = await openTest(shared, addressOf('keeper.window.js', false));
   await keeper.evaluate('LanguageModel.create()');
   for (const file of files.filter((name) => name.includes(only))) {
     const reason = reasonToSkip(file);
@@ -70,8 +70,8 @@ async function runFile(
 ): Promise<void> {
   const isToDownload = TO_DOWNLOAD.test(file);
   const context = isToDownload ? await running.newContext() : shared;
-  const page = await openTest(context, addressOf(file, isToDownload));
-  for (const result of await resultsOf(page)) {
+  const { page, report } = await openTest(context, addressOf(file, isToDownload));
+  for (const result of resultsOf(await within(FILE_TIMEOUT_MS, report))) {
     const verdict = judge(file, result);
     counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
     const reason = verdict.reason === '' ? '' : `: ${verdict.reason}`;
@@ -80,29 +80,34 @@ async function runFile(
   await (isToDownload ? context.close() : page.close());
 }
 
-async function openTest(context: BrowserContext, address: string): Promise<Page> {
+/** The page tells its results itself: whatever a debugger evaluates in it counts as the user's touch. */
+async function openTest(context: BrowserContext, address: string) {
   const page = await context.newPage();
+  const { promise: report, resolve } = Promise.withResolvers<Report>();
+  await page.exposeFunction('tellReport', resolve);
   await page.exposeFunction('clickAt', (x: number, y: number) => page.mouse.click(x, y));
   await page.goto(address);
-  return page;
+  return { page, report };
 }
 
-async function resultsOf(page: Page): Promise<readonly TestResult[]> {
+async function within(limitMs: number, report: Promise<Report>): Promise<Report> {
+  const { promise: timeout, resolve } = Promise.withResolvers<Report>();
+  const timer = setTimeout(() => resolve({ message: `No result in ${limitMs} ms.`, tests: [] }), limitMs);
   try {
-    const handle = await page.waitForFunction(() => Reflect.get(window, 'wptReport'), undefined, {
-      timeout: FILE_TIMEOUT_MS,
-    });
-    const report: Report = await handle.jsonValue();
-    if (report.tests.length === 0)
-      return [{ name: 'the file', status: 'fail', message: report.message ?? '' }];
-    return report.tests.map(({ name, status, message }) => ({
-      name,
-      status: STATUSES[status] ?? 'fail',
-      message,
-    }));
-  } catch (error) {
-    return [{ name: 'the file', status: 'timeout', message: String(error) }];
+    return await Promise.race([report, timeout]);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+function resultsOf({ message, tests }: Report): readonly TestResult[] {
+  if (tests.length === 0)
+    return [{ name: 'the file', status: 'fail', message: message ?? 'It has no tests.' }];
+  return tests.map(({ name, status, message: detail }) => ({
+    name,
+    status: STATUSES[status] ?? 'fail',
+    message: detail,
+  }));
 }
 
 /** @param args A checkout's folder, and `--only` with a part of the names of files. */

@@ -18,10 +18,10 @@ const OWN = '/own/';
 const CHAT_FOLDER = `${OWN}chat/`;
 const BASE_FOLDER = `${OWN}storyteller/`;
 
-/** Lets a page's tests be read, and its elements be clicked. */
+/** Tells what the tests of a page came to, and lets its elements be clicked. */
 const REPORT = `
-add_completion_callback((tests, { status, message }) => {
-  window.wptReport = { status, message, tests: tests.map(({ name, status, message }) => ({ name, status, message: message ?? '' })) };
+add_completion_callback((tests, { message }) => {
+  window.tellReport({ message, tests: tests.map(({ name, status, message }) => ({ name, status, message: message ?? '' })) });
 });
 `;
 const VENDOR = `

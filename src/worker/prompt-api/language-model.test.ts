@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 
+import { DEFAULT_POLICY } from '../protocol/status.ts';
+import { createKnobs } from '../test-support.ts';
 import { createLanguageModel } from './create-language-model.ts';
-import { CHAT_MODEL, CONTEXT_LENGTH, PlayedWorker, render, type Submitted } from './test-support.ts';
+import { CONTEXT_LENGTH, PlayedWorker, render, type Submitted } from './test-support.ts';
 import type { LanguageModelCreateOptions, ModelOptions } from './types.ts';
 
 async function createSession(
@@ -264,6 +266,15 @@ describe('clone()', () => {
     session.destroy();
     expect(await clone.prompt('still')).toBe('fine');
   });
+
+  it('is refused with the reason of a signal that aborts in its turn', async () => {
+    const { session } = await createSession();
+    const controller = new AbortController();
+    const clone = session.clone({ signal: controller.signal });
+    const reason = new Error('no');
+    controller.abort(reason);
+    await expect(clone).rejects.toBe(reason);
+  });
 });
 
 describe('an overflow', () => {
@@ -331,7 +342,7 @@ describe('an overflow', () => {
   it('counts with the window that the policy of all tabs leaves', async () => {
     const worker = new PlayedWorker();
     const { session } = await createSession({}, { worker });
-    worker.change({ model: { ...CHAT_MODEL, contextLength: 20 } });
+    worker.change({ knobs: createKnobs({ policy: { ...DEFAULT_POLICY, maxContextLength: 20 } }) });
     await expect(session.prompt('x'.repeat(30))).rejects.toMatchObject({ quota: 20 });
     expect(session.contextWindow).toBe(20);
   });

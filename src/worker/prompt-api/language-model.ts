@@ -126,6 +126,8 @@ export class LanguageModel extends EventTarget {
   async clone(options?: LanguageModelSignalOptions): Promise<LanguageModel> {
     const signal = this.#signalWith(readSignal(options));
     return untilAborted(signal, async () => {
+      // A signal that aborts in the turn of the call is heard.
+      await Promise.resolve();
       const { clone } = this.#parts;
       return clone({ ...this.#parts, signal: undefined, state: this.#session.state });
     });

@@ -3,13 +3,12 @@ import { createClientId, type RequestId } from '../protocol/ids.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
 import type { ModelInfo, StoredModel } from '../protocol/models.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
-import type { WorkerStatus } from '../protocol/status.ts';
+import { DEFAULT_POLICY, type WorkerStatus } from '../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { Serve } from '../client/client.ts';
 import type { Link, LinkListener, Outgoing } from '../client/links/link.ts';
 import { createKnobs, createServedModel, createWorkerStatus, workerId } from '../test-support.ts';
-import { DEFAULT_POLICY } from '../protocol/status.ts';
 
 export const CONTEXT_LENGTH = 100;
 

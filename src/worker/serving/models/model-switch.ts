@@ -26,7 +26,8 @@ import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
 type LoadMessage = Extract<ClientMessage, { type: 'load-model' }>;
-type ChatToTokenize = Extract<ClientMessage, { type: 'tokenize-chat' }>;
+type ChatMessages = Extract<ClientMessage, { type: 'tokenize-chat' }>;
+type ChatToTokenize = Pick<ChatMessages, 'messages' | 'addGenerationPrompt' | 'chatTemplateArguments'>;
 export type LoadRequest = Pick<LoadMessage, 'source' | 'dtype' | 'whenBusy'>;
 
 /** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
