@@ -48,9 +48,12 @@ export class ChatModel {
     };
   }
 
-  /** Computes the keys and values of messages, which the worker keeps for the next prompt. Rejects as a response does. */
+  /**
+   * Computes the keys and values of messages, which the worker keeps for the next prompt. One token is sampled and dropped: a
+   * request for none would take over no keys and values, and leave none. Rejects as a response does.
+   */
   async prefill(messages: readonly ChatMessage[], signal?: AbortSignal): Promise<void> {
-    const options = { ...this.#options, maxNewTokens: 0, minTokens: 0, ...(signal && { signal }) };
+    const options = { ...this.#options, maxNewTokens: 1, minTokens: 0, ...(signal && { signal }) };
     await this.#serve.getHandle(TEXT_GENERATOR).remote(messages, options).result();
   }
 

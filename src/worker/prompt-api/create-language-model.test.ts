@@ -94,7 +94,7 @@ describe('create()', () => {
       { role: 'user', content: 'd' },
     ] as const;
     const session = await classOf(worker).create({ initialPrompts });
-    expect(worker.submitted).toMatchObject([{ input: initialPrompts, options: { maxNewTokens: 0 } }]);
+    expect(worker.submitted).toMatchObject([{ input: initialPrompts, options: { maxNewTokens: 1 } }]);
     expect(session.contextUsage).toBe('sabc.ud.'.length);
     expect(await session.measureContextUsage(initialPrompts)).toBe(session.contextUsage);
   });

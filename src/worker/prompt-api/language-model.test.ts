@@ -157,7 +157,7 @@ describe('append()', () => {
   it('computes its messages ahead, and is followed as by one prompt of both', async () => {
     const { worker, session } = await createSession();
     expect(await session.append('one')).toBeUndefined();
-    expect(worker.submitted[0]).toMatchObject({ input: [user('one')], options: { maxNewTokens: 0 } });
+    expect(worker.submitted[0]).toMatchObject({ input: [user('one')], options: { maxNewTokens: 1 } });
     expect(session.contextUsage).toBe('uone.'.length);
     await session.prompt('two');
     expect(worker.submitted[1]?.input).toEqual([user('one'), user('two')]);

@@ -146,7 +146,7 @@ export class PlayedWorker implements Link {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what sessions send
     const submitted = { requestId, input, options } as Submitted;
     this.submitted.push(submitted);
-    const pieces = submitted.options.maxNewTokens === 0 ? [] : this.reply?.(submitted);
+    const pieces = submitted.options.maxNewTokens === 1 ? ['x'] : this.reply?.(submitted);
     if (pieces) this.answer(submitted, pieces);
   }
 
