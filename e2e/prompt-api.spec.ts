@@ -14,17 +14,27 @@ const user = (content: string): ChatMessage => ({ role: 'user', content });
 const assistant = (content: string): ChatMessage => ({ role: 'assistant', content });
 const system = (content: string): ChatMessage => ({ role: 'system', content });
 
+const START = 256;
+const END = 258;
+
+const bytesOf = (text: string): readonly number[] => [...Buffer.from(text)];
+const beginningOf = (role: string): readonly number[] => [START, ...bytesOf(`${role}\n`)];
+
 /** What the model's template makes of a chat, written by hand: a byte is a token, and a mark is one. */
 function tokensOf(messages: readonly ChatMessage[]): readonly number[] {
-  const START = 256;
-  const END = 258;
-  const bytes = (text: string): readonly number[] => [...Buffer.from(text)];
-  const begin = (role: string): readonly number[] => [START, ...bytes(`${role}\n`)];
   return [
-    ...messages.flatMap(({ role, content }) => [...begin(role), ...bytes(content), END, ...bytes('\n')]),
-    ...begin('assistant'),
+    ...messages.flatMap(({ role, content }) => [
+      ...beginningOf(role),
+      ...bytesOf(content),
+      END,
+      ...bytesOf('\n'),
+    ]),
+    ...beginningOf('assistant'),
   ];
 }
+
+/** Tokens of a chat without the beginning of an answer. */
+const sizeOf = (messages: readonly ChatMessage[]): number => tokensOf(messages).length - tokensOf([]).length;
 
 /** The greedy answer to a chat, asked for without the API: by its tokens alone. */
 async function answerOf(
@@ -92,8 +102,7 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
       },
       { messages: both, options: GREEDY },
     );
-    const begun = tokensOf(both.slice(0, 1)).length - tokensOf([]).length;
-    expect(appended).toEqual({ usage: begun, answer: await ask(both) });
+    expect(appended).toEqual({ usage: sizeOf(both.slice(0, 1)), answer: await ask(both) });
     expect(await answersTo(ownTab, [both])).toEqual([appended.answer]);
 
     const cloned = await ownTab.page.evaluate(async (options) => {
@@ -211,8 +220,6 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     );
     expect(contextWindow).toBe(1024);
     const pairs = prompts.map((prompt, index) => [user(prompt), assistant(answers[index] ?? '')]);
-    const sizeOf = (messages: readonly ChatMessage[]): number =>
-      tokensOf(messages).length - tokensOf([]).length;
     // A pair has 305 tokens, and with the room of an answer two fit. The session's fourth prompt leaves the third alone.
     expect(events).toEqual([2, 3]);
     const [, , third = [], fourth = []] = pairs;

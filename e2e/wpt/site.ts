@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, extname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import sirv from 'sirv';
@@ -37,7 +37,7 @@ export interface WptSite {
   /** Paths below the tests' folder, sorted. */
   readonly files: readonly string[];
   /** @param isToDownload Whether the model has to be downloaded first, from a mirror of the hub. */
-  addressOf(file: string, isToDownload: boolean): string;
+  readonly addressOf: (file: string, isToDownload: boolean) => string;
   close(): Promise<void>;
 }
 
@@ -63,14 +63,14 @@ export async function serveWpt(checkout: string): Promise<WptSite> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     const body = own.get(url.pathname);
-    if (body !== undefined) return void send(response, url.pathname, body);
-    if (url.pathname.endsWith('.window.html')) return void sendTestPage(response, checkout, url);
-    const notFound = (): void => void response.writeHead(404).end();
-    for (const [prefix, handle] of folders)
-      if (url.pathname.startsWith(prefix)) {
-        request.url = `/${url.pathname.slice(prefix.length)}`;
-        return void handle(request, response, notFound);
-      }
+    const folder = folders.find(([prefix]) => url.pathname.startsWith(prefix));
+    if (body !== undefined) send(response, url.pathname, body);
+    else if (url.pathname.endsWith('.window.html')) void sendTestPage(response, checkout, url);
+    else if (folder) {
+      const [prefix, handle] = folder;
+      request.url = `/${url.pathname.slice(prefix.length)}`;
+      handle(request, response, () => void response.writeHead(404).end());
+    }
   });
   await new Promise<void>((listening) => void server.listen(0, 'localhost', listening));
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
@@ -142,11 +142,13 @@ async function sendTestPage(response: ServerResponse, checkout: string, url: URL
   );
 }
 
+/** By the ending of a path; any other is JSON. */
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ['.js', 'text/javascript'],
+  ['.html', 'text/html'],
+]);
+
 function send(response: ServerResponse, path: string, body: string | Uint8Array): void {
-  const type = /\.js$/.test(path)
-    ? 'text/javascript'
-    : /\.html$/.test(path)
-      ? 'text/html'
-      : 'application/json';
+  const type = TYPES.get(extname(path)) ?? 'application/json';
   response.writeHead(200, { 'Content-Type': `${type}; charset=utf-8` }).end(body);
 }

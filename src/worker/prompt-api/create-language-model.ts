@@ -46,12 +46,12 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
       const { monitor, signal } = settings;
       signal?.throwIfAborted();
       const report = startMonitor(monitor, signal);
-      const clone = (parts: Parts): LanguageModel => new Made(parts);
       return untilAborted(signal ?? new AbortController().signal, async () =>
         clone({ ...(await prepare(host, settings, generation, report)), signal, clone }),
       );
     }
   };
+  const clone = (parts: Parts): LanguageModel => new Made(parts);
   Object.defineProperty(Made, 'name', { value: 'LanguageModel' });
   if (isLegacy)
     Object.defineProperty(Made, 'params', {

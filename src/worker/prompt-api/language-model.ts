@@ -21,7 +21,7 @@ export interface Parts {
   /** Destroys the session when it aborts. */
   readonly signal: AbortSignal | undefined;
   /** Makes another session of the same class. */
-  clone(parts: Parts): LanguageModel;
+  readonly clone: (parts: Parts) => LanguageModel;
 }
 
 /** A session with the model. */

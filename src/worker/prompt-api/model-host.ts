@@ -110,8 +110,8 @@ function tellDownload(
 
 /** As browsers do: a page may not begin a large download before the user has touched it. @throws DOMException */
 function requireActivation(): void {
-  const { userActivation } = navigator;
-  if (userActivation?.hasBeenActive !== false) return;
+  // Some browsers do not tell.
+  if (!('userActivation' in navigator) || navigator.userActivation.hasBeenActive) return;
   throw new DOMException(
     'The model has to be downloaded first: call create() after the user has clicked or pressed a key.',
     'NotAllowedError',

@@ -117,11 +117,13 @@ export class Session {
       signal.throwIfAborted();
       return operation();
     });
-    const goOn = (): void => {};
     this.#last = result.then(goOn, goOn);
     return untilAborted(signal, () => result);
   }
 }
+
+/** The next operation runs after the last one, however that ended. */
+function goOn(): void {}
 
 /** Rejects with the signal's reason as soon as it aborts, and otherwise as the operation does, with a DOMException. */
 export async function untilAborted<Result>(

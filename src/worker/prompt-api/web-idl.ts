@@ -28,9 +28,9 @@ export function isIterable(value: unknown): value is Iterable<unknown> {
   return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }
 
-/** What `String()` makes of a value: any value is a text. @throws TypeError for a symbol. */
+/** Any value is a text. */
 export function toText(value: unknown): string {
-  return `${value as string}`;
+  return String(value);
 }
 
 /** @throws TypeError for a value that is no AbortSignal. */
