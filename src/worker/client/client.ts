@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
-import type { ChatMessage } from '../protocol/chat.ts';
-import type { GenerationOptions } from '../protocol/generation.ts';
+import type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   detokenization,
@@ -24,7 +23,7 @@ import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { Calls } from './calls.ts';
-import { closedError, Connection } from './connection.ts';
+import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
@@ -35,6 +34,7 @@ import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
 import { PolicyOverride } from './policy-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
+import { whenReady } from './when-ready.ts';
 
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';
@@ -62,11 +62,6 @@ export interface ConnectOptions {
   readonly modelUrl?: string;
   /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
   readonly hub?: string;
-}
-
-export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
-  /** Whether the beginning of the model's answer follows the messages; true by default, as it does for a prompt. */
-  readonly addGenerationPrompt?: boolean;
 }
 
 /**
@@ -282,14 +277,7 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
 
   /** Resolves when the model can run; rejects with the reason why it cannot. */
   ready(): Promise<ServeStatus> {
-    return new Promise((resolve, reject) => {
-      const unsubscribe = this.subscribe('status', (status) => {
-        if (status.state === 'loading' || status.state === 'warming-up') return;
-        queueMicrotask(() => unsubscribe());
-        if (status.state === 'ready') resolve(status);
-        else reject(status.error ? fromWireError(status.error) : closedError());
-      });
-    });
+    return whenReady((listener) => this.subscribe('status', listener));
   }
 
   /** Calls the listener with every new value, and with the current `status` at once. Returns a function that unsubscribes. */
