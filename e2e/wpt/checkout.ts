@@ -33,9 +33,10 @@ async function fetchPinned(): Promise<void> {
   console.log(`Fetching ${REPOSITORY} at ${COMMIT}.`);
   await mkdir(CACHE, { recursive: true });
   await git('init', '--quiet');
+  await git('config', 'remote.origin.url', REPOSITORY);
   await git('sparse-checkout', 'set', ...FOLDERS);
-  await git('fetch', '--quiet', '--depth=1', '--filter=blob:none', REPOSITORY, COMMIT);
-  await git('-c', `remote.origin.url=${REPOSITORY}`, 'checkout', '--quiet', COMMIT);
+  await git('fetch', '--quiet', '--depth=1', '--filter=blob:none', 'origin', COMMIT);
+  await git('checkout', '--quiet', COMMIT);
 }
 
 async function git(...args: readonly string[]): Promise<void> {
