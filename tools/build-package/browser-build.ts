@@ -16,7 +16,11 @@ const RUNTIME_FOLDER = 'onnxruntime';
 
 /** Builds the entries that run in browsers, each with its dependencies: import maps do not reach workers. */
 export async function buildForBrowsers(): Promise<void> {
-  await buildEntries({ client: 'src/worker/client/index.ts', react: 'src/ui/hooks/index.ts' });
+  await buildEntries({
+    client: 'src/worker/client/index.ts',
+    react: 'src/ui/hooks/index.ts',
+    'prompt-api': 'src/worker/prompt-api/index.ts',
+  });
   await buildEntries({ batching: 'src/batching/index.ts' });
   await buildEntries({ worker: 'src/worker/index.ts' });
   await copyRuntime();
