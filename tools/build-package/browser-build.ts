@@ -19,6 +19,7 @@ export async function buildForBrowsers(): Promise<void> {
   await buildEntries({
     client: 'src/worker/client/index.ts',
     react: 'src/ui/hooks/index.ts',
+    'ai-sdk': 'src/worker/ai-sdk/index.ts',
     'prompt-api': 'src/worker/prompt-api/index.ts',
   });
   await buildEntries({ batching: 'src/batching/index.ts' });

@@ -18,6 +18,7 @@ const ENTRIES = [
   'src/worker/index.ts',
   'src/batching/index.ts',
   'src/ui/hooks/index.ts',
+  'src/worker/ai-sdk/index.ts',
   'src/worker/prompt-api/index.ts',
   'bridge/index.ts',
 ];
