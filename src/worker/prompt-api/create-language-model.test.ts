@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { createLanguageModel } from './create-language-model.ts';
 import { installPromptApi } from './install.ts';
-import { BASE_MODEL, CHAT_MODEL, CONTEXT_LENGTH, PlayedWorker } from './test-support.ts';
+import { BASE_MODEL, CHAT_MODEL, CONTEXT_LENGTH, PlayedWorker } from '../client/played-worker.ts';
 import type { CreateMonitor, ModelOptions } from './types.ts';
 
 const MODEL = 'owner/chat';

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { DEFAULT_POLICY } from '../protocol/status.ts';
 import { createKnobs } from '../test-support.ts';
 import { createLanguageModel } from './create-language-model.ts';
-import { CONTEXT_LENGTH, PlayedWorker, render, type Submitted } from './test-support.ts';
+import { CONTEXT_LENGTH, PlayedWorker, render, type Submitted } from '../client/played-worker.ts';
 import type { LanguageModelCreateOptions, ModelOptions } from './types.ts';
 
 async function createSession(

@@ -6,8 +6,8 @@ import type { RequestUpdate } from '../protocol/requests.ts';
 import { DEFAULT_POLICY, type WorkerStatus } from '../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
-import { Serve } from '../client/client.ts';
-import type { Link, LinkListener, Outgoing } from '../client/links/link.ts';
+import { Serve } from './client.ts';
+import type { Link, LinkListener, Outgoing } from './links/link.ts';
 import { createKnobs, createServedModel, createWorkerStatus, workerId } from '../test-support.ts';
 
 export const CONTEXT_LENGTH = 100;
