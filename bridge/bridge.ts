@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
 import type { Serve } from '../src/worker/client/client.ts';
+import { untilAborted } from '../src/worker/platform/until-aborted.ts';
 import {
   BRIDGE_FOLDER,
   BRIDGE_META,
@@ -11,7 +12,7 @@ import {
   TOKEN_PATH,
 } from '../src/worker/protocol/bridge-names.ts';
 import type { LogEntry } from './http/access-log.ts';
-import { Exchange, untilAborted } from './http/exchange.ts';
+import { Exchange } from './http/exchange.ts';
 import { allowOrigin, answerPreflight, Guard, isNavigation, namesTwoHosts } from './http/guard.ts';
 import { HttpError } from './http/http-error.ts';
 import { HttpMetrics } from './http/http-metrics.ts';

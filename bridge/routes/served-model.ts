@@ -1,6 +1,6 @@
 import type { Serve } from '../../src/worker/client/client.ts';
+import { untilAborted } from '../../src/worker/platform/until-aborted.ts';
 import type { ModelInfo } from '../../src/worker/protocol/models.ts';
-import { untilAborted } from '../http/exchange.ts';
 import { HttpError } from '../http/http-error.ts';
 
 /**

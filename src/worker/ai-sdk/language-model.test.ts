@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { generateText, streamText, type LanguageModel } from 'ai';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 
 import type { RequestId } from '../protocol/ids.ts';
 import { BASE_MODEL, PlayedWorker, type Submitted } from '../client/played-worker.ts';
@@ -140,14 +140,51 @@ describe('generateText', () => {
       tools: [{ type: 'function', name: 'clock', inputSchema: {} }],
       toolChoice: { type: 'required' },
       responseFormat: { type: 'json' },
-      reasoning: 'high',
+      reasoning: 'none',
+      headers: { 'user-agent': 'ai/7', 'X-Trace': '1', 'X-None': undefined },
     });
     expect(warnings.map((warning) => 'feature' in warning && warning.feature)).toEqual([
       'tools',
       'toolChoice',
       'responseFormat',
       'reasoning',
+      'headers',
     ]);
+    const calm = { ...HI, toolChoice: { type: 'auto' }, headers: { 'user-agent': 'ai/7' } } as const;
+    expect((await model.doGenerate(calm)).warnings).toEqual([]);
+  });
+
+  it('tells the log probabilities that were asked for, and no numbers that an upstream has not counted', async () => {
+    const { worker, model } = setUp();
+    worker.reply = undefined;
+    const answering = model.doGenerate({ ...HI, providerOptions: { tabserve: { logprobs: 1 } } });
+    const { requestId, options } = await untilSubmitted(worker);
+    expect(options).toMatchObject({ logprobs: 1 });
+    const logprobs = [{ tokenId: 1, logprob: -0.5, top: [{ tokenId: 2, logprob: -0.1 }] }];
+    const choice = {
+      text: 'Yes',
+      generatedText: 'Yes',
+      tokenIds: [1],
+      finishReason: 'stop',
+      seed: 9,
+    } as const;
+    worker.update({
+      type: 'finished',
+      requestId,
+      result: {
+        ...choice,
+        logprobs,
+        choices: [choice],
+        usage: { numPromptTokens: 0, numCachedTokens: 0, numOutputTokens: 1 },
+        timings: { queueWaitMs: 1, ttftMs: 2, e2eMs: 3, tpotMs: 4 },
+      },
+    });
+    const { providerMetadata, usage } = await answering;
+    expect(providerMetadata?.['tabserve']).toMatchObject({ logprobs });
+    expect(usage).toMatchObject({
+      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined },
+      outputTokens: { total: 1 },
+    });
   });
 
   it('refuses what is not text, and options that an answer has no place for', async () => {
@@ -159,7 +196,27 @@ describe('generateText', () => {
     await expect(
       generateText({ model, prompt: 'Hi', providerOptions: { tabserve: { n: 2 } } }),
     ).rejects.toMatchObject({ functionality: 'providerOptions.tabserve.n' });
+    await expect(
+      generateText({ model, prompt: 'Hi', providerOptions: { tabserve: { signal: {} } } }),
+    ).rejects.toMatchObject({ code: 'UNKNOWN_OPTION', message: expect.stringContaining('`signal`') });
     expect(worker.submitted).toEqual([]);
+  });
+
+  it('refuses a file by its address, and does not download it before', async () => {
+    const download = vi.fn<() => Promise<never[]>>(async () => []);
+    const { model } = setUp();
+    const file = { type: 'file', mediaType: 'image/png', data: new URL('https://a.test/b.png') } as const;
+    await expect(
+      generateText({
+        model,
+        messages: [{ role: 'user', content: [file] }],
+        experimental_download: async (requests) => {
+          if (requests.some(({ isUrlSupportedByModel }) => !isUrlSupportedByModel)) await download();
+          return requests.map(() => null);
+        },
+      }),
+    ).rejects.toMatchObject({ functionality: 'image/png files in user messages' });
+    expect(download).not.toHaveBeenCalled();
   });
 
   it('calls a full queue an error that a retry may mend, and keeps the code of all errors', async () => {
@@ -176,9 +233,24 @@ describe('generateText', () => {
     };
     expect(await failWith('BACK_PRESSURE')).toMatchObject({
       isRetryable: true,
+      responseHeaders: { 'retry-after-ms': '1' },
       cause: { code: 'BACK_PRESSURE', retryAfterMs: 1 },
     });
+    expect(await failWith('MODEL_RUN_FAILED')).toMatchObject({ isRetryable: true });
+    expect(await failWith('UPSTREAM_UNREACHABLE')).toMatchObject({ isRetryable: true });
     expect(await failWith('PROMPT_TOO_LONG')).toMatchObject({ code: 'PROMPT_TOO_LONG' });
+  });
+
+  it('is sent again by the AI SDK when the queue was full, after the pause that the worker names', async () => {
+    const { worker, model } = setUp();
+    worker.reply = undefined;
+    const answering = generateText({ model, prompt: 'Hi' });
+    const { requestId } = await untilSubmitted(worker);
+    const details = { numQueuedRequests: 1, maxQueuedRequests: 1, retryAfterMs: 1 };
+    worker.reply = () => ['later'];
+    worker.update({ type: 'failed', requestId, error: { code: 'BACK_PRESSURE', message: 'Full.', details } });
+    expect((await answering).text).toBe('later');
+    expect(worker.submitted).toHaveLength(2);
   });
 
   it('cancels the request when the signal aborts, and rejects with the reason', async () => {
@@ -202,6 +274,47 @@ describe('generateText', () => {
     worker.endLoad();
     expect((await texts).map(({ text }) => text)).toEqual(['fine', 'fine']);
     expect(worker.received.filter(({ type }) => type === 'load-model')).toHaveLength(1);
+  });
+
+  it('loads its model also where the first one failed', async () => {
+    const { worker, tabserve } = setUp({
+      state: 'failed',
+      error: { code: 'MODEL_FILE_MISSING', message: 'No.' },
+    });
+    const answering = generateText({ model: tabserve('someone/other'), prompt: 'Hi' });
+    await expect.poll(() => worker.received.some(({ type }) => type === 'load-model')).toBe(true);
+    worker.endLoad();
+    expect((await answering).text).toBe('fine');
+  });
+
+  it('ends at an abort while its model loads; the load goes on', async () => {
+    const { worker, tabserve } = setUp();
+    const controller = new AbortController();
+    const answering = generateText({
+      model: tabserve('someone/other'),
+      prompt: 'Hi',
+      abortSignal: controller.signal,
+    });
+    await expect.poll(() => worker.received.some(({ type }) => type === 'load-model')).toBe(true);
+    controller.abort();
+    await expect(answering).rejects.toMatchObject({ name: 'AbortError' });
+    worker.endLoad();
+    expect((await generateText({ model: tabserve('someone/other'), prompt: 'Hi' })).text).toBe('fine');
+    expect(worker.submitted).toHaveLength(1);
+    expect(worker.received.map(({ type }) => type)).not.toContain('steer-load');
+  });
+
+  it('never answers with the text of another model', async () => {
+    const { worker, model } = setUp();
+    worker.reply = undefined;
+    const answering = model.doGenerate(HI);
+    const submitted = await untilSubmitted(worker);
+    worker.change({ model: BASE_MODEL });
+    worker.answer(submitted, ['wrong']);
+    await expect(answering).rejects.toMatchObject({
+      isRetryable: true,
+      message: expect.stringMatching(/^Another model took over/),
+    });
   });
 });
 
@@ -240,8 +353,48 @@ describe('streamText', () => {
       worker.update(chunkOf(requestId, 'Yes'));
     });
     expect(late.flatMap(({ text }) => text ?? [])).toEqual(['Ye']);
-    expect(late.map(({ type }) => type)).toContain('error');
+    expect(late.map(({ type }) => type).slice(-5)).toEqual([
+      'text-delta',
+      'text-end',
+      'error',
+      'finish-step',
+      'finish',
+    ]);
+    expect(late.at(-1)).toMatchObject({ finishReason: 'error' });
     expect(worker.received.at(-1)?.type).toBe('cancel');
+  });
+
+  it('has the chunks of the worker too where they are asked for', async () => {
+    const { worker, model } = setUp();
+    worker.reply = () => ['fi', 'ne'];
+    const { stream } = await model.doStream({ ...HI, includeRawChunks: true });
+    const parts = await Array.fromAsync(stream);
+    expect(parts.map(({ type }) => type)).toEqual([
+      'stream-start',
+      'raw',
+      'response-metadata',
+      'text-start',
+      'text-delta',
+      'raw',
+      'text-delta',
+      'text-end',
+      'finish',
+    ]);
+    expect(parts[1]).toMatchObject({ rawValue: { index: 0, text: 'fi' } });
+  });
+
+  it('breaks off with the reason of an abort', async () => {
+    const { worker, model } = setUp();
+    worker.reply = undefined;
+    const controller = new AbortController();
+    const streaming = model.doStream({ ...HI, abortSignal: controller.signal });
+    const { requestId } = await untilSubmitted(worker);
+    worker.update(chunkOf(requestId, 'Ye'));
+    const { stream } = await streaming;
+    const reason = new Error('enough');
+    controller.abort(reason);
+    await expect(Array.fromAsync(stream)).rejects.toBe(reason);
+    await expect.poll(() => worker.received.at(-1)?.type).toBe('cancel');
   });
 
   it('cancels the request when its reader leaves', async () => {

@@ -3,15 +3,16 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4GenerateResult,
   LanguageModelV4Prompt,
+  LanguageModelV4ResponseMetadata,
   LanguageModelV4StreamPart,
   LanguageModelV4StreamResult,
 } from '@ai-sdk/provider';
 
 import { TEXT_GENERATOR, type GenerationResponse, type Prompt } from '../client/index.ts';
-import { restartError, toCallError } from './errors.ts';
+import { codeOf, replacedError, toCallError } from './errors.ts';
 import type { ModelHost } from './model-host.ts';
 import { PROVIDER, readSettings, warningsOf } from './read-settings.ts';
-import { endOf, metadataOf } from './write-answer.ts';
+import { endOf, failedEndOf } from './write-answer.ts';
 
 /** An answer is one block of text. */
 const BLOCK = '0';
@@ -21,8 +22,8 @@ export class TabserveLanguageModel implements LanguageModelV4 {
   readonly specificationVersion = 'v4';
   readonly provider = PROVIDER;
   readonly modelId: string;
-  /** None: the model reads text only. */
-  readonly supportedUrls = {};
+  /** All: the AI SDK would download a file that the call then refuses. */
+  readonly supportedUrls = { '*/*': [/./] };
   readonly #host: ModelHost;
   readonly #readPrompt: (prompt: LanguageModelV4Prompt) => Prompt;
 
@@ -41,7 +42,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
       return {
         content: [{ type: 'text', text: result.generatedText }],
         ...endOf(result),
-        response: metadataOf(response, startedAt),
+        response: this.#metadataOf(response, startedAt),
         warnings: warningsOf(call),
       };
     } catch (error) {
@@ -67,8 +68,7 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     const { prompt, abortSignal: signal } = call;
     const input = this.#readPrompt(prompt);
     const options = { ...readSettings(call), ...(signal && { signal }) };
-    const serve = await this.#host.open(this.modelId);
-    signal?.throwIfAborted();
+    const serve = await this.#host.open(this.modelId, signal);
     const response = serve.getHandle(TEXT_GENERATOR).remote(input, options);
     try {
       // Errors in the call are told before the stream begins: the AI SDK retries only then.
@@ -84,27 +84,39 @@ export class TabserveLanguageModel implements LanguageModelV4 {
     call: LanguageModelV4CallOptions,
   ): AsyncGenerator<LanguageModelV4StreamPart> {
     const startedAt = new Date();
+    let isOpen = false;
     yield { type: 'stream-start', warnings: warningsOf(call) };
-    let hasText = false;
     try {
-      for await (const { text, isRestart } of response) {
-        if (isRestart && hasText) {
-          response.cancel();
-          throw restartError();
-        }
-        if (text === '') continue;
-        if (!hasText) {
-          yield { type: 'response-metadata', ...metadataOf(response, startedAt) };
+      for await (const chunk of response) {
+        if (call.includeRawChunks) yield { type: 'raw', rawValue: chunk };
+        if (chunk.isRestart && isOpen) throw replacedError();
+        if (chunk.text === '') continue;
+        if (!isOpen) {
+          yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
           yield { type: 'text-start', id: BLOCK };
+          isOpen = true;
         }
-        hasText = true;
-        yield { type: 'text-delta', id: BLOCK, delta: text };
+        yield { type: 'text-delta', id: BLOCK, delta: chunk.text };
       }
-      if (hasText) yield { type: 'text-end', id: BLOCK };
-      else yield { type: 'response-metadata', ...metadataOf(response, startedAt) };
-      yield { type: 'finish', ...endOf(await response.result()) };
-    } catch (error) {
-      yield { type: 'error', error: toCallError(error, call.abortSignal) };
+      const result = await response.result();
+      if (isOpen) yield { type: 'text-end', id: BLOCK };
+      else yield { type: 'response-metadata', ...this.#metadataOf(response, startedAt) };
+      yield { type: 'finish', ...endOf(result) };
+    } catch (cause) {
+      response.cancel();
+      const error = toCallError(cause, call.abortSignal);
+      // As the body of a fetch that is aborted.
+      if (call.abortSignal?.aborted) throw error;
+      if (isOpen) yield { type: 'text-end', id: BLOCK };
+      yield { type: 'error', error };
+      yield { type: 'finish', ...failedEndOf(codeOf(error)) };
     }
+  }
+
+  /** @throws APICallError where another tab has loaded another model since this one was found to serve. */
+  #metadataOf(response: GenerationResponse, startedAt: Date): LanguageModelV4ResponseMetadata {
+    const { requestId, model } = response;
+    if (model && model.id !== this.modelId) throw replacedError();
+    return { id: requestId, timestamp: startedAt, modelId: this.modelId };
   }
 }

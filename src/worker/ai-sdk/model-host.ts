@@ -1,4 +1,5 @@
 import { connect, type Serve } from '../client/index.ts';
+import { untilAborted } from '../platform/until-aborted.ts';
 import type { TabserveOptions } from './options.ts';
 
 /** The client of a provider, and the loads that its calls wait for. */
@@ -12,11 +13,20 @@ export class ModelHost {
     this.#options = options;
   }
 
-  /** Resolves when the model serves, whatever model served before. Rejects as `connect`, `ready` and `loadModel` do. */
-  async open(modelId: string): Promise<Serve> {
+  /**
+   * Resolves when the model serves, whatever model served before. Rejects as `connect` and `loadModel` do, or with the signal's
+   * reason when it aborts; the load goes on, since other tabs may wait for it.
+   */
+  open(modelId: string, signal: AbortSignal | undefined): Promise<Serve> {
+    const opened = this.#open(modelId);
+    return signal ? untilAborted(opened, signal) : opened;
+  }
+
+  async #open(modelId: string): Promise<Serve> {
     const serve = await this.#connected();
-    const { model } = await serve.ready();
-    if (model?.id !== modelId) await this.#load(serve, modelId);
+    // The model may load where the first one could not.
+    const { state, model } = await serve.ready().catch(() => serve.status());
+    if (state !== 'ready' || model?.id !== modelId) await this.#load(serve, modelId);
     return serve;
   }
 

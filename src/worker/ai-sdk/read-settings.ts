@@ -4,7 +4,7 @@ import {
   type SharedV4Warning,
 } from '@ai-sdk/provider';
 
-import type { GenerationOptions } from '../client/index.ts';
+import { OPTION_NAMES, UnknownOptionError, type GenerationOptions } from '../client/index.ts';
 
 /** The key of Tabserve's own options in `providerOptions`, and of its metadata. */
 export const PROVIDER = 'tabserve';
@@ -23,11 +23,13 @@ const SETTINGS = {
 
 /** Options that would change what an answer is made of. */
 const FORBIDDEN = ['n', 'echo'];
+const ALLOWED: readonly string[] = OPTION_NAMES.filter((name) => !FORBIDDEN.includes(name));
 
 /**
  * The options of a call. The worker checks their values.
  *
- * @throws UnsupportedFunctionalityError for an option of Tabserve that an answer of the AI SDK has no place for.
+ * @throws UnsupportedFunctionalityError for an option of Tabserve that an answer of the AI SDK has no place for, and
+ *   UnknownOptionError for one that Tabserve hasn't.
  */
 export function readSettings(call: LanguageModelV4CallOptions): GenerationOptions {
   const own = call.providerOptions?.[PROVIDER] ?? {};
@@ -38,6 +40,8 @@ export function readSettings(call: LanguageModelV4CallOptions): GenerationOption
       message: `The AI SDK has no place for \`${forbidden}\`: leave it out of providerOptions.${PROVIDER}.`,
     });
   }
+  const unknown = Object.keys(own).find((name) => !ALLOWED.includes(name));
+  if (unknown !== undefined) throw UnknownOptionError.of(unknown, ALLOWED);
   const given = Object.entries(SETTINGS).flatMap(([setting, option]) => {
     const value = Reflect.get(call, setting);
     return value === undefined ? [] : [[option, value] as const];
@@ -55,10 +59,17 @@ export function warningsOf(call: LanguageModelV4CallOptions): SharedV4Warning[] 
     ignore('toolChoice', 'The model answers without calling tools.');
   if (call.responseFormat?.type === 'json')
     ignore('responseFormat', 'The answer is free text: ask for JSON in the prompt, and check what comes.');
-  if (call.reasoning !== undefined && !['provider-default', 'none'].includes(call.reasoning))
+  if (call.reasoning !== undefined && call.reasoning !== 'provider-default')
     ignore(
       'reasoning',
       `Set what the model's chat template knows in providerOptions.${PROVIDER}.chatTemplateArguments.`,
     );
+  // The AI SDK adds its own name to each call.
+  if (
+    Object.entries(call.headers ?? {}).some(
+      ([name, value]) => value !== undefined && name.toLowerCase() !== 'user-agent',
+    )
+  )
+    ignore('headers', 'There is no HTTP between the page and its worker.');
   return warnings;
 }

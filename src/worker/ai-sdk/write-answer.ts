@@ -1,11 +1,11 @@
 import type {
+  JSONObject,
   LanguageModelV4FinishReason,
-  LanguageModelV4ResponseMetadata,
   LanguageModelV4Usage,
   SharedV4ProviderMetadata,
 } from '@ai-sdk/provider';
 
-import type { FinishReason, GenerationResponse, GenerationResult } from '../client/index.ts';
+import type { FinishReason, GenerationResult, PromptTokenLogprobs, TokenLogprobs } from '../client/index.ts';
 import { PROVIDER } from './read-settings.ts';
 
 const UNIFIED: Readonly<Record<FinishReason, LanguageModelV4FinishReason['unified']>> = {
@@ -21,26 +21,48 @@ export function endOf(result: GenerationResult): {
   readonly usage: LanguageModelV4Usage;
   readonly providerMetadata: SharedV4ProviderMetadata;
 } {
-  const { finishReason, usage, seed, timings } = result;
+  const { finishReason, usage } = result;
   const { numPromptTokens, numCachedTokens, numOutputTokens } = usage;
   return {
     finishReason: { unified: UNIFIED[finishReason], raw: finishReason },
     usage: {
       inputTokens: {
-        total: numPromptTokens,
-        noCache: numPromptTokens - numCachedTokens,
-        cacheRead: numCachedTokens,
+        // A prompt has tokens: an upstream that reports 0 has not counted them.
+        ...(numPromptTokens > 0
+          ? { total: numPromptTokens, noCache: numPromptTokens - numCachedTokens, cacheRead: numCachedTokens }
+          : { total: undefined, noCache: undefined, cacheRead: undefined }),
         cacheWrite: undefined,
       },
       outputTokens: { total: numOutputTokens, text: numOutputTokens, reasoning: undefined },
       raw: { ...usage },
     },
-    providerMetadata: { [PROVIDER]: { seed, timings: { ...timings } } },
+    providerMetadata: { [PROVIDER]: metadataOf(result) },
   };
 }
 
-/** @param startedAt When the call was made. */
-export function metadataOf(response: GenerationResponse, startedAt: Date): LanguageModelV4ResponseMetadata {
-  const { requestId, model } = response;
-  return { id: requestId, timestamp: startedAt, ...(model && { modelId: model.id }) };
+/** The end of a stream that has failed. */
+export function failedEndOf(code: string | undefined): {
+  readonly finishReason: LanguageModelV4FinishReason;
+  readonly usage: LanguageModelV4Usage;
+} {
+  return {
+    finishReason: { unified: 'error', raw: code },
+    usage: {
+      inputTokens: { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+      outputTokens: { total: undefined, text: undefined, reasoning: undefined },
+    },
+  };
+}
+
+function metadataOf({ seed, timings, logprobs, promptLogprobs }: GenerationResult): JSONObject {
+  return {
+    seed,
+    timings: { ...timings },
+    ...(logprobs && { logprobs: logprobs.map(toJson) }),
+    ...(promptLogprobs && { promptLogprobs: promptLogprobs.map(toJson) }),
+  };
+}
+
+function toJson({ top, ...token }: TokenLogprobs | PromptTokenLogprobs): JSONObject {
+  return { ...token, top: top.map((alternative) => ({ ...alternative })) };
 }

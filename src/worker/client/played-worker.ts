@@ -1,7 +1,7 @@
 import type { ChatMessage } from '../protocol/chat.ts';
 import { createClientId, type RequestId } from '../protocol/ids.ts';
 import type { GenerationOptions } from '../protocol/generation.ts';
-import type { ModelInfo, StoredModel } from '../protocol/models.ts';
+import { modelNameOf, type ModelInfo, type StoredModel } from '../protocol/models.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import { DEFAULT_POLICY, type WorkerStatus } from '../protocol/status.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
@@ -91,7 +91,8 @@ export class PlayedWorker implements Link {
   endLoad(error?: { readonly code: string; readonly message: string }): void {
     const call = this.received.findLast((message) => message.type === 'load-model');
     if (call?.type !== 'load-model') throw new Error('No load was asked for');
-    const { callId } = call;
+    const { callId, source } = call;
+    if (!error) this.change({ state: 'ready', model: { ...CHAT_MODEL, id: modelNameOf(source, '') } });
     this.#say(
       error ? { type: 'call-refused', callId, error } : { type: 'call-answered', callId, result: null },
     );
@@ -111,7 +112,12 @@ export class PlayedWorker implements Link {
       seed: 1,
     } as const;
     this.update(
-      { type: 'started', requestId, queueWaitMs: 0, model: createServedModel() },
+      {
+        type: 'started',
+        requestId,
+        queueWaitMs: 0,
+        model: { ...createServedModel(), id: this.#status.model?.id ?? '' },
+      },
       ...pieces.map((text) => ({ type: 'chunk', requestId, index: 0, text, tokenIds: [] }) as const),
       {
         type: 'finished',
