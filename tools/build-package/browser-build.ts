@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'vite';
 
+import manifest from '../../package.json' with { type: 'json' };
 import { OUTPUT, sourceOf } from './paths.ts';
 
 /** The builds of onnxruntime-web that the worker chooses from, with their `.wasm` files. */
@@ -14,7 +15,7 @@ const RUNTIME_BUILDS: Readonly<Record<string, string>> = {
 
 const RUNTIME_FOLDER = 'onnxruntime';
 
-/** Builds the entries that run in browsers, each with its dependencies: import maps do not reach workers. */
+/** Builds the entries that run in browsers, each with its dependencies, for import maps do not reach workers. Peers are the app's. */
 export async function buildForBrowsers(): Promise<void> {
   await buildEntries({
     client: 'src/worker/client/index.ts',
@@ -46,7 +47,7 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
         formats: ['es'],
       },
       rolldownOptions: {
-        external: ['react'],
+        external: Object.keys(manifest.peerDependencies),
         output: { entryFileNames: '[name].js', chunkFileNames: `${prefix}-[name]-[hash].js` },
       },
     },

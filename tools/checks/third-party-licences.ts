@@ -47,10 +47,10 @@ if (!isCurrent) console.error(`${FILE} is not that of the packages in use: run \
 if (isCurrent && forbidden.length === 0) console.log(`Licences: ${shipped.length} packages, all in ${FILE}.`);
 else process.exitCode = 1;
 
-/** The packages that the sources of the page and its worker import. */
+/** The packages that the sources of the page and its worker import. `ai-sdk` imports a peer alone, which the app installs. */
 function importedPackages(): readonly string[] {
   const sources = globSync('src/**/*.{ts,tsx}', {
-    exclude: (path) => /\.test\.tsx?$|test-support/.test(path),
+    exclude: (path) => /\.test\.tsx?$|test-support|\/ai-sdk$/.test(path),
   });
   const names = sources.flatMap((path) =>
     Array.from(readFileSync(path, 'utf8').matchAll(PACKAGE_IMPORT), ([, name = '']) => name),

@@ -2,6 +2,8 @@ import type { LanguageModelV4CallOptions } from '@ai-sdk/provider';
 import { generateText, streamText, type LanguageModel } from 'ai';
 import { describe, expect, it, vi } from 'vitest';
 
+import type { Serve } from '../client/client.ts';
+import { defineDeployment, type DeploymentTypes } from '../deployments/deployment.ts';
 import type { RequestId } from '../protocol/ids.ts';
 import { BASE_MODEL, PlayedWorker, type Submitted } from '../client/played-worker.ts';
 import { createServedModel } from '../test-support.ts';
@@ -408,6 +410,19 @@ describe('streamText', () => {
 });
 
 describe('createTabserve', () => {
+  it('takes a client of any deployments', () => {
+    const { worker } = setUp();
+    const shout = defineDeployment({
+      name: 'shout',
+      checkInput: (input) => String(input),
+      handler: (texts) => Promise.resolve(texts),
+    });
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the type is what is tested
+    const serve = worker.serve as unknown as Serve<DeploymentTypes<readonly [typeof shout]>>;
+    expect(createTabserve({ serve })('chat').modelId).toBe('chat');
+    expect(createTabserve({ serve: Promise.resolve(serve) })('chat').provider).toBe('tabserve');
+  });
+
   it('continues a prompt with a base model, which takes no chats', async () => {
     const { worker, tabserve } = setUp({ model: BASE_MODEL });
     const model = tabserve.completionModel('base');

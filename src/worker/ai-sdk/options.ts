@@ -1,7 +1,18 @@
-import type { ConnectOptions, GenerationOptions, LoadModelOptions, Serve } from '../client/index.ts';
+import type {
+  ConnectOptions,
+  GenerationOptions,
+  LoadModelOptions,
+  Serve,
+  TextGeneratorHandle,
+} from '../client/index.ts';
+
+/** What a provider calls of a client, whatever deployments its worker has. */
+export interface TextClient extends Pick<Serve, 'ready' | 'status' | 'loadModel'> {
+  getHandle(name: 'text-generator'): TextGeneratorHandle;
+}
 
 /** A client that you have, or what `connect` takes: then the first call connects. */
-export type TabserveOptions = (ConnectOptions | { readonly serve: Serve | Promise<Serve> }) & {
+export type TabserveOptions = (ConnectOptions | { readonly serve: TextClient | Promise<TextClient> }) & {
   /** How to load a model that a call names and that doesn't serve yet. */
   readonly load?: Omit<LoadModelOptions, 'signal'>;
 };
