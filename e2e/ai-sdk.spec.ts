@@ -87,6 +87,40 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     expect(ownTab.errors).toEqual([]);
   });
 
+  test('a stream goes on where it was when the leader is closed: no text is told twice', async ({ site }) => {
+    await site.openReady(2);
+    const [leader, [follower]] = [await site.leader(), await site.followers()];
+    if (!follower) throw new Error('One of two tabs follows');
+    await installAiSdk(follower);
+    const prompt = 'Once upon a time,';
+    const options = { maxNewTokens: 230, temperature: 0, ignoreEos: true };
+    const alone = await follower.generate(prompt, options);
+    await follower.forget();
+    const streamed = follower.page.evaluate(
+      async ({ text, maxOutputTokens }) => {
+        const { textStream, usage, finishReason } = window.aiSdk.streamText({
+          model: window.aiSdk.provider().completionModel('storyteller'),
+          prompt: text,
+          maxOutputTokens,
+          temperature: 0,
+          providerOptions: { tabserve: { ignoreEos: true } },
+        });
+        let told = '';
+        for await (const delta of textStream) told += delta;
+        return { told, numTokens: (await usage).outputTokens, reason: await finishReason };
+      },
+      { text: prompt, maxOutputTokens: options.maxNewTokens },
+    );
+    await follower.whenStreamed(10);
+    await site.close(leader);
+    expect(await streamed).toEqual({
+      told: alone.generatedText,
+      numTokens: options.maxNewTokens,
+      reason: 'length',
+    });
+    expect((await follower.updates()).filter(({ type }) => type === 'resubmitted')).toHaveLength(1);
+  });
+
   test('useChat streams the answers of the model that it names, and stops one', async ({
     ownTab,
     hub,
