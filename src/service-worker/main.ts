@@ -32,10 +32,9 @@ const serveLarge = new CacheFirst({
 });
 
 const serwist = new Serwist({
-  cacheId: 'tabserve',
   precacheEntries: small,
   precacheOptions: {
-    cleanupOutdatedCaches: true,
+    cacheName: `tabserve-page-${self.registration.scope}`,
     cleanURLs: false,
     // The page's own parameters, such as `?backend=wasm`, are read by its script.
     ignoreURLParametersMatching: [/./],

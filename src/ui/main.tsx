@@ -95,5 +95,5 @@ async function followSite(serve: Serve | undefined): Promise<void> {
 
 watchMissingParts(window);
 const serve = await start(createRoot(findRoot()));
-// Without the service worker the page needs the network, and nothing else.
-await followSite(serve).catch(() => undefined);
+// Not awaited: what it imports waits for this module. Without the service worker the page needs the network, and nothing else.
+followSite(serve).catch(() => undefined);

@@ -13,6 +13,7 @@ const UPDATE_INTERVAL_MS = 3_600_000;
 /** Keeps the page of a static host with its service worker: offline, isolated, and of one version in all tabs. */
 export class SiteFollower {
   readonly #serve: Serve | undefined;
+  #isInUse = false;
 
   /** @param serve Left out for a page that could not start. */
   constructor(serve: Serve | undefined) {
@@ -25,6 +26,8 @@ export class SiteFollower {
    */
   async follow(script: string): Promise<void> {
     allowOwnScripts();
+    for (const type of ['pointerdown', 'keydown'])
+      addEventListener(type, () => (this.#isInUse = true), { capture: true, once: true });
     const { serviceWorker } = navigator;
     const url = new URL(script, document.baseURI).href;
     const known = await serviceWorker.getRegistration(url);
@@ -46,7 +49,7 @@ export class SiteFollower {
    * tab, and never under the reader's hands.
    */
   #isolate(): void {
-    if (crossOriginIsolated || navigator.userActivation.hasBeenActive) return;
+    if (crossOriginIsolated || this.#isInUse) return;
     if (sessionStorage.getItem(KEY) !== null) return;
     sessionStorage.setItem(KEY, 'tried');
     location.reload();
