@@ -106,13 +106,14 @@ test.describe('a static site', { tag: ANY_BACKEND }, () => {
     const server = await startServer({ host: 'localhost', port: host.port, root: folder });
     try {
       await tab.page.goto(server.url);
-      await tab.page.waitForFunction(() =>
-        navigator.serviceWorker.getRegistrations().then((all) => all.length === 0),
-      );
-      expect(await tab.page.evaluate(() => caches.keys())).toEqual([]);
       await expect(tab.page.locator('meta[name="tabserve-service-worker"]')).toHaveCount(0);
       await tab.page.waitForFunction(() => 'tabserve' in window);
       await tab.ready();
+      await expect.poll(() => tab.page.evaluate(() => caches.keys())).toEqual([]);
+      const registered = tab.page.evaluate(
+        async () => (await navigator.serviceWorker.getRegistrations()).length,
+      );
+      expect(await registered).toBe(0);
     } finally {
       await server.close();
     }
