@@ -3,10 +3,16 @@ import { isRecord } from '../platform/is-record.ts';
 import type { Wire } from './wire.ts';
 
 export const chatMessage = v.strictObject({
+  /** Whose message this is. A template may allow `system` for the first one only. */
   role: v.picklist(['system', 'user', 'assistant']),
+  /** Plain text. */
   content: v.string(),
 });
-/** One message of a chat. */
+/**
+ * One message of a chat.
+ *
+ * @interface
+ */
 export type ChatMessage = Wire<typeof chatMessage>;
 
 /** Whether a prompt is a list of messages, well-formed or not. */

@@ -1,4 +1,4 @@
-import type { GenerationResponse, Serve } from '../../../src/worker/client/client.ts';
+import type { GenerationResponse, Serve } from '../../../src/worker/client/index.ts';
 import type { Contender } from '../contender.ts';
 
 /** Tabserve with default knobs. The same prompts come in each round, so their prefill must not be spared. */
