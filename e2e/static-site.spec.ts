@@ -136,16 +136,18 @@ async function whenIsolated(page: Page): Promise<void> {
 
 /** Resolves once all that the page needs offline is stored: the model, and one build of the runtime. */
 async function whenKept(page: Page): Promise<void> {
-  const listKept = async (): Promise<readonly string[]> => {
-    const names = await caches.keys();
-    const keys = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
-    const files = keys.flat().map(({ url }) => new URL(url).pathname.split('/').at(-1) ?? '');
-    return [
-      ...files.filter((file) => file === 'model.safetensors' || file === 'model.onnx'),
-      ...files.filter((file) => file.endsWith('.wasm')).map(() => 'wasm'),
-    ].toSorted();
-  };
   await expect.poll(() => page.evaluate(listKept)).toEqual(['model.onnx', 'model.safetensors', 'wasm']);
+}
+
+/** Runs in the page. */
+async function listKept(): Promise<readonly string[]> {
+  const names = await caches.keys();
+  const keys = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+  const files = keys.flat().map(({ url }) => new URL(url).pathname.split('/').at(-1) ?? '');
+  return [
+    ...files.filter((file) => file === 'model.safetensors' || file === 'model.onnx'),
+    ...files.filter((file) => file.endsWith('.wasm')).map(() => 'wasm'),
+  ].toSorted();
 }
 
 async function publishNextVersion(folder: string): Promise<void> {

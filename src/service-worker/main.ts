@@ -8,10 +8,10 @@ import { LargeFiles, splitFiles } from './large-files.ts';
 
 declare const self: ServiceWorkerGlobalScope & {
   /** The page's files, which the build writes here. */
-  readonly __SW_MANIFEST: readonly PrecacheEntry[];
+  readonly pageFiles: readonly PrecacheEntry[];
 };
 
-const { small, large } = splitFiles(self.__SW_MANIFEST);
+const { small, large } = splitFiles(self.pageFiles);
 const largeFiles = new LargeFiles(large, self.registration.scope);
 
 const isolate: SerwistPlugin = { handlerWillRespond: async ({ response }) => withIsolation(response) };

@@ -38,6 +38,7 @@ export async function writeServiceWorker(folder: string): Promise<void> {
   const { warnings } = await injectManifest({
     swSrc: file,
     swDest: file,
+    injectionPoint: 'self.pageFiles',
     globDirectory: folder,
     globPatterns: ['**/*'],
     globIgnores: ['**/*.map', '**/*.md', SERVICE_WORKER_FILE],

@@ -59,7 +59,7 @@ export class SiteFollower {
     const root = createRoot(document.body.appendChild(document.createElement('div')));
     root.render(
       <UpdateOffer
-        numTabs={this.#serve?.status().numTabs ?? 1}
+        serve={this.#serve}
         onAccept={() => site.messageSkipWaiting()}
         onDecline={() => root.unmount()}
       />,

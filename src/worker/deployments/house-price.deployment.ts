@@ -1,3 +1,4 @@
+// oxlint-disable-next-line import/no-absolute-path -- Vite's spelling of a public file's address, wherever the page lies
 import modelUrl from '/models/house-price/model.onnx?url';
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
 import { InvalidOptionError } from '../../batching/errors.ts';
