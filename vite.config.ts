@@ -3,6 +3,7 @@ import { defineConfig } from 'vite';
 
 import { contentSecurityPolicy } from './bridge/content-security-policy.ts';
 import { bridgePlugin } from './bridge/vite-plugin.ts';
+import { staticSitePlugin } from './tools/build-site/static-site-plugin.ts';
 
 // Cross-origin isolation gives the WASM backend its threads; bridge/ sends the same headers for the built page.
 const crossOriginIsolation = {
@@ -11,7 +12,9 @@ const crossOriginIsolation = {
 };
 
 export default defineConfig({
-  plugins: [react(), bridgePlugin()],
+  // The built page runs in any folder of any host.
+  base: './',
+  plugins: [react(), bridgePlugin(), staticSitePlugin()],
   worker: { format: 'es' },
   build: {
     target: 'es2024',

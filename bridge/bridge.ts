@@ -41,6 +41,7 @@ import type { UpstreamOptions } from './upstream/upstream-client.ts';
 import { upstreamMark } from './upstream/upstream-mark.ts';
 import { upstreamRoutes } from './upstream/upstream-routes.ts';
 
+/** How a bridge answers, and whom. */
 export interface BridgeOptions
   extends
     Pick<CommandLineOptions, 'host'>,
@@ -49,6 +50,7 @@ export interface BridgeOptions
     Partial<Pick<TabLinkOptions, 'graceMs'>> {
   /** Generates instead of a model in the tab. */
   readonly upstream?: UpstreamOptions | undefined;
+  /** Gets each answered request. */
   readonly log?: (entry: LogEntry) => void;
 }
 
@@ -71,6 +73,7 @@ const API_HEADERS: Readonly<Record<string, string>> = {
 
 /** Answers HTTP requests through the open tab. Can be mounted in any server. */
 export class Bridge {
+  /** The bridge's own client: it reaches the worker of the open tab. */
   readonly serve: Serve;
   /** Elements for the head of the page: they tell it about this bridge. */
   readonly pageMarks: string;
@@ -128,7 +131,11 @@ export class Bridge {
     ];
   }
 
-  /** Marks the bridge's own browser, whose knobs are restored after a crash. */
+  /**
+   * Marks the bridge's own browser, whose knobs are restored after a crash.
+   *
+   * @internal
+   */
   get ownBrowserCookie(): OwnBrowser['cookie'] {
     return this.#sockets.ownBrowser.cookie;
   }

@@ -8,6 +8,17 @@ const DEFAULT_HUB = ['https://huggingface.co', 'https://*.huggingface.co', 'http
  * @param hub A hub, and the origins that it redirects to; empty for huggingface.co.
  */
 export function contentSecurityPolicy(hub: readonly string[]): string {
+  return directives(hub).join('; ');
+}
+
+/** The same as far as a `meta` element may say it: browsers ignore `frame-ancestors` there, and report an error. */
+export function contentSecurityPolicyElement(): string {
+  return directives([])
+    .filter((directive) => !directive.startsWith('frame-ancestors '))
+    .join('; ');
+}
+
+function directives(hub: readonly string[]): readonly string[] {
   const foreign = hub.length === 0 ? DEFAULT_HUB : hub;
   return [
     "default-src 'none'",
@@ -21,5 +32,5 @@ export function contentSecurityPolicy(hub: readonly string[]): string {
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
     'trusted-types default',
-  ].join('; ');
+  ];
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
+/** Why the server can't start. */
 export type BridgeErrorCode =
   | 'CANNOT_LISTEN'
   | 'INVALID_ARGUMENT'

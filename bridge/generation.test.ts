@@ -1,4 +1,4 @@
-import type { ClientUpdate } from '../src/worker/client/client.ts';
+import type { ClientUpdate } from '../src/worker/client/index.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';

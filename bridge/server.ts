@@ -13,6 +13,7 @@ import { refuseConnection } from './http/refuse-connection.ts';
 import type { CommandLineOptions } from './options.ts';
 import { serveStaticFiles, type StaticFilesOptions } from './static-files.ts';
 
+/** What `startServer` serves, and where. */
 export interface ServerOptions
   extends Pick<CommandLineOptions, 'port' | 'host'>, Omit<StaticFilesOptions, 'marks'> {
   /** Without a bridge this serves files only, and the page does not look for one. */
@@ -21,11 +22,13 @@ export interface ServerOptions
   readonly maxConnections?: number;
 }
 
+/** A server that listens. */
 export interface RunningServer {
   /** On loopback, whatever `host` is: browsers allow WebGPU and storage only to secure origins. */
   readonly url: string;
+  /** The port that it has: another one than asked for if that was 0. */
   readonly port: number;
-  /** Idempotent; open connections are cut. */
+  /** Stops the server and its bridge, and cuts open connections. May be called again. */
   close(): Promise<void>;
 }
 
@@ -45,7 +48,12 @@ const HEADERS_TOO_LARGE = `The URL and the headers are larger than ${LIMITS.maxH
 
 const MAX_CONNECTIONS = 1024;
 
-/** Serves the built page with cross-origin isolation; resolves once every address is bound. */
+/**
+ * Serves the built page with cross-origin isolation.
+ *
+ * @returns The server, once every address is bound.
+ * @throws BridgeError `PAGE_NOT_BUILT`, `PORT_IN_USE` or `CANNOT_LISTEN`.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { bridge, maxConnections = MAX_CONNECTIONS } = options;
   const serveFile = serveStaticFiles({ ...options, marks: bridge?.pageMarks ?? '' });

@@ -8,6 +8,8 @@ import { contentSecurityPolicy } from './content-security-policy.ts';
 import { BridgeError } from './errors.ts';
 import { HttpError } from './http/http-error.ts';
 import type { CommandLineOptions } from './options.ts';
+import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
+import { withoutStaticMarks } from './static-marks.ts';
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   // Cross-origin isolation gives the WASM backend its threads.
@@ -49,13 +51,14 @@ export function serveStaticFiles({
   }
   const serveFile = sirv(root, { dev: false, etag: true, setHeaders: setFileHeaders });
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
-  const serveMarkedPage = marks === '' ? undefined : markedPage(join(root, 'index.html'), marks);
+  const servePage = pageWith(marks, join(root, 'index.html'));
   return (request, response) => {
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
       refuse(response, HttpError.methodNotAllowed(['GET', 'HEAD']));
-    else if (serveMarkedPage && PAGE.test(request.url ?? '/')) serveMarkedPage(request, response);
+    else if (PAGE.test(request.url ?? '/')) servePage(request, response);
+    else if (isServiceWorker(request)) retireServiceWorker(response);
     else {
       const miss = (): void => refuse(response, HttpError.notFound(request.url ?? '/'));
       serveFile(request, response, () => (serveRuntime ? serveRuntime(request, response, miss) : miss()));
@@ -92,9 +95,10 @@ function refuse(response: ServerResponse, error: HttpError): void {
   response.end(`${JSON.stringify(error)}\n`);
 }
 
-/** The page with the marks in its head. */
-function markedPage(path: string, marks: string): RequestListener {
-  const page = Buffer.from(readFileSync(path, 'utf8').replace('<head>', () => `<head>\n    ${marks}`));
+/** The page with the marks in its head, in place of those for a static host. */
+function pageWith(marks: string, path: string): RequestListener {
+  const markup = withoutStaticMarks(readFileSync(path, 'utf8'));
+  const page = Buffer.from(marks === '' ? markup : markup.replace('<head>', () => `<head>\n    ${marks}`));
   const etag = `"${createHash('sha256').update(page).digest('base64url')}"`;
   return (request, response) => {
     response.setHeader('Cache-Control', 'no-cache');

@@ -2,6 +2,7 @@ import type { Plugin } from 'vite';
 
 import { BRIDGE_FOLDER, BRIDGE_META } from '../src/worker/protocol/bridge-names.ts';
 import { Bridge } from './bridge.ts';
+import { isServiceWorker, retireServiceWorker } from './retired-service-worker.ts';
 
 /** The bridge's endpoints in the development server, beside the page that it serves. */
 export function bridgePlugin(): Plugin {
@@ -15,7 +16,10 @@ export function bridgePlugin(): Plugin {
         host: typeof host === 'string' ? host : 'localhost',
         url: () => server.resolvedUrls?.local[0] ?? `http://localhost:${port}/`,
       });
-      middlewares.use((request, response, next) => bridge.handle(request, response, next));
+      middlewares.use((request, response, next) => {
+        if (isServiceWorker(request)) retireServiceWorker(response);
+        else bridge.handle(request, response, next);
+      });
       // Any other WebSocket is Vite's own.
       httpServer?.on('upgrade', (request, socket, head) => void bridge.upgrade(request, socket, head));
       httpServer?.on('close', () => bridge.close());

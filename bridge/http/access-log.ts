@@ -1,12 +1,17 @@
 /** One line of the log. It holds neither prompts nor texts. */
 export interface LogEntry {
+  /** When the answer ended, in ISO 8601. */
   readonly time: string;
+  /** As in the header `X-Request-Id` of the answer. */
   readonly requestId: string;
   readonly method: string;
+  /** Without the query. */
   readonly path: string;
   /** 499 if the client left first. An answer that broke off has the status of its error. */
   readonly status: number;
+  /** From the request to the end of the answer. */
   readonly durationMs: number;
+  /** The error's code and message. */
   readonly error?: string;
 }
 

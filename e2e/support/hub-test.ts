@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 
 import { startServer } from '../../bridge/server.ts';
-import type { LoadModelOptions } from '../../src/worker/client/client.ts';
+import type { LoadModelOptions } from '../../src/worker/client/index.ts';
 import type { ModelLoad, StoredModel } from '../../src/worker/protocol/models.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { CHAT_MODEL, chatCheckpoint } from '../hub-server/checkpoints/chat-checkpoint.ts';

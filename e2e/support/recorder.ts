@@ -1,4 +1,4 @@
-import type { Serve, ClientUpdate } from '../../src/worker/client/client.ts';
+import type { Serve, ClientUpdate } from '../../src/worker/client/index.ts';
 import type { PageDeployments } from '../../src/worker/deployments/registry.ts';
 import type { ServeStats, StepRecord } from '../../src/worker/protocol/stats.ts';
 

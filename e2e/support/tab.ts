@@ -1,6 +1,6 @@
 import { expect, type BrowserContext, type Locator, type Page } from 'playwright/test';
 
-import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/client.ts';
+import type { GenerationResponse, ClientUpdate } from '../../src/worker/client/index.ts';
 import type { Prompt } from '../../src/worker/client/handles.ts';
 import type { BatchingPolicy, ServeStatus } from '../../src/worker/protocol/status.ts';
 import type { GenerationOptions, GenerationResult } from '../../src/worker/protocol/generation.ts';

@@ -24,11 +24,25 @@ export type {
   CutReason,
 } from './batch/batch-options.ts';
 
+/** A function whose calls are batched, with the knobs and figures of its batcher. */
 export interface Batched<Item, Result> extends BatchControls {
+  /**
+   * Submits one item. Never throws.
+   *
+   * @returns The handler's entry for this item.
+   * @throws The `Error` in its slot, or what the handler threw.
+   * @throws BackPressureError, ItemTooLargeError, BatchSizeMismatchError, RequestCancelledError or ClosedError.
+   */
   (item: Item, options?: CallOptions): Promise<Result>;
 }
 
+/** A function whose calls are batched and answered in chunks, with the knobs and figures of its batcher. */
 export interface BatchedStream<Item, Chunk> extends BatchControls {
+  /**
+   * Submits one item at once, also before the first chunk is read. Never throws.
+   *
+   * @returns This item's chunks, as they come. Leaving the loop cancels the call. Errors are those of `Batched`.
+   */
   (item: Item, options?: CallOptions): AsyncIterableIterator<Chunk>;
 }
 
@@ -36,31 +50,42 @@ export interface BatchedStream<Item, Chunk> extends BatchControls {
 export const END_OF_STREAM: unique symbol = Symbol('END_OF_STREAM');
 
 /** Returns one entry per item, in order. An `Error` instance in a slot rejects that caller alone. */
-type Handler<Item, Result> = (
+export type Handler<Item, Result> = (
   items: readonly Item[],
   context: BatchContext,
 ) => Promise<readonly (Result | Error)[]>;
 
-type StreamSlot<Chunk> = Chunk | Error | typeof END_OF_STREAM;
+/** What a step gives one caller: a chunk, the end, or an `Error` for that caller alone. */
+export type StreamSlot<Chunk> = Chunk | Error | typeof END_OF_STREAM;
 
 /** Yields, per step, one entry per item: a chunk, END_OF_STREAM, or an `Error` for that caller alone. */
-type StreamHandler<Item, Chunk> = (
+export type StreamHandler<Item, Chunk> = (
   items: readonly Item[],
   context: BatchContext,
 ) => AsyncIterable<readonly StreamSlot<Chunk>[]>;
 
+/** Answers one call. */
 export type Resolve<Result> = (result: Result) => void;
 type Reject = (error: unknown) => void;
 
 /**
- * Calls with one item each become calls of `handler` with many. The handler returns one entry per item, in order.
+ * Calls with one item each become calls of `handler` with many. The handler returns one entry per item, in order. Calls leave first
+ * come, first served.
  *
- * @param queue Where calls wait. It says in which order they leave: first come, first served by default.
+ * @throws InvalidOptionError for an option that is out of range.
  */
 export function batch<Item, Result>(
   handler: Handler<Item, Result>,
   options: BatchOptions<Item> = {},
-  queue: CallQueue<Item, Resolve<Result>> = new CallQueue(),
+): Batched<Item, Result> {
+  return batchFrom(new CallQueue(), handler, options);
+}
+
+/** Like `batch`, in the order of the queue that calls wait in. */
+export function batchFrom<Item, Result>(
+  queue: CallQueue<Item, Resolve<Result>>,
+  handler: Handler<Item, Result>,
+  options: BatchOptions<Item>,
 ): Batched<Item, Result> {
   requireFunction('handler', handler);
   const run = (running: RunningBatch<Item, Resolve<Result>>): Promise<void> => runHandler(handler, running);
@@ -86,7 +111,11 @@ export function batch<Item, Result>(
   return withControls(submit, batcher);
 }
 
-/** Like `batch`, for handlers that answer in steps: each caller reads its own stream of chunks. */
+/**
+ * Like `batch`, for handlers that answer in steps: each caller reads its own stream of chunks.
+ *
+ * @throws InvalidOptionError for an option that is out of range.
+ */
 export function batchStream<Item, Chunk>(
   handler: StreamHandler<Item, Chunk>,
   options: BatchOptions<Item> = {},

@@ -24,8 +24,11 @@ export class ItemTooLargeError extends Error {
   }
 }
 
+/** How full the queue is. */
 export interface BackPressureDetails {
+  /** Requests that wait. */
   readonly numQueuedRequests: number;
+  /** The limit in force. */
   readonly maxQueuedRequests: number;
   /** How long until a place is likely to be free, by the measured drain rate, in ms. */
   readonly retryAfterMs: number;
@@ -35,8 +38,11 @@ export interface BackPressureDetails {
 export class BackPressureError extends Error {
   override readonly name = 'BackPressureError';
   readonly code = 'BACK_PRESSURE';
+  /** Requests that wait. */
   readonly numQueuedRequests: number;
+  /** The limit in force. */
   readonly maxQueuedRequests: number;
+  /** How long until a place is likely to be free, by the measured drain rate, in ms. */
   readonly retryAfterMs: number;
 
   constructor(message: string, { numQueuedRequests, maxQueuedRequests, retryAfterMs }: BackPressureDetails) {
@@ -100,6 +106,13 @@ export class InvalidOptionError extends Error {
   override readonly name = 'InvalidOptionError';
   readonly code = 'INVALID_OPTION';
 
+  /**
+   * For a `checkInput` of your own: "Expected `input` to be a string, got `3` (number)".
+   *
+   * @param option Names the input or the option.
+   * @param expected What it has to be.
+   * @param got What it is.
+   */
   static of(option: string, expected: string, got: unknown): InvalidOptionError {
     return new InvalidOptionError(describeInvalid(option, expected, got));
   }

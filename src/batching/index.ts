@@ -1,6 +1,21 @@
 // The package's entry `tabserve/batching`. It runs wherever JavaScript does.
-export { batch, batchStream, END_OF_STREAM } from './batch.ts';
-export type * from './batch.ts';
+export {
+  batch,
+  batchStream,
+  END_OF_STREAM,
+  type AbortSignal,
+  type BatchContext,
+  type BatchControls,
+  type Batched,
+  type BatchedStream,
+  type BatchEvent,
+  type BatchOptions,
+  type CallOptions,
+  type CutReason,
+  type Handler,
+  type StreamHandler,
+  type StreamSlot,
+} from './batch.ts';
 export type { Clock } from './clock.ts';
 export {
   BackPressureError,

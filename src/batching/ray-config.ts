@@ -15,7 +15,14 @@ const READ_OPTION: ReadonlyMap<string, ReadOption> = new Map<string, ReadOption>
   ['max_queued_requests', (key, value) => ({ maxQueuedRequests: requireQueueLimit(key, value) })],
 ]);
 
-/** Turns a configuration of Ray Serve into options for `batch`. An unknown key throws a TypeError that names it. */
+/**
+ * Turns a configuration of Ray Serve into options for `batch`.
+ *
+ * @param config Ray's names: `max_batch_size`, `batch_wait_timeout_s`, `max_concurrent_batches` and `max_queued_requests` (-1 = no limit),
+ *   and `timeout_s`, `stride_s` and `allow_small_batch` of Ray's tutorial. Times are in seconds.
+ * @throws TypeError for an unknown key, or for both `timeout_s` and `batch_wait_timeout_s`.
+ * @throws InvalidOptionError for a value out of range.
+ */
 export function fromRayConfig(config: Readonly<Record<string, unknown>>): BatchOptions<unknown> {
   requireRecord(config);
   if ('timeout_s' in config && 'batch_wait_timeout_s' in config) {

@@ -14,6 +14,7 @@ import { parseBackendChoice } from './backend-choice.ts';
 import { FailurePanel } from './header/failure-panel.tsx';
 import { SiteHeader } from './header/site-header.tsx';
 import { readPermalink } from './share/permalink.ts';
+import { afterPaint } from './state/after-paint.ts';
 import { connectStore } from './state/connect-store.ts';
 import { noteStartTime } from './state/start-times.ts';
 import { toWireError, watchMissingParts } from './state/to-wire-error.ts';
@@ -52,11 +53,12 @@ function followAddress(composer: Composer): void {
   });
 }
 
-async function start(root: Root): Promise<void> {
+/** Resolves with the page's client, or with undefined where the page shows why there is none. */
+async function start(root: Root): Promise<Serve<PageDeployments> | undefined> {
   const { backend, error } = parseBackendChoice(location.search);
   if (error) {
     renderFailure(root, error);
-    return;
+    return undefined;
   }
   try {
     const hub = new URLSearchParams(location.search).get('hub');
@@ -75,10 +77,23 @@ async function start(root: Root): Promise<void> {
         <App serve={serve} store={store} composer={composer} />
       </StrictMode>,
     );
+    return serve;
   } catch (caught) {
     renderFailure(root, toWireError(caught));
+    return undefined;
   }
 }
 
+/** Only a page of a static host names a service worker. A page that could not start follows too: it may need the next version. */
+async function followSite(serve: Serve | undefined): Promise<void> {
+  const script = document.querySelector<HTMLMetaElement>('meta[name="tabserve-service-worker"]')?.content;
+  if (script === undefined || !('serviceWorker' in navigator)) return;
+  await afterPaint();
+  const { SiteFollower } = await import('./site/site-follower.tsx');
+  await new SiteFollower(serve).follow(script);
+}
+
 watchMissingParts(window);
-await start(createRoot(findRoot()));
+const serve = await start(createRoot(findRoot()));
+// Not awaited: what it imports waits for this module. Without the service worker the page needs the network, and nothing else.
+followSite(serve).catch(() => undefined);

@@ -1,5 +1,5 @@
 // The package's entry `tabserve/worker`: for the script of an app's own worker.
-export type { BatchContext, BatchOptions } from '../batching/batch.ts';
+export type { BatchContext, BatchEvent, BatchOptions, CutReason } from '../batching/batch.ts';
 export { InvalidOptionError } from '../batching/errors.ts';
 export { fromRayConfig } from '../batching/ray-config.ts';
 export {
@@ -9,7 +9,7 @@ export {
   type DeploymentTypes,
   type TypedDeployment,
 } from './deployments/deployment.ts';
-export type { Model, ModelFamily } from './models/family.ts';
+export type { ModelFamily } from './models/family.ts';
 export { gpt2 } from './models/gpt2/family.ts';
 export { llama } from './models/llama/family.ts';
 export { loadOnnxModel, type OnnxModel } from './runtime/onnx-model.ts';

@@ -11,6 +11,7 @@ import type { Outbox } from './serving/outbox.ts';
 import { ServeWorker } from './serving/serve-worker.ts';
 import { TabChannels } from './serving/tab-channels.ts';
 
+/** What a worker serves, and how it starts. */
 export interface StartWorkerOptions {
   /** What the worker serves beside the text generator. Their names differ. */
   readonly deployments?: readonly AnyDeployment[];

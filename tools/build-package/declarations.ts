@@ -35,6 +35,8 @@ const KNOWN_PACKAGES = new Set([
 export async function writeDeclarations(): Promise<void> {
   const emitted = await mkdtemp(join(tmpdir(), 'tabserve-types-'));
   try {
+    // Each project reads the built declarations of those that it refers to.
+    await compile('-b', ...PROJECTS);
     await Promise.all(PROJECTS.map((project) => emit(project, emitted)));
     const seen = new Set<string>();
     await Promise.all(ENTRIES.map((entry) => copyReachable(emitted, entry, seen)));
@@ -44,9 +46,12 @@ export async function writeDeclarations(): Promise<void> {
 }
 
 async function emit(project: string, outDir: string): Promise<void> {
-  const compiler = join(ROOT, 'node_modules/.bin/tsc');
   const options = ['--outDir', outDir, '--rootDir', ROOT, '--composite', 'false', '--incremental', 'false'];
-  await promisify(execFile)(compiler, ['-p', join(ROOT, project), '--declaration', ...options]);
+  await compile('-p', project, '--declaration', ...options);
+}
+
+async function compile(...args: readonly string[]): Promise<void> {
+  await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT });
 }
 
 /** @param source Path of a source below the root, with `/`. */

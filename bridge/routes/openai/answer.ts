@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import type { GenerationResponse, Serve } from '../../../src/worker/client/client.ts';
+import type { GenerationResponse, Serve } from '../../../src/worker/client/index.ts';
 import type { GenerationChoice, GenerationResult } from '../../../src/worker/protocol/generation.ts';
 import type { ServedModel } from '../../../src/worker/protocol/models.ts';
 import { EventStream } from '../../http/event-stream.ts';

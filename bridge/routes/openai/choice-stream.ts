@@ -1,4 +1,4 @@
-import type { GenerationChunk } from '../../../src/worker/client/client.ts';
+import type { GenerationChunk } from '../../../src/worker/client/index.ts';
 import type {
   FinishReason,
   GenerationChoice,

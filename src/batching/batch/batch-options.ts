@@ -9,10 +9,20 @@ import {
   requireFunction,
 } from '../require-option.ts';
 
-/** Why a batch was cut. If several reasons hold, the first in this order is recorded. */
+/**
+ * Why a batch was cut. If several reasons hold, the first in this order is recorded:
+ *
+ * - `full`: it has `maxBatchSize`.
+ * - `deferred`: the next item did not fit.
+ * - `flush`, `close`: these were called.
+ * - `timeout`: its oldest call has waited for `batchWaitTimeoutMs`.
+ * - `idle`: there was nothing to wait for.
+ */
 export type CutReason = 'full' | 'deferred' | 'flush' | 'close' | 'timeout' | 'idle';
 
+/** What a handler gets beside its items. */
 export interface BatchContext {
+  /** Why the batch was cut. */
   readonly reason: CutReason;
   /** Aborts when every member of the batch has been cancelled. */
   readonly signal: AbortSignal;
@@ -20,6 +30,7 @@ export interface BatchContext {
   readonly itemSignals: readonly AbortSignal[];
 }
 
+/** Options of `batch` and `batchStream`. An invalid one throws InvalidOptionError. */
 export interface BatchOptions<Item> {
   /** Limit of items in one batch, or of `batchSizeFn`'s value. Integer >= 1, default 10. */
   readonly maxBatchSize?: number;
@@ -50,7 +61,9 @@ export interface BatchOptions<Item> {
   readonly onBatch?: (event: BatchEvent) => void;
 }
 
+/** One batch, once its handler has ended. */
 export interface BatchEvent {
+  /** Why it was cut. */
   readonly reason: CutReason;
   /** The number of items given to the handler. */
   readonly batchSize: number;
@@ -58,9 +71,9 @@ export interface BatchEvent {
   readonly measuredSize: number;
   /** The limit in force for this batch. */
   readonly maxBatchSize: number;
-  /** Arrival of the oldest member -> cut. */
+  /** Arrival of the oldest member -> cut, in ms. */
   readonly waitMs: number;
-  /** Cut -> end of the handler, or of a stream's generator. */
+  /** Cut -> end of the handler, or of a stream's generator, in ms. */
   readonly executionMs: number;
   /** Waiting calls that were cancelled since the previous cut. */
   readonly cancelled: number;
@@ -68,14 +81,19 @@ export interface BatchEvent {
   readonly outcome: 'ok' | 'error';
 }
 
+/** Options of one call. */
 export interface CallOptions {
+  /** Cancels the call when it aborts: it rejects with RequestCancelledError, and leaves its batch if that has not been cut. */
   readonly signal?: AbortSignal;
 }
 
 /** The properties and methods of a batched function. */
 export interface BatchControls {
+  /** The value in force. */
   readonly maxBatchSize: number;
+  /** The value in force, in ms. */
   readonly batchWaitTimeoutMs: number;
+  /** The value in force. */
   readonly maxConcurrentBatches: number;
   /** The number of waiting calls. */
   readonly queueLength: number;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { batch, type Resolve } from '../batch.ts';
+import { batchFrom, type Resolve } from '../batch.ts';
 import { FakeClock } from '../fake-clock.ts';
 import type { ClientId, RequestId } from '../generation/request.ts';
 import { settled } from './test-support.ts';
@@ -24,7 +24,7 @@ function createBatcher(batchSizeFn?: (items: readonly Item[]) => number) {
     return items.map(({ id }) => id);
   };
   const options = { maxBatchSize: 3, batchWaitTimeoutMs: 10, clock, ...(batchSizeFn && { batchSizeFn }) };
-  const call = batch(handler, options, queue);
+  const call = batchFrom(queue, handler, options);
   const cancels = new Map<string, AbortController>();
   const submit = (...names: readonly string[]): void => {
     for (const name of names) {

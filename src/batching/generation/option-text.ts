@@ -1,6 +1,10 @@
 import { checkOf, type GenerationOption } from './options.ts';
 
-/** The value of an option that is typed into a form or a query; undefined where the text is not of its type. */
+/**
+ * The value of an option that is typed into a form or a query; undefined where the text is not of its type.
+ *
+ * @internal
+ */
 export function optionFromText({ type }: GenerationOption, text: string): unknown {
   switch (type) {
     case 'integer':
@@ -23,7 +27,11 @@ export function optionFromText({ type }: GenerationOption, text: string): unknow
   }
 }
 
-/** What the text of an option has to be, as in "Expected `x` to be …". */
+/**
+ * What the text of an option has to be, as in "Expected `x` to be …".
+ *
+ * @internal
+ */
 export function expectedText(option: GenerationOption): string {
   if (option.type === 'strings') return `a text of 1 to ${option.maxLength} characters`;
   if (option.type === 'token-ids') return 'token ids, like 262,13';
@@ -32,7 +40,11 @@ export function expectedText(option: GenerationOption): string {
   return checkOf(option).expected;
 }
 
-/** A default as the form and the docs show it. */
+/**
+ * A default as the form and the docs show it.
+ *
+ * @internal
+ */
 export function defaultText(value: unknown): string {
   if (Array.isArray(value) && value.length > 0) return value.join(' or ');
   const isPlain = typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string';

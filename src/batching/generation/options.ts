@@ -50,6 +50,11 @@ interface FormField extends Range {
   readonly hint: string;
 }
 
+/**
+ * An entry of the table of options.
+ *
+ * @internal
+ */
 export type GenerationOption = { readonly [Type in keyof Types]: OptionOf<Type> }[keyof Types];
 type OptionTable = Readonly<Record<string, GenerationOption>>;
 
@@ -245,12 +250,21 @@ export const GENERATION_OPTIONS = {
 } as const satisfies OptionTable;
 
 type Table = typeof GENERATION_OPTIONS;
+/**
+ * The name of an option of the text generator.
+ *
+ * @useDeclaredType
+ */
 export type OptionName = keyof Table;
 type SamplingOptionName = keyof typeof SAMPLING_OPTIONS;
 
 type ValueOf<Option extends GenerationOption> = Types[Option['type']]['value'];
 
-/** Per-request options; what is left out comes from the model's `generation_config.json`, else from our own defaults. */
+/**
+ * Per-request options; what is left out comes from the model's `generation_config.json`, else from Tabserve's own defaults.
+ *
+ * @interface
+ */
 export type GenerationOptions = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };
 
 /** The value of each option that is in force; undefined where the option is off. */
@@ -263,6 +277,7 @@ export type ResolvedGenerationOptions = {
 /** How the next token is chosen. Here the seed is an unsigned 32-bit integer. */
 export type SamplingParams = Pick<ResolvedGenerationOptions, SamplingOptionName>;
 
+/** All options of the text generator, in the order of the docs. */
 export const OPTION_NAMES = /* @__PURE__ */ keysOf(GENERATION_OPTIONS);
 const SAMPLING_OPTION_NAMES = /* @__PURE__ */ keysOf(SAMPLING_OPTIONS);
 
@@ -275,6 +290,7 @@ export const OPTION_DEFAULTS = /* @__PURE__ */ fromNames<{
   readonly [Name in keyof Table]: Table[Name] extends { readonly default: infer Value } ? Value : undefined;
 }>(OPTION_NAMES, (name) => optionOf(name).default);
 
+/** @internal */
 export function optionOf(name: OptionName): GenerationOption {
   return GENERATION_OPTIONS[name];
 }
@@ -289,6 +305,7 @@ export function chatNameOf(option: GenerationOption): string | undefined {
   return httpNameOf(option) ?? option.vllmChat;
 }
 
+/** @internal */
 export function checkOf(option: GenerationOption): Validate<unknown> {
   switch (option.type) {
     case 'integer':

@@ -16,8 +16,9 @@ export type PolicyName = 'off' | 'static' | 'continuous';
 
 /** The knobs, the same for every policy. */
 export interface BatchingPolicy {
+  /** When sequences start. */
   readonly policy: PolicyName;
-  /** The most sequences that run together. Integer from 1 to `LARGEST_BATCH_SIZE`. */
+  /** The most sequences that run together. Integer from 1 to 64. */
   readonly maxBatchSize: number;
   /** How long an idle engine may hold a partial batch for company, from the oldest arrival, in ms. Finite >= 0. */
   readonly batchWaitTimeoutMs: number;
@@ -42,6 +43,7 @@ export interface BatchingPolicy {
   readonly maxContextLength: number;
 }
 
+/** The policy of a new browser profile. */
 export const DEFAULT_POLICY: BatchingPolicy = {
   policy: 'continuous',
   maxBatchSize: 8,

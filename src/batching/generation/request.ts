@@ -41,7 +41,10 @@ export interface GenerationRequest
   readonly sampling: SamplingParams;
 }
 
-/** `stop`: an end token, a stop token or `stopsAfter`; `length`: `maxNewTokens` or the context is used up. */
+/**
+ * `stop`: an end token, a stop token or a stop string; `length`: `maxNewTokens` or the context is used up; `abort`: the caller
+ * cancelled the request; `error`: the request failed.
+ */
 export type FinishReason = 'stop' | 'length' | 'abort' | 'error';
 
 /** Throws `InvalidOptionError` for a request that can never run to its end. Its options are checked where they come in. */

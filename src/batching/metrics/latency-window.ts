@@ -1,8 +1,13 @@
 /** Percentiles of the samples in the window; 0 without samples. */
+/** The last 512 durations, in ms. */
 export interface LatencySummary {
+  /** How many there are; the percentiles are 0 where there is none. */
   readonly count: number;
+  /** Half of them are no longer. */
   readonly p50: number;
+  /** 95 % of them are no longer. */
   readonly p95: number;
+  /** 99 % of them are no longer. */
   readonly p99: number;
 }
 

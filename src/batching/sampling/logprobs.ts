@@ -3,7 +3,9 @@ import { LARGEST_WEIGHT, sharpnessOf, weightOf } from './token-weights.ts';
 
 /** A token and the natural logarithm of its probability. */
 export interface TokenLogprob {
+  /** Index in the model's vocabulary. */
   readonly tokenId: number;
+  /** At most 0. */
   readonly logprob: number;
 }
 
@@ -15,7 +17,9 @@ export interface TokenLogprobs extends TokenLogprob {
 
 /** A prompt token among its alternatives. The first token has no logits before it, so its logprob is null. */
 export interface PromptTokenLogprobs {
+  /** Index in the model's vocabulary. */
   readonly tokenId: number;
+  /** Given the tokens before it; null for the first one. */
   readonly logprob: number | null;
   /** The likeliest tokens in its place, the likeliest first; empty for the first token. */
   readonly top: readonly TokenLogprob[];

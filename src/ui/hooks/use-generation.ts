@@ -14,10 +14,13 @@ import {
 export interface Generation {
   /** The continuation so far; with `echo` it starts with the prompt. */
   readonly text: string;
+  /** The whole answer, once the request has ended well. */
   readonly result: GenerationResult | undefined;
+  /** Why the request failed. A cancelled request has none. */
   readonly error: Error | undefined;
+  /** Whether a request waits or runs. */
   readonly isRunning: boolean;
-  /** Submits a prompt in place of the request that runs, if one does. Without a client it does nothing. */
+  /** Submits a prompt in place of the request that runs, if one does. Without a client it does nothing. `n` is always 1. */
   generate(prompt: Prompt, options?: GenerationOptions): void;
   /** Ends the request that runs. Its text stays. */
   cancel(): void;
@@ -27,7 +30,11 @@ type GenerationState = Pick<Generation, 'text' | 'result' | 'error' | 'isRunning
 
 const IDLE: GenerationState = { text: '', result: undefined, error: undefined, isRunning: false };
 
-/** One request for text at a time, streamed into the component. It is cancelled when the component goes. */
+/**
+ * One request for text at a time, streamed into the component. It is cancelled when the component is unmounted.
+ *
+ * @param serve Of `useTabserve`.
+ */
 export function useGeneration<Deployments extends DeploymentMap>(
   serve: Serve<Deployments> | undefined,
 ): Generation {

@@ -24,6 +24,8 @@ const NOTHING = { serve: undefined, status: undefined, error: undefined };
 /**
  * Joins the tabs of an app while the component is mounted. Components that give the same `name` share one client, which takes
  * the options of the first; other options take effect once none of them is mounted.
+ *
+ * @param options Those of `connect`.
  */
 export function useTabserve<const Deployments extends readonly AnyDeployment[] = readonly []>(
   options: ConnectOptions,

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ClosedError, InvalidOptionError, RequestCancelledError } from '../../batching/errors.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
-import { Serve, type Activity, type ClientUpdate, type GenerationResponse } from './client.ts';
+import { Serve } from './client.ts';
+import type { GenerationResponse } from './generation-response.ts';
+import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
 import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { ServeStats, StepBatch, StepRecord } from '../protocol/stats.ts';

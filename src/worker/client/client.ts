@@ -36,11 +36,7 @@ import { PolicyOverride } from './policy-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
 import { whenReady } from './when-ready.ts';
 
-export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
-export type { LoadModelOptions, ModelReference } from './model-source.ts';
-export type { PolicyOverride } from './policy-override.ts';
-export type { Activity, ClientUpdate } from './topics.ts';
-
+/** How a tab joins its app. */
 export interface ConnectOptions {
   /**
    * Makes the app's worker, whose script calls `startWorker`. Only the leading tab calls it, and again when a worker has failed:
@@ -57,8 +53,10 @@ export interface ConnectOptions {
    * tab decides for all.
    */
   readonly backend?: BackendChoice;
-  /** Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. The leading tab decides
-   * for all. */
+  /**
+   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. The leading tab
+   * decides for all.
+   */
   readonly modelUrl?: string;
   /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
   readonly hub?: string;
@@ -71,7 +69,9 @@ export interface ConnectOptions {
  *
  * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
  *
- * Rejects with InvalidOptionError for a name that is no name, and with NoBrowserError outside of a page.
+ * @returns The client of this tab.
+ * @throws InvalidOptionError if `name` has other characters or is too long.
+ * @throws NoBrowserError outside of a page.
  */
 export async function connect<const Deployments extends readonly AnyDeployment[] = readonly []>({
   worker: createWorker,
@@ -107,7 +107,10 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   readonly #requests: OutstandingRequests;
   readonly #calls: Calls;
 
-  /** @param hub Origin of the hub that `loadModel` uses by default; huggingface.co where left out. */
+  /**
+   * @internal
+   * @param hub Origin of the hub that `loadModel` uses by default; huggingface.co where left out.
+   */
   constructor(clientId: ClientId, open: OpenLink, hub?: string) {
     this.#hub = hub;
     this.#topics = new Topics(clientId);
@@ -123,8 +126,13 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
     this.#calls = new Calls(this.#connection);
   }
 
-  /** @param caller Who asks through this client. The worker accepts it from the bridge only. */
+  /**
+   * How to call the text generator, which every worker has.
+   *
+   * @param caller Who asks through this client. The worker accepts it from the bridge only.
+   */
   getHandle(name: 'text-generator', caller?: Caller): TextGeneratorHandle;
+  /** How to call a deployment that `connect<typeof deployments>` has named: its input and answer have their types. */
   getHandle<Name extends keyof Deployments & string>(
     name: Name,
     caller?: Caller,
@@ -138,10 +146,20 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   }
 
   /**
-   * Turns knobs of a deployment, for all tabs, from its next batch or step on; while an override is held, after its end.
-   * Resolves with all knobs. Rejects with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   * Turns knobs of the text generator, for all tabs, from its next step on; while an override is held, after its end.
+   *
+   * @param knobs Those that are left out keep their value.
+   * @returns All knobs.
+   * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
   configure(name: 'text-generator', knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy>;
+  /**
+   * Turns knobs of another deployment, for all tabs, from its next batch on.
+   *
+   * @param knobs Those that are left out keep their value.
+   * @returns All knobs.
+   * @throws InvalidOptionError, UnknownOptionError or UnknownDeploymentError; then nothing changes.
+   */
   configure(name: string, knobs: Partial<BatchKnobs>): Promise<BatchKnobs>;
   configure(name: string, knobs: object): Promise<unknown> {
     return this.#calls.ask({ type: 'configure', deployment: name, knobs });
@@ -149,8 +167,10 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
 
   /**
    * Sets a temporary policy of the text generator for all tabs. It ends with this tab at the latest. Knobs that are left out
-   * keep their value; `configure` changes the users' own policy meanwhile. Rejects with OverrideHeldError while any tab holds
-   * an override, with InvalidOptionError or UnknownOptionError, and then changes nothing.
+   * keep their value; `configure` changes the users' own policy meanwhile.
+   *
+   * @throws OverrideHeldError while any tab holds an override.
+   * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
    */
   async overridePolicy(knobs: Partial<BatchingPolicy> = {}): Promise<PolicyOverride> {
     if (this.#connection.override?.signal.aborted === false) throw OverrideHeldError.byThisTab();
@@ -166,10 +186,11 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   }
 
   /**
-   * The last 200 batches of a deployment, oldest first, with requests of all tabs. The text generator's batches are the steps
-   * of its engine; they may be 100 ms late, and an upstream has none.
+   * The last 200 steps of the text generator's engine, oldest first, with requests of all tabs. They may be 100 ms late. An
+   * upstream has none.
    */
   batches(name: 'text-generator'): readonly StepBatch[];
+  /** The last 200 batches of another deployment, oldest first, with requests of all tabs. */
   batches(name: string): readonly BatchRecord[];
   batches(name: string): readonly (BatchRecord | StepBatch)[] {
     return this.#topics.batchLog.of(name);
@@ -177,14 +198,15 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
 
   /**
    * Loads another model, for all tabs; the old one serves until the new one is ready. A model of the hub is downloaded once and
-   * stored: the next time it loads from this device, without the network. Resolves when the new model serves.
+   * stored: the next time it loads from this device, without the network. After a failure the old model serves on.
    *
-   * Rejects with InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError,
-   * HubRateLimitError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError,
-   * ModelTooLargeError, StorageQuotaError, ModelStoreError, LoadCancelledError or, once two workers were lost under it,
-   * LoadAbandonedError; then the old model serves on.
-   *
+   * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
    * @param onProgress Gets what every tab sees as `status().load`.
+   * @returns The status, once the new model serves.
+   * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
+   *   ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
+   *   StorageQuotaError, ModelStoreError or LoadCancelledError.
+   * @throws LoadAbandonedError once two workers were lost while they loaded it.
    */
   async loadModel(
     model: ModelReference,
@@ -227,12 +249,16 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
     return this.#ask({ type: 'suggest-models' }, v.array(suggestedModel));
   }
 
-  /** Deletes the stored files of a model; if it serves, it does so until the page is reloaded. */
+  /**
+   * Deletes the stored files of a model; if it serves, it does so until the page is reloaded.
+   *
+   * @param key As in `storedModels()`.
+   */
   async deleteModel(key: string): Promise<void> {
     await this.#calls.ask({ type: 'delete-model', key });
   }
 
-  /** All metrics of the worker in Prometheus' text format. */
+  /** All metrics of the worker in Prometheus' text format, with the names of vLLM and Ray Serve. */
   metrics(): Promise<string> {
     return this.#ask({ type: 'metrics' }, v.string());
   }
@@ -242,7 +268,10 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
     return this.#ask({ type: 'token-texts', tokenIds }, v.array(v.string()));
   }
 
-  /** A text as tokens of the model that serves. Waits for the first model. */
+  /**
+   * A text as tokens of the model that serves. Waits for the first model. `addSpecialTokens`, true by default, adds those that the
+   * model expects at the start of a prompt.
+   */
   tokenize(
     text: string,
     { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
@@ -251,8 +280,9 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   }
 
   /**
-   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model. Rejects with
-   * NoChatTemplateError for a base model, and with ChatTemplateError for messages that the template refuses.
+   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model.
+   *
+   * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses.
    */
   tokenizeChat(
     messages: readonly ChatMessage[],
@@ -263,8 +293,9 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   }
 
   /**
-   * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model. Rejects with
-   * InvalidOptionError for an id outside its vocabulary.
+   * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model.
+   *
+   * @throws InvalidOptionError for an ID outside its vocabulary.
    */
   detokenize(tokenIds: readonly number[]): Promise<Detokenization> {
     return this.#ask({ type: 'detokenize', tokenIds }, detokenization);
@@ -275,12 +306,22 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
     return this.#connection.status;
   }
 
-  /** Resolves when the model can run; rejects with the reason why it cannot. */
+  /**
+   * Resolves when the model can run.
+   *
+   * @throws The reason why it can't: any error of `loadModel`, NoWebGpuAdapterError, WorkerNotLoadedError, WorkerFailedError,
+   *   RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
+   */
   ready(): Promise<ServeStatus> {
     return whenReady((listener) => this.subscribe('status', listener));
   }
 
-  /** Calls the listener with every new value, and with the current `status` at once. Returns a function that unsubscribes. */
+  /**
+   * Calls the listener with every new value, and with the current `status` at once. An error of the listener reaches the console
+   * only.
+   *
+   * @returns A function that unsubscribes.
+   */
   subscribe<Topic extends keyof TopicValues>(topic: Topic, listener: TopicListener<Topic>): () => void {
     const unsubscribe = this.#topics.subscribe(topic, listener);
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the compiler does not narrow Topic by topic

@@ -3,6 +3,7 @@ import type { RequestUpdate } from '../protocol/requests.ts';
 
 /** One answer of a deployment: await it, or `result()`, as often as you like. */
 export class DeploymentResponse<Output> extends BaseResponse<Output> implements PromiseLike<Output> {
+  /** Makes `await` give the answer, as `result()` does. */
   // oxlint-disable-next-line unicorn/no-thenable -- `await handle.remote(3)` is the point of it
   then<Resolved = Output, Rejected = never>(
     onFulfilled?: ((output: Output) => Resolved | PromiseLike<Resolved>) | null,
@@ -11,6 +12,7 @@ export class DeploymentResponse<Output> extends BaseResponse<Output> implements 
     return this.result().then(onFulfilled, onRejected);
   }
 
+  /** @internal */
   override apply(update: RequestUpdate, error?: Error): void {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the handle's type says what its deployment answers
     if (update.type === 'answered') this.resolve(update.result as Output);

@@ -27,6 +27,7 @@ export class GenerationResponse
   /** Resolved and replaced at every update; iterations that have read all chunks wait for it. */
   #nextUpdate = Promise.withResolvers<void>();
 
+  /** @internal */
   constructor(...args: ConstructorParameters<typeof BaseResponse<GenerationResult>>) {
     super(...args);
     // Callers that never ask must not cause an unhandled rejection.
@@ -43,6 +44,7 @@ export class GenerationResponse
     return this.#accepted.promise;
   }
 
+  /** The chunks from the first one on, then the end or the error of `result()`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<GenerationChunk> {
     for (let next = 0; ;) {
       const chunk = this.#chunks[next];
@@ -58,6 +60,7 @@ export class GenerationResponse
     }
   }
 
+  /** @internal */
   override apply(update: RequestUpdate, error?: Error): void {
     if (update.type === 'chunk') {
       const { type: _type, requestId: _requestId, ttftMs: _ttftMs, ...chunk } = update;
@@ -80,6 +83,7 @@ export class GenerationResponse
     this.#nextUpdate = Promise.withResolvers();
   }
 
+  /** @internal */
   protected override reject(error: Error): void {
     this.#accepted.reject(error);
     super.reject(error);

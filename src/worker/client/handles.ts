@@ -10,15 +10,15 @@ export interface RequestOptions {
 }
 
 /** How a deployment is called. */
-interface Handle<Input, Options, Response> {
-  /** Submits an input. Never throws: an error in it rejects the response. */
+export interface Handle<Input, Options, Response> {
+  /** Submits an input. Never throws: an error rejects the response, and says which option or part of the input is wrong. */
   remote(input: Input, options?: Options): Response;
   /** Submits several inputs as one turn: all are accepted, or none. */
   remoteAll(inputs: readonly Input[], options?: Options): readonly Response[];
 }
 
 /**
- * A text, the ids of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
+ * A text, the IDs of its tokens, or a chat: non-empty; shorter than the model's context, in tokens, or as long where
  * `maxNewTokens` is 0. A chat goes through the model's own chat template.
  */
 export type Prompt = string | readonly number[] | readonly ChatMessage[];
@@ -30,4 +30,14 @@ export type TextGeneratorHandle = Handle<Prompt, GenerationOptions & RequestOpti
 export type DeploymentHandle<Input, Output> = Handle<Input, RequestOptions, DeploymentResponse<Output>>;
 
 /** Inputs and outputs of deployments, by name. */
-export type DeploymentMap = Readonly<Record<string, { readonly input: unknown; readonly output: unknown }>>;
+export type DeploymentMap = Readonly<
+  Record<
+    string,
+    {
+      /** What `remote` takes. */
+      readonly input: unknown;
+      /** What the response resolves with. */
+      readonly output: unknown;
+    }
+  >
+>;

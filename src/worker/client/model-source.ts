@@ -2,7 +2,7 @@ import { InvalidOptionError } from '../../batching/errors.ts';
 import type { DtypeChoice, ModelSource, WhenBusy } from '../protocol/models.ts';
 import { MAX_NAME_LENGTH } from '../protocol/wire.ts';
 
-/** A model's id on the hub, or its files: a folder that the user has picked, or the files of one. */
+/** A model's ID on the hub, or its files: a folder that the user has picked, or the files of one. */
 export type ModelReference = string | FileSystemDirectoryHandle | Iterable<File>;
 
 export interface SourceOptions {
@@ -15,6 +15,7 @@ export interface SourceOptions {
   readonly hub?: string;
 }
 
+/** How `loadModel` loads. */
 export interface LoadModelOptions extends SourceOptions {
   /** The precision of the weights; `auto`, the default, takes the best that the device has and that fits. */
   readonly dtype?: DtypeChoice;

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { clientId } from '../../batching/generation/test-support.ts';
-import { Serve, type PolicyOverride } from './client.ts';
+import { Serve } from './client.ts';
+import type { PolicyOverride } from './policy-override.ts';
 import { PROTOCOL_VERSION } from '../protocol/wire.ts';
 import type { ClientId } from '../protocol/ids.ts';
 import { type ClientMessage, parseClientMessage } from '../protocol/client-messages.ts';

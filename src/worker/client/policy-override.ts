@@ -9,11 +9,13 @@ import type { WorkerCall } from './links/link.ts';
  * tab away; then the users' own policy is in force again. A worker that takes over goes on with it.
  */
 export class PolicyOverride {
+  /** @internal */
   readonly overrideId = createOverrideId();
   readonly #ask: (call: WorkerCall) => Promise<unknown>;
   readonly #end = new AbortController();
   #policy: BatchingPolicy | undefined;
 
+  /** @internal */
   constructor(ask: (call: WorkerCall) => Promise<unknown>) {
     this.#ask = ask;
   }
@@ -23,16 +25,23 @@ export class PolicyOverride {
     return this.#end.signal;
   }
 
-  /** For the next worker; undefined until a worker has granted it, and after its end. */
+  /**
+   * For the next worker; undefined until a worker has granted it, and after its end.
+   *
+   * @internal
+   */
   get held(): HeldOverride | undefined {
     if (!this.#policy || this.signal.aborted) return undefined;
     return { overrideId: this.overrideId, policy: this.#policy };
   }
 
   /**
-   * Turns knobs of the override; those that are left out stay as they are. Resolves with the policy in force. Rejects with
-   * InvalidOptionError or UnknownOptionError, and then changes nothing; with OverrideHeldError where another tab holds one;
-   * with the signal's reason once the override has ended.
+   * Turns knobs of the override; those that are left out stay as they are.
+   *
+   * @returns The policy in force.
+   * @throws InvalidOptionError or UnknownOptionError; then nothing changes.
+   * @throws OverrideHeldError if another tab holds an override.
+   * @throws The signal's reason once the override has ended.
    */
   async change(knobs: Partial<BatchingPolicy>): Promise<BatchingPolicy> {
     this.signal.throwIfAborted();
@@ -49,7 +58,10 @@ export class PolicyOverride {
     await this.end(OverrideEndedError.released());
   }
 
-  /** @param reason The signal's. */
+  /**
+   * @internal
+   * @param reason The signal's.
+   */
   async end(reason: Error): Promise<void> {
     if (this.signal.aborted) return;
     this.#end.abort(reason);

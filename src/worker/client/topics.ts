@@ -8,6 +8,7 @@ import { BatchLog, stepBatchOf } from '../logs/batch-log.ts';
 /** An update of a request of this client: from the worker, or made by the client itself. */
 export type ClientUpdate =
   | RequestUpdate
+  /** Sent by this client. */
   | {
       readonly type: 'submitted';
       readonly requestId: RequestId;
@@ -18,14 +19,19 @@ export type ClientUpdate =
   /** The request's worker was lost; it waits at the next one. */
   | { readonly type: 'resubmitted'; readonly requestId: RequestId };
 
+/** What requests of other tabs do. */
 export interface Activity {
   /** `requests` holds all requests of other tabs that wait or run; otherwise only those that changed. */
   readonly isSnapshot: boolean;
+  /** The newest state of each. */
   readonly requests: readonly RequestActivity[];
 }
 
+/** What `subscribe` tells of, by topic. */
 export interface TopicValues {
+  /** Each change of the status. */
   readonly status: ServeStatus;
+  /** The text generator's figures, at most every 100 ms while it works. */
   readonly stats: ServeStats;
   /** Each batch of a deployment other than the text generator, when it has ended. */
   readonly batch: BatchRecord;
@@ -35,6 +41,7 @@ export interface TopicValues {
   readonly activity: Activity;
 }
 
+/** Gets each new value of a topic. */
 export type TopicListener<Topic extends keyof TopicValues> = (value: TopicValues[Topic]) => void;
 
 type Listeners = { readonly [Topic in keyof TopicValues]: Set<TopicListener<Topic>> };

@@ -1,5 +1,5 @@
 import {
-  batch,
+  batchFrom,
   type Batched,
   type BatchContext,
   type BatchOptions,
@@ -76,7 +76,8 @@ export class BatchedDeployment {
     this.#deployment = deployment;
     this.#clock = clock;
     this.#listener = listener;
-    this.#call = batch<Arrival, unknown>(
+    this.#call = batchFrom<Arrival, unknown>(
+      this.#queue,
       (arrivals, context) => this.#handle(arrivals, context),
       {
         ...options,
@@ -93,7 +94,6 @@ export class BatchedDeployment {
           return onBatch?.(event);
         },
       },
-      this.#queue,
     );
   }
 

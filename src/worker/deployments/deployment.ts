@@ -4,8 +4,14 @@ import type { BatchContext, BatchOptions } from '../../batching/batch.ts';
 export interface Deployment<Input, Output, Name extends string = string> {
   /** The name for `getHandle`. */
   readonly name: Name;
-  /** Checks a caller's input. @throws InvalidOptionError, which rejects that caller only. */
+  /**
+   * Checks a caller's input: it may come from another tab or over HTTP.
+   *
+   * @returns The input as the handler takes it.
+   * @throws InvalidOptionError, which rejects that caller only.
+   */
   readonly checkInput: (input: unknown) => Input;
+  /** How inputs are batched. */
   readonly batchOptions?: BatchOptions<Input>;
   /** Answers a batch with one entry per input, in order. An `Error` in a slot rejects that caller only. */
   readonly handler: (inputs: readonly Input[], context: BatchContext) => Promise<readonly (Output | Error)[]>;
@@ -15,6 +21,7 @@ declare const TYPES: unique symbol;
 
 /** A deployment that keeps its input and output types for callers, in a list of deployments too. */
 export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
+  /** The name for `getHandle`. */
   readonly name: Name;
   /** Never set: it carries the types for the compiler. */
   readonly [TYPES]?: { readonly input: Input; readonly output: Output };
@@ -28,7 +35,7 @@ export type DeploymentTypes<Deployments extends readonly AnyDeployment[]> = {
   readonly [Entry in Deployments[number] as Entry['name']]: NonNullable<Entry[typeof TYPES]>;
 };
 
-/** Infers a deployment's types from its parts. */
+/** Gives a deployment the types of its parts: `connect<typeof deployments>` hands them to the callers. */
 export function defineDeployment<Input, Output, const Name extends string = string>(
   deployment: Deployment<Input, Output, Name>,
 ): TypedDeployment<Name, Input, Output> {

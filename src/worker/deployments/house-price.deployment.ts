@@ -1,3 +1,5 @@
+// oxlint-disable-next-line import/no-absolute-path -- Vite's spelling of a public file's address, wherever the page lies
+import modelUrl from '/models/house-price/model.onnx?url';
 import features from '../../../public/models/house-price/features.json' with { type: 'json' };
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { finiteIn } from '../../batching/generation/validate.ts';
@@ -6,7 +8,7 @@ import { loadOnnxModel } from '../runtime/onnx-model.ts';
 import { defineDeployment } from './deployment.ts';
 
 /** Loaded with the first batch, so that pages that never ask for a price do not fetch it. */
-const loadModel = loadOnnxModel(`${import.meta.env.BASE_URL}models/house-price/model.onnx`);
+const loadModel = loadOnnxModel(modelUrl);
 
 /** Predicts prices in euros. A house is a list of numbers in the order of the model's features. */
 export const housePrice = defineDeployment({

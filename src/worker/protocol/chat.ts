@@ -4,10 +4,16 @@ import { isRecord } from '../platform/is-record.ts';
 import type { Wire } from './wire.ts';
 
 export const chatMessage = v.strictObject({
+  /** Whose message this is. A template may allow `system` for the first one only. */
   role: v.picklist(['system', 'user', 'assistant']),
+  /** Plain text. */
   content: v.string(),
 });
-/** One message of a chat. */
+/**
+ * One message of a chat.
+ *
+ * @interface
+ */
 export type ChatMessage = Wire<typeof chatMessage>;
 
 /** How a chat is made into tokens. */

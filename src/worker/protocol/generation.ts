@@ -4,11 +4,12 @@ import type { FinishReason } from '../../batching/generation/request.ts';
 import type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 import { count, duration, tokenIds, type Wire } from './wire.ts';
 
+export type { RequestTimings } from '../../batching/generation/events.ts';
 export type { GenerationOptions } from '../../batching/generation/options.ts';
-export type { PromptTokenLogprobs, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
+export type { PromptTokenLogprobs, TokenLogprob, TokenLogprobs } from '../../batching/sampling/logprobs.ts';
 export type { FinishReason } from '../../batching/generation/request.ts';
 
-/** The deployment that every worker has. */
+/** The name of the deployment that every worker has. */
 export const TEXT_GENERATOR = 'text-generator';
 
 export const finishReason: v.GenericSchema<unknown, FinishReason> = v.picklist([
@@ -33,20 +34,28 @@ export const promptLogprobs: v.GenericSchema<unknown, readonly PromptTokenLogpro
 const choiceEntries = {
   /** The prompt followed by the continuation; for a chat the answer alone. */
   text: v.string(),
+  /** The continuation alone. */
   generatedText: v.string(),
   /**
    * All sampled tokens but the end token, those of a stop string included. An upstream may send none: of the known servers
    * only vLLM does.
    */
   tokenIds,
+  /** One entry per entry of `tokenIds`, if `logprobs` asked for them. */
   logprobs: v.exactOptional(logprobs),
+  /** One entry per prompt token, if `promptLogprobs` asked for them. */
   promptLogprobs: v.exactOptional(promptLogprobs),
+  /** Why the continuation ended. */
   finishReason,
   /** The seed that was used; it repeats this text alone. An upstream derives the seeds of further continuations itself. */
   seed: count,
 };
 const generationChoice = v.object(choiceEntries);
-/** One continuation of a prompt. */
+/**
+ * One continuation of a prompt.
+ *
+ * @interface
+ */
 export type GenerationChoice = Wire<typeof generationChoice>;
 
 const timings: v.GenericSchema<unknown, RequestTimings> = v.object({
@@ -65,9 +74,11 @@ export const generationResult = v.object({
    * number of its chunks.
    */
   usage: v.object({
+    /** Tokens of the prompt, special ones included. */
     numPromptTokens: count,
     /** The prompt's tokens whose keys and values were taken over from another request. */
     numCachedTokens: count,
+    /** Sampled tokens, end tokens included. */
     numOutputTokens: count,
   }),
   /**
@@ -76,5 +87,9 @@ export const generationResult = v.object({
    */
   timings,
 });
-/** The answer to a prompt. The first of several continuations stands here as if it were alone. */
+/**
+ * The answer to a prompt. The first of several continuations stands here as if it were alone.
+ *
+ * @interface
+ */
 export type GenerationResult = Wire<typeof generationResult>;

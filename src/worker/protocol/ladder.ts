@@ -5,6 +5,11 @@ import type { Wire } from './wire.ts';
 const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
 export const rung = v.picklist(LADDER);
+/**
+ * Where a model runs. Best first: WebGPU in fp16, WebGPU in fp32, WASM with threads, WASM.
+ *
+ * @useDeclaredType
+ */
 export type Rung = Wire<typeof rung>;
 
 export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
@@ -14,10 +19,15 @@ export const RUNG_NAMES: Readonly<Record<Rung, string>> = {
   wasm: 'WASM',
 };
 
+/** What `backend` may be. */
 export const BACKEND_CHOICES = ['auto', 'webgpu', 'wasm'] as const;
 
 export const backendChoice = v.picklist(BACKEND_CHOICES);
-/** Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM. */
+/**
+ * Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM.
+ *
+ * @useDeclaredType
+ */
 export type BackendChoice = Wire<typeof backendChoice>;
 
 /** The rungs to try in turn. */

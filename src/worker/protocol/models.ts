@@ -5,11 +5,19 @@ import { count, duration, name, wireError, type Wire } from './wire.ts';
 const DTYPES = ['fp16', 'fp32', 'q8', 'q4'] as const;
 
 const dtype = v.picklist(DTYPES);
-/** How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations. */
+/**
+ * How weights are stored. `q8` and `q4` quantise matrices and embeddings; the rest has the precision of activations.
+ *
+ * @useDeclaredType
+ */
 export type Dtype = Wire<typeof dtype>;
 
 export const dtypeChoice = v.picklist(['auto', ...DTYPES]);
-/** `auto`: the best that the device has and that fits. */
+/**
+ * `auto`: the best that the device has and that fits.
+ *
+ * @useDeclaredType
+ */
 export type DtypeChoice = Wire<typeof dtypeChoice>;
 
 export const modelSource = v.variant('type', [
@@ -35,14 +43,21 @@ export function modelNameOf(source: ModelSource, embeddedName: string): string {
 }
 
 export const whenBusy = v.picklist(['finish', 'resubmit']);
-/** Whether requests that wait or run when another model is ready end with the old one, or begin anew with the new one. */
+/**
+ * Whether requests that wait or run when another model is ready end with the old one, or begin anew with the new one.
+ *
+ * @useDeclaredType
+ */
 export type WhenBusy = Wire<typeof whenBusy>;
 
 export const modelInfo = v.object({
+  /** The hub's ID, the name of a folder, or what the upstream calls it. */
   id: v.string(),
   numParameters: count,
   numLayers: count,
+  /** Longest prompt and output together, in tokens, that the model and the device allow. */
   contextLength: count,
+  /** Different tokens. Token IDs are smaller. */
   vocabSize: count,
   /** Whether it takes a list of chat messages as a prompt. */
   hasChatTemplate: v.boolean(),
@@ -60,7 +75,11 @@ export const modelInfo = v.object({
     stop: v.array(v.string()),
   }),
 });
-/** A model. Numbers that an upstream does not report are 0. */
+/**
+ * A model. Numbers that an upstream does not report are 0.
+ *
+ * @interface
+ */
 export type ModelInfo = Wire<typeof modelInfo>;
 
 /** `upstream`: the bridge that serves the page passes requests on to another server, and no model runs here. */
@@ -70,9 +89,11 @@ const backend = v.picklist(['webgpu', 'wasm', 'upstream']);
 const precision = v.picklist([...DTYPES, 'unknown']);
 
 export const backendInfo = v.object({
+  /** What computes: WebGPU, WASM or another server. */
   name: backend,
   /** Left out for an upstream. */
   rung: v.exactOptional(rung),
+  /** How the weights are stored. */
   precision,
   /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
   adapter: v.string(),
@@ -81,10 +102,26 @@ export const backendInfo = v.object({
   /** Why each better rung was passed over or left; empty where this is the best. */
   fallbackReason: v.string(),
 });
+/**
+ * Where the model runs.
+ *
+ * @interface
+ */
 export type BackendInfo = Wire<typeof backendInfo>;
 
-export const servedModel = v.object({ id: v.string(), backend, precision });
-/** The model that answers a request, and how it runs: each of these may change a sampled text. */
+export const servedModel = v.object({
+  /** As `ModelInfo.id`. */
+  id: v.string(),
+  /** What computes: WebGPU, WASM or another server. */
+  backend,
+  /** How the weights are stored. */
+  precision,
+});
+/**
+ * The model that answers a request, and how it runs: each of these may change a sampled text.
+ *
+ * @interface
+ */
 export type ServedModel = Wire<typeof servedModel>;
 
 export function toServedModel(model: ModelInfo, runsOn: BackendInfo): ServedModel {
@@ -97,21 +134,30 @@ export function isSameModel(a: ServedModel, b: ServedModel): boolean {
 }
 
 export const loadProgress = v.object({
+  /** `prepare`: weights go to the device. `compile`: the first runs compile shaders. */
   phase: v.picklist(['download', 'prepare', 'compile']),
   /** Bytes for `download`, steps otherwise. */
   loaded: count,
+  /** What `loaded` will reach; 0 while it is not known. */
   total: count,
 });
+/**
+ * How far the first model has come.
+ *
+ * @interface
+ */
 export type LoadProgress = Wire<typeof loadProgress>;
 
 export const modelLoad = v.object({
-  /** The hub's id, or the name of a folder. */
+  /** The hub's ID, or the name of a folder. */
   id: v.string(),
+  /** `steerLoad('pause')` stopped the download. */
   isPaused: v.boolean(),
   /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
   /** Bytes of a download, its check and its conversion; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
+  /** What `loaded` will reach; 0 while it is not known. */
   total: count,
   /** Over the last seconds of a download. */
   bytesPerSecond: v.exactOptional(duration),
@@ -120,57 +166,88 @@ export const modelLoad = v.object({
   /** Bytes that weights and the K/V of one sequence of full length will take on this device; known before the download. */
   memoryBytes: v.exactOptional(count),
 });
-/** A model that is being loaded while another one serves. */
+/**
+ * A model that is being loaded while another one serves.
+ *
+ * @interface
+ */
 export type ModelLoad = Wire<typeof modelLoad>;
 /** How far it has come. */
 export type LoadStage = Omit<ModelLoad, 'id' | 'isPaused'>;
 
-export const loadFailure = v.object({ id: v.string(), error: wireError });
-/** Why the last model that was asked for does not serve. */
+export const loadFailure = v.object({
+  /** The hub's ID, or the name of a folder. */
+  id: v.string(),
+  /** What `loadModel` has rejected with. */
+  error: wireError,
+});
+/**
+ * Why the last model that was asked for does not serve.
+ *
+ * @interface
+ */
 export type LoadFailure = Wire<typeof loadFailure>;
 
 export const storedModel = v.object({
   /** The argument of `deleteModel`. */
   key: v.string(),
-  /** The hub's id, or the name of a folder. */
+  /** The hub's ID, or the name of a folder. */
   id: v.string(),
   /** The revision that was asked for; empty for a folder. */
   revision: v.string(),
   /** Left out where a part is still missing; otherwise the model loads without the network. */
   dtype: v.exactOptional(dtype),
+  /** Bytes on this device. */
   storedBytes: count,
   /** Size of the whole download where a part is missing; 0 where it is not known yet. */
   totalBytes: count,
 });
-/** A model that is stored on this device, in whole or in part. */
+/**
+ * A model that is stored on this device, in whole or in part.
+ *
+ * @interface
+ */
 export type StoredModel = Wire<typeof storedModel>;
 
 export const tokenization = v.object({
+  /** The model that the tokens are for. */
   modelId: v.string(),
   /** Tokens that the model's context holds. */
   contextLength: count,
+  /** The text as token IDs. */
   tokenIds: v.array(count),
   /** Each token as the model's vocabulary spells it: `Ġupon`. */
   spellings: v.array(v.string()),
 });
-/** A text as tokens of the model that serves. */
+/**
+ * A text as tokens of the model that serves.
+ *
+ * @interface
+ */
 export type Tokenization = Wire<typeof tokenization>;
 
 export const detokenization = v.object({
+  /** The model that the tokens are of. */
   modelId: v.string(),
   /** Special tokens are spelled out. */
   text: v.string(),
 });
-/** Tokens as text. */
+/**
+ * Tokens as text.
+ *
+ * @interface
+ */
 export type Detokenization = Wire<typeof detokenization>;
 
 export const suggestedModel = v.object({
-  /** The hub's id. */
+  /** The hub's ID. */
   id: v.string(),
   /** As the model's authors name it. */
   license: v.string(),
+  /** Whether it takes a list of chat messages as a prompt. */
   isChat: v.boolean(),
   numParameters: count,
+  /** Bytes that `loadModel` fetches. */
   downloadBytes: count,
   /** What `auto` takes on this device; the smallest dtype where none fits. */
   dtype,
@@ -181,5 +258,9 @@ export const suggestedModel = v.object({
   /** Why it does not fit on this device; empty where it does. */
   obstacle: v.string(),
 });
-/** A model that is known to run, with what it takes on this device. */
+/**
+ * A model that is known to run, with what it takes on this device.
+ *
+ * @interface
+ */
 export type SuggestedModel = Wire<typeof suggestedModel>;

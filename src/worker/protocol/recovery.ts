@@ -4,6 +4,7 @@ import { rung } from './ladder.ts';
 import { count, id, type Wire } from './wire.ts';
 
 const faultEntries = {
+  /** What has failed. */
   kind: v.picklist([
     'device-lost',
     'adapter-gone',
@@ -23,6 +24,11 @@ const faultEntries = {
 export const fault = v.object(faultEntries);
 /** Why a worker ended. */
 export type Fault = Wire<typeof fault>;
+/**
+ * What ended a worker.
+ *
+ * @useDeclaredType
+ */
 export type FaultKind = Fault['kind'];
 
 export const recovery = v.object({
@@ -34,7 +40,11 @@ export const recovery = v.object({
   /** A request that ended one worker after another fails at the next one. */
   isCondemning: v.exactOptional(v.boolean()),
 });
-/** How the worker before this one ended. No request was lost, except one that is condemned. */
+/**
+ * How the worker before this one ended. No request was lost, except one that is condemned.
+ *
+ * @interface
+ */
 export type Recovery = Wire<typeof recovery>;
 
 export const workerPast = v.object({

@@ -47,7 +47,11 @@ export const submittedRequest = v.object({
 export type SubmittedRequest = Wire<typeof submittedRequest>;
 
 export const caller = v.pipe(v.array(name), v.minLength(1), v.maxLength(3));
-/** The HTTP client: the peer, then its key, then its user. A name is unique only within the one before it. */
+/**
+ * The HTTP client: the peer, then its key, then its user. A name is unique only within the one before it.
+ *
+ * @useDeclaredType
+ */
 export type Caller = Wire<typeof caller>;
 
 /** The turn that a submission belongs to. */
@@ -61,7 +65,14 @@ export interface TurnSigns {
 export const requestUpdate = v.variant('type', [
   /** The prompt and its options are valid and the queue had room: the request waits for its turn. Text generator only. */
   v.object({ type: v.literal('accepted'), requestId }),
-  v.object({ type: v.literal('started'), requestId, queueWaitMs: duration, model: servedModel }),
+  /** The first tokens of the prompt are computed. */
+  v.object({
+    type: v.literal('started'),
+    requestId,
+    /** From received to the first step. */
+    queueWaitMs: duration,
+    model: servedModel,
+  }),
   /** `model` begins it anew, because another one had begun it or an upstream cannot resume it: what came before is void. */
   v.object({ type: v.literal('restarted'), requestId, model: servedModel }),
   /**
@@ -76,6 +87,7 @@ export const requestUpdate = v.variant('type', [
     text: v.string(),
     promptLogprobs: v.exactOptional(promptLogprobs),
   }),
+  /** A piece of a continuation. */
   v.object({
     type: v.literal('chunk'),
     requestId,
@@ -83,7 +95,9 @@ export const requestUpdate = v.variant('type', [
     index: count,
     /** Whole characters only; empty while a character is incomplete, or may be part of a stop string. */
     text: v.string(),
+    /** Tokens of `text`, or of a character that is not complete yet. */
     tokenIds,
+    /** One entry per entry of `tokenIds`, if `logprobs` asked for them. */
     logprobs: v.exactOptional(logprobs),
     /** From received to the first token; on the first chunk only. */
     ttftMs: v.exactOptional(duration),
@@ -92,14 +106,18 @@ export const requestUpdate = v.variant('type', [
     /** On a continuation's last chunk only. */
     finishReason: v.exactOptional(finishReason),
   }),
+  /** From the text generator. */
   v.object({ type: v.literal('finished'), requestId, result: generationResult }),
   /** From a deployment other than the text generator. */
   v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
+  /** The request ended with an error, or was cancelled. */
   v.object({ type: v.literal('failed'), requestId, error: wireError }),
 ]);
 /**
  * A worker's update of one request. In order: accepted, started, echo where it was asked for, chunk…, then finished,
  * answered or failed. The next worker starts the request again, and sends the chunks that come after those of the lost one.
+ *
+ * @useDeclaredType
  */
 export type RequestUpdate = Wire<typeof requestUpdate>;
 
@@ -112,14 +130,22 @@ export const END_TYPES: ReadonlySet<string> = new Set<RequestUpdate['type']>([
 
 export const requestActivity = v.object({
   requestId,
+  /** The tab that sent it. */
   clientId: id<ClientId>(),
   /** An HTTP client sent it, through the bridge. */
   isHttp: v.exactOptional(v.literal(true)),
+  /** The deployment's name. */
   deployment: name,
   /** The beginning of its input, as text. */
   inputPreview: v.string(),
+  /** `finished`, `cancelled` and `failed` are the last ones. */
   state: v.picklist(['waiting', 'running', 'finished', 'cancelled', 'failed']),
+  /** So far. 0 for a deployment other than the text generator. */
   numOutputTokens: count,
 });
-/** One request as the other tabs see it. */
+/**
+ * One request as the other tabs see it.
+ *
+ * @interface
+ */
 export type RequestActivity = Wire<typeof requestActivity>;

@@ -9,12 +9,13 @@ export type { LatencySummary } from '../../batching/metrics/latency-window.ts';
 // Durations are in ms on the worker's clock.
 
 export const batchRecord = v.object({
+  /** The deployment's name. */
   deployment: name,
   /** Counts up from 0 within its deployment. */
   batchIndex: count,
   /** Requests that still waited when this batch ended. */
   queueLength: count,
-  /** See `CutReason`. */
+  /** Why the batch was cut: see `CutReason` of `tabserve/batching`. */
   reason: v.picklist(['full', 'deferred', 'flush', 'close', 'timeout', 'idle']),
   /** Items handed to the handler. */
   batchSize: count,
@@ -31,13 +32,21 @@ export const batchRecord = v.object({
   /** 'error' when every item was rejected. */
   outcome: v.picklist(['ok', 'error']),
 });
-/** One batch of a deployment other than the text generator. */
+/**
+ * One batch of a deployment other than the text generator.
+ *
+ * @interface
+ */
 export type BatchRecord = Wire<typeof batchRecord>;
 
 const stepEntries = {
   /** Prompts or parts of them, or one new token for each sequence. */
   kind: v.picklist(['prefill', 'decode']),
-  /** Why the step holds no more sequences: see `StepReason`. */
+  /**
+   * Why the step holds no more sequences. `full`: the policy allows no more. `timeout`: the engine was idle, and
+   * `batchWaitTimeoutMs` ran out. `deferred`: requests wait for memory, for their prefill, or for a static batch to end. `idle`: no
+   * request waits.
+   */
   reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
   /** Sequences in the step. */
   batchSize: count,
@@ -53,36 +62,50 @@ const stepEntries = {
 
 export const stepBatch = v.object({
   ...stepEntries,
+  /** The text generator's name. */
   deployment: v.literal(TEXT_GENERATOR),
   /** Counts up from 0 within a loaded model. */
   batchIndex: count,
   /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
   executionMs: duration,
 });
-/** One step of the engine, as the text generator's batch: one forward pass. */
+/**
+ * One step of the engine, as the text generator's batch: one forward pass.
+ *
+ * @interface
+ */
 export type StepBatch = Wire<typeof stepBatch>;
 
 const stepRecord = v.object({
   ...stepEntries,
+  /** Counts up from 0 within a loaded model. */
   stepIndex: count,
   /** Launched while the step before it was in flight. */
   isBehind: v.boolean(),
   /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
   stepMs: duration,
+  /** Time in the runtime's `run` call. */
   runMs: duration,
+  /** Until the tokens are read from the device. A GPU's own time is here. */
   readbackMs: duration,
   /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
   agoMs: duration,
   /** The K/V slots of its sequences, in the order of its rows. */
   slots: v.array(count),
 });
-/** One forward pass. */
+/**
+ * One forward pass.
+ *
+ * @interface
+ */
 export type StepRecord = Wire<typeof stepRecord>;
 
 const slotStay = v.object({
+  /** The request that the sequence belongs to. */
   requestId: id<RequestId>(),
   /** Which of its request's continuations this is. */
   index: count,
+  /** The slot's number, from 0. */
   slot: count,
   /** 0 for the sequence's first stay; each move to another slot adds 1. */
   stayIndex: count,
@@ -98,10 +121,16 @@ const slotStay = v.object({
   end: v.exactOptional(v.union([finishReason, v.literal('moved')])),
   /** Sampled in this stay. */
   numTokens: count,
+  /** `stepIndex` of its first step. */
   firstStepIndex: count,
+  /** `stepIndex` of its last step so far. */
   lastStepIndex: count,
 });
-/** A sequence's stay in one K/V slot; when it is moved to another slot, its next stay begins. */
+/**
+ * A sequence's stay in one K/V slot; when it is moved to another slot, its next stay begins.
+ *
+ * @interface
+ */
 export type SlotStay = Wire<typeof slotStay>;
 
 const latencySummary: v.GenericSchema<unknown, LatencySummary> = v.object({
@@ -116,17 +145,30 @@ export const serveStats = v.object({
   steps: v.array(stepRecord),
   /** Stays that last, and those that ended since the previous stats message. */
   slotStays: v.array(slotStay),
+  /** Sequences that run. */
   numRunning: count,
+  /** Requests that wait. */
   numWaiting: count,
-  kvCache: v.object({ usedBytes: count, reservedBytes: count }),
+  /** Memory of keys and values. */
+  kvCache: v.object({
+    /** Bytes of the tokens that are in it. */
+    usedBytes: count,
+    /** Bytes that it takes on the device. */
+    reservedBytes: count,
+  }),
   /** Output tokens per second over the last second of work. */
   tokensPerSecond: duration,
+  /** Time to first token: from received to the first token. */
   ttftMs: latencySummary,
+  /** Inter-token latency: from one token of a sequence to the next. */
   itlMs: latencySummary,
+  /** From received to the first step. */
   queueWaitMs: latencySummary,
+  /** From received to finished. */
   e2eMs: latencySummary,
   /** Sequences that ended, by reason. */
   finishReasons: v.object({ stop: count, length: count, abort: count, error: count }),
+  /** Counted in sequences and tokens since the worker started. */
   totals: v.object({
     submitted: count,
     finished: count,
@@ -141,5 +183,9 @@ export const serveStats = v.object({
     prefixCacheHits: count,
   }),
 });
-/** The figures of the text generator. */
+/**
+ * The figures of the text generator.
+ *
+ * @interface
+ */
 export type ServeStats = Wire<typeof serveStats>;

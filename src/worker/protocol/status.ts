@@ -33,10 +33,24 @@ const batchKnobs = v.object({
   /** Batches that run at the same time at most. Integer >= 1. */
   maxConcurrentBatches: count,
 });
-/** The knobs of a deployment that is served by request-level batching. */
+/**
+ * The knobs of a deployment that is served by request-level batching.
+ *
+ * @interface
+ */
 export type BatchKnobs = Wire<typeof batchKnobs>;
 
-const deploymentInfo = v.object({ name, knobs: batchKnobs });
+const deploymentInfo = v.object({
+  /** The name for `getHandle`. */
+  name,
+  /** The knobs in force. */
+  knobs: batchKnobs,
+});
+/**
+ * A deployment that the worker serves.
+ *
+ * @interface
+ */
 export type DeploymentInfo = Wire<typeof deploymentInfo>;
 
 export const knobSettings = v.object({
@@ -57,8 +71,11 @@ export const workerStatus = v.object({
   override: v.exactOptional(heldOverride),
   /** Tabs that the worker serves, its own included. */
   numTabs: count,
+  /** How far the first model has come, until it serves. */
   progress: v.exactOptional(loadProgress),
+  /** The model that serves. */
   model: v.exactOptional(modelInfo),
+  /** Where it runs. */
   backend: v.exactOptional(backendInfo),
   /** The model that is being loaded while `model` serves. */
   load: v.exactOptional(modelLoad),
@@ -72,6 +89,12 @@ export const workerStatus = v.object({
 /** The worker's state, the same for every tab. */
 export type WorkerStatus = Wire<typeof workerStatus>;
 
+/**
+ * `loading`, `warming-up` (the first runs compile shaders), `ready`, `failed` (see `error`), or `closed` after `close()`. Requests
+ * wait in the first two.
+ *
+ * @useDeclaredType
+ */
 export type ServeState = WorkerStatus['state'] | 'closed';
 
 /** `leader`: the worker runs in this tab. `follower`: it runs in another one. */
@@ -79,7 +102,9 @@ export type TabRole = 'leader' | 'follower';
 
 /** The worker's status as one tab sees it. */
 export interface ServeStatus extends Omit<WorkerStatus, 'state' | 'knobs' | 'override'> {
+  /** Whether the text generator can run. */
   readonly state: ServeState;
+  /** Whether this tab runs the worker. */
   readonly role: TabRole;
   /** The policy in force, an override's included. */
   readonly policy: BatchingPolicy;

@@ -66,10 +66,17 @@ export function boundedList<Entry extends v.GenericSchema>(entry: Entry, maxLeng
 export const tokenIds = boundedList(count, MAX_TOKEN_IDS);
 
 export const wireError = v.object({
+  /** Stable: see the list of errors. */
   code: v.string(),
+  /** What failed, then what to do. */
   message: v.string(),
+  /** Numbers of a `BACK_PRESSURE`, such as `retryAfterMs`. */
   details: v.exactOptional(v.record(v.string(), v.number())),
 });
 
-/** An error as it crosses the wire: `code` is stable, and the client re-creates the class that it names. */
+/**
+ * An error as it crosses the wire: `code` is stable, and the client re-creates the class that it names.
+ *
+ * @interface
+ */
 export type WireError = Wire<typeof wireError>;

@@ -8,12 +8,22 @@ export interface OnnxModel {
   /**
    * Runs one batch, never at the same time as another run in the worker.
    *
+   * @param inputName The input's name in the graph.
+   * @param values The batch, row after row.
+   * @param dims The input's shape, as in [batch size, features]. Its product is the length of `values`.
+   * @returns The first output, row after row.
    * @throws WasmAbortError where the runtime aborted: nothing runs in this worker any more.
    */
   run(inputName: string, values: Float32Array, dims: readonly number[]): Promise<Float32Array>;
 }
 
-/** Returns a loader that fetches the model with its first call, and again after a call that failed. */
+/**
+ * Makes a loader for the handler of a deployment.
+ *
+ * @param url Of the `.onnx` file, relative to the worker's script.
+ * @returns A function that fetches the model with its first call, and again after a call that failed. It rejects with
+ *   ModelFileMissingError if the file can't be fetched.
+ */
 export function loadOnnxModel(url: string): () => Promise<OnnxModel> {
   let loading: Promise<OnnxModel> | undefined;
   return async () => {

@@ -2,21 +2,13 @@ import type * as Ort from 'onnxruntime-web/webgpu';
 import { importPart } from '../platform/import-part.ts';
 import { RuntimeFileError, WasmForbiddenError } from '../protocol/errors/worker.ts';
 import { createMutex } from './mutex.ts';
+import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
     /** @throws RuntimeFileError if the runtime's `.wasm` file cannot be loaded. */
     create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
   };
-};
-
-type Build = 'jspi' | 'wasm' | 'webgpu';
-
-/** The `.wasm` file of each build of onnxruntime-web. */
-const WASM_FILES: Readonly<Record<Build, string>> = {
-  jspi: 'ort-wasm-simd-threaded.jspi.wasm',
-  wasm: 'ort-wasm-simd-threaded.wasm',
-  webgpu: 'ort-wasm-simd-threaded.asyncify.wasm',
 };
 
 /** An empty WebAssembly module: magic number and version. */
@@ -81,13 +73,7 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   };
 }
 
-/** With JSPI (WebAssembly stack switching) a run takes half the CPU time of the asyncify build. */
-function buildFor(backend: 'webgpu' | 'wasm'): Build {
-  if (backend === 'wasm') return 'wasm';
-  return 'Suspending' in WebAssembly ? 'jspi' : 'webgpu';
-}
-
-function importBuild(build: Build): Promise<typeof Ort> {
+function importBuild(build: OrtBuild): Promise<typeof Ort> {
   if (build === 'wasm') return import('onnxruntime-web/wasm');
   return build === 'jspi' ? import('onnxruntime-web/jspi') : import('onnxruntime-web/webgpu');
 }

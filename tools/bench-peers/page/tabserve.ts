@@ -1,4 +1,4 @@
-import type { GenerationResponse, Serve } from '../../../src/worker/client/client.ts';
+import type { GenerationResponse, Serve } from '../../../src/worker/client/index.ts';
 import type { Contender } from '../contender.ts';
 
 /** Tabserve with default knobs, but without prefix caching: the same prompts come in each round and must be prefilled again. */

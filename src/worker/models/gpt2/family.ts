@@ -4,6 +4,7 @@ import { readGpt2Config } from './config.ts';
 import { buildGpt2Graph } from './graph.ts';
 import { gpt2Tensors } from './tensors.ts';
 
+/** GPT-2 and its kin. */
 export const gpt2: ModelFamily = {
   modelTypes: ['gpt2'],
   readModel(fields, generationConfig) {

@@ -4,6 +4,7 @@ import { buildLlamaGraph } from './graph.ts';
 import { llamaTensors, TENSOR_PREFIX } from './tensors.ts';
 import { VARIANTS } from './variants.ts';
 
+/** Llama, SmolLM, Mistral, Qwen 2 and 3, and Gemma 3. */
 export const llama: ModelFamily = {
   modelTypes: [...VARIANTS.keys()],
   readModel(fields, generationConfig) {

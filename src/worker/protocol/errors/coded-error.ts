@@ -5,6 +5,7 @@
 export function codedError<Code extends string>(name: string, code: Code) {
   return class extends Error {
     override readonly name = name;
+    /** Stable: compare this, not the message. */
     readonly code = code;
   };
 }

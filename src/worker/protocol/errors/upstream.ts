@@ -13,6 +13,11 @@ const CODES = [
   'UPSTREAM_UNREACHABLE',
 ] as const;
 
+/**
+ * What has failed at the upstream.
+ *
+ * @useDeclaredType
+ */
 export type UpstreamErrorCode = (typeof CODES)[number];
 
 export function isUpstreamErrorCode(code: string): code is UpstreamErrorCode {

@@ -33,8 +33,8 @@ export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_F
 export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {
   static because(cause: Error): RuntimeFileError {
     return new RuntimeFileError(
-      "onnxruntime's .wasm file couldn't be loaded. Serve the files of the package's folder onnxruntime/ and name their " +
-        'address: startWorker({ runtimeUrl }).',
+      "onnxruntime's .wasm file couldn't be loaded. Check that the device is online, then reload the page. In an app of your " +
+        "own, serve the files of the package's folder onnxruntime/ and name their address: startWorker({ runtimeUrl }).",
       { cause },
     );
   }

@@ -1,0 +1,178 @@
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright/test';
+
+import { startServer } from '../bridge/server.ts';
+import { writeServiceWorker } from '../tools/build-site/write-service-worker.ts';
+import { installRecorder } from './support/recorder.ts';
+import { greedyTokenIds, reference, withoutEnd } from './support/reference.ts';
+import { startStaticHost, type StaticHost } from './support/static-host.ts';
+import { Tab, type Backend } from './support/tab.ts';
+import { ANY_BACKEND, expect, test as base } from './support/test.ts';
+
+// The built page where nothing but its files is served.
+
+const PATH = '/some/path/';
+const NUM_PROMPTS = 9;
+const NEW_TITLE = 'The next version';
+
+interface Fixtures {
+  /** A copy of the built page, for a test to change. */
+  readonly folder: string;
+  readonly host: StaticHost;
+}
+
+const test = base.extend<Fixtures>({
+  // oxlint-disable-next-line no-empty-pattern -- Playwright reads the names of what a fixture needs here
+  folder: async ({}, provide) => {
+    const folder = await mkdtemp(join(tmpdir(), 'tabserve-site-'));
+    await cp(new URL('../dist', import.meta.url), folder, { recursive: true });
+    await provide(folder);
+    await rm(folder, { recursive: true });
+  },
+  host: async ({ folder }, provide) => {
+    const host = await startStaticHost(folder, PATH);
+    await provide(host);
+    await host.stop();
+  },
+});
+
+test.describe('a static site', { tag: ANY_BACKEND }, () => {
+  test('runs isolated in a folder of a host without headers, and offline after the first visit', async ({
+    context,
+    host,
+    backend,
+  }) => {
+    const first = await open(context, host, backend);
+    await expectNineTexts(first);
+    const second = await open(context, host, backend);
+    await whenKept(first.page);
+    expect(host.failures, 'requests without an answer').toEqual([]);
+    await host.stop();
+
+    await test.step('a tab takes over and ends what runs', async () => {
+      await second.begin(requests());
+      await first.page.close();
+      expectReferenceTexts((await second.outcomesOfBegun()).map(({ value }) => value?.tokenIds ?? []));
+    });
+    await second.page.close();
+
+    await test.step('a new tab serves', async () => {
+      const third = await open(context, host, backend);
+      await expectNineTexts(third);
+      await third.page.getByRole('tab', { name: 'Chat' }).click();
+      await expect(third.page.getByRole('textbox', { name: 'Message' })).toBeVisible();
+      expect(third.errors, 'errors on the console').toEqual([]);
+    });
+    expect([...first.errors, ...second.errors], 'errors on the console').toEqual([]);
+  });
+
+  test('offers a new version, and loads it in all tabs once it is accepted', async ({
+    context,
+    folder,
+    host,
+    backend,
+  }) => {
+    const first = await open(context, host, backend);
+    const oldTitle = await first.page.title();
+    await publishNextVersion(folder);
+    const second = await open(context, host, backend);
+    const offers = [first, second].map(({ page }) => page.getByText('A new version is ready.'));
+    // The first tab looks for new versions by itself only once an hour.
+    for (const offer of offers) await expect(offer).toBeVisible();
+    await first.page.reload();
+    await expect(offers[0] ?? first.page.locator('none')).toBeVisible();
+    expect(await first.page.title(), 'the page before the offer is accepted').toBe(oldTitle);
+
+    await whenIsolated(first.page);
+    await first.ready();
+    await first.page.getByRole('button', { name: 'Reload 2 tabs' }).click();
+    for (const { page } of [first, second]) {
+      await expect(page).toHaveTitle(NEW_TITLE);
+      await whenIsolated(page);
+      await expect(page.getByText('A new version is ready.')).toHaveCount(0);
+    }
+    await expectNineTexts(second);
+    expect([...first.errors, ...second.errors], 'errors on the console').toEqual([]);
+    expect(host.failures, 'requests without an answer').toEqual([]);
+  });
+
+  test('leaves the origin to a bridge that is started there later', async ({ context, folder, backend }) => {
+    const host = await startStaticHost(folder, '/');
+    const tab = await open(context, host, backend);
+    await whenKept(tab.page);
+    await host.stop();
+    const server = await startServer({ host: 'localhost', port: host.port, root: folder });
+    try {
+      await tab.page.goto(server.url);
+      await expect(tab.page.locator('meta[name="tabserve-service-worker"]')).toHaveCount(0);
+      await tab.page.waitForFunction(() => 'tabserve' in window);
+      await tab.ready();
+      await expect.poll(() => tab.page.evaluate(() => caches.keys())).toEqual([]);
+      const registered = tab.page.evaluate(
+        async () => (await navigator.serviceWorker.getRegistrations()).length,
+      );
+      expect(await registered).toBe(0);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+/** Resolves once the model can run, after the one reload that isolates the page. */
+async function open(context: BrowserContext, { url }: StaticHost, backend: Backend): Promise<Tab> {
+  const tab = new Tab(context, await context.newPage());
+  await tab.page.goto(`${url}?backend=${backend}`);
+  await whenIsolated(tab.page);
+  await tab.ready();
+  return tab;
+}
+
+async function whenIsolated(page: Page): Promise<void> {
+  await page.waitForFunction(() => crossOriginIsolated && 'tabserve' in window);
+  await page.evaluate(installRecorder);
+}
+
+/** Resolves once all that the page needs offline is stored: the model, and one build of the runtime. */
+async function whenKept(page: Page): Promise<void> {
+  await expect.poll(() => page.evaluate(listKept)).toEqual(['model.onnx', 'model.safetensors', 'wasm']);
+}
+
+/** Runs in the page. */
+async function listKept(): Promise<readonly string[]> {
+  const names = await caches.keys();
+  const keys = await Promise.all(names.map(async (name) => (await caches.open(name)).keys()));
+  const files = keys.flat().map(({ url }) => new URL(url).pathname.split('/').at(-1) ?? '');
+  return [
+    ...files.filter((file) => file === 'model.safetensors' || file === 'model.onnx'),
+    ...files.filter((file) => file.endsWith('.wasm')).map(() => 'wasm'),
+  ].toSorted();
+}
+
+async function publishNextVersion(folder: string): Promise<void> {
+  const file = join(folder, 'index.html');
+  const page = await readFile(file, 'utf8');
+  await writeFile(file, page.replace(/<title>.*<\/title>/, `<title>${NEW_TITLE}</title>`));
+  await writeServiceWorker(folder);
+}
+
+function requests() {
+  return reference.prompts
+    .slice(0, NUM_PROMPTS)
+    .map(({ prompt }) => ({ prompt, options: { temperature: 0, maxNewTokens: 24 } }));
+}
+
+/** In batches of eight. */
+async function expectNineTexts(tab: Tab): Promise<void> {
+  const results = await tab.generateAll(requests());
+  expectReferenceTexts(results.map(({ tokenIds }) => tokenIds));
+  const steps = await tab.steps('decode');
+  expect(Math.max(...steps.map(({ batchSize }) => batchSize))).toBe(8);
+}
+
+function expectReferenceTexts(texts: readonly (readonly number[])[]): void {
+  expect(texts.map(withoutEnd)).toEqual(
+    reference.prompts.slice(0, NUM_PROMPTS).map((entry) => greedyTokenIds(entry, 24)),
+  );
+}
