@@ -29,6 +29,15 @@ export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_F
   }
 }
 
+/** The worker's script was loaded, it seems, but never called `startWorker()`. */
+export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_SILENT') {
+  static after(seconds: number): WorkerSilentError {
+    return new WorkerSilentError(
+      `The worker has said nothing for ${seconds} s: its script has to call startWorker(), before any await. Then reload the page.`,
+    );
+  }
+}
+
 /** A `.wasm` file of the runtime could not be loaded. */
 export class RuntimeFileError extends codedError('RuntimeFileError', 'RUNTIME_FILE_MISSING') {
   static because(cause: Error): RuntimeFileError {
