@@ -1,7 +1,7 @@
 import { connect } from 'tabserve';
 
 const form = document.querySelector('form');
-const state = document.querySelector('[role=status]');
+const status = document.querySelector('[role=status]');
 const stories = document.querySelector('ol');
 
 const serve = await connect({
@@ -11,12 +11,11 @@ const serve = await connect({
 });
 const generator = serve.getHandle('text-generator');
 
-serve.subscribe('status', ({ state: now, error, backend }) => {
-  if (error) state.textContent = error.message;
-  else state.textContent = now === 'ready' ? `Ready on ${backend.type}.` : 'Loading the model…';
-});
+let largestBatch = 0;
+serve.subscribe('status', show);
 serve.subscribe('stats', ({ numRunning }) => {
-  if (numRunning > 0) state.textContent = `${numRunning} written in one batch.`;
+  largestBatch = Math.max(largestBatch, numRunning);
+  show(serve.status());
 });
 
 form.addEventListener('submit', (event) => {
@@ -24,13 +23,23 @@ form.addEventListener('submit', (event) => {
   void write(new FormData(form).get('prompt'));
 });
 
+function show({ error, state, backend }) {
+  if (error) status.textContent = error.message;
+  else if (state !== 'ready') status.textContent = 'Loading the model…';
+  else status.textContent = `Ready on ${backend.name}. Stories written together so far: ${largestBatch}.`;
+}
+
 /** A request that comes before the model is ready waits for it. */
 async function write(prompt) {
   const story = document.createElement('li');
   stories.prepend(story);
   try {
-    for await (const { text } of generator.remote(prompt, { echo: true, maxNewTokens: 60, temperature: 0.8 }))
+    const options = { echo: true, maxNewTokens: 60, temperature: 0.8 };
+    for await (const { text, isRestart } of generator.remote(prompt, options)) {
+      // Another model has taken over and begins anew.
+      if (isRestart) story.replaceChildren();
       story.append(text);
+    }
   } catch (error) {
     story.append(error.message);
   }

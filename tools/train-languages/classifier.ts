@@ -86,7 +86,8 @@ export class Classifier {
     for (const [i, index] of indices.entries()) {
       const value = values[i] ?? 0;
       for (let column = 0; column < this.numLanguages; column++)
-        scores[column] = (scores[column] ?? 0) + value * (this.#weights[index * this.numLanguages + column] ?? 0);
+        scores[column] =
+          (scores[column] ?? 0) + value * (this.#weights[index * this.numLanguages + column] ?? 0);
     }
     const largest = Math.max(...scores);
     const powers = scores.map((score) => Math.exp(score - largest));

@@ -69,7 +69,10 @@ export function drawCorpus(folder: string, random: () => number): Corpus {
     );
     const draw = (part: 'training' | 'heldOut', amount: number): Example[] => {
       const paragraphs = (parts[part] ?? []).map(([, paragraph]) => paragraph);
-      return Array.from({ length: amount }, () => ({ text: cut(choose(paragraphs, random), random), language }));
+      return Array.from({ length: amount }, () => ({
+        text: cut(choose(paragraphs, random), random),
+        language,
+      }));
     };
     training.push(...draw('training', TRAINING_TEXTS_PER_LANGUAGE));
     heldOut.push(...draw('heldOut', HELD_OUT_TEXTS_PER_LANGUAGE));
@@ -85,7 +88,9 @@ function paragraphsOf(html: string): readonly string[] {
 function cut(paragraph: string, random: () => number): string {
   const words = paragraph.split(/\s+/);
   const [parts, separator, longest] =
-    words.length > 2 ? [words, ' ', LONGEST_TEXT_IN_WORDS] : [Array.from(paragraph), '', LONGEST_TEXT_IN_CHARACTERS];
+    words.length > 2
+      ? [words, ' ', LONGEST_TEXT_IN_WORDS]
+      : [Array.from(paragraph), '', LONGEST_TEXT_IN_CHARACTERS];
   const length = 1 + Math.floor(random() * Math.min(longest, parts.length));
   const start = Math.floor(random() * (parts.length - length + 1));
   return parts.slice(start, start + length).join(separator);

@@ -26,14 +26,14 @@ serve.subscribe('status', ({ error }) => {
 
 /** Each text is a request of its own. The worker gathers them into batches, with those of other tabs. */
 async function classifyAll(texts: readonly string[]): Promise<void> {
-  const numBatchesBefore = serve.batches('language').length;
+  const sizes: number[] = [];
+  const unsubscribe = serve.subscribe('batch', ({ batchSize }) => sizes.push(batchSize));
   const start = performance.now();
   rows.replaceChildren();
   await Promise.all(texts.map((text) => classify(text, rows.insertRow())));
   const ms = performance.now() - start;
-  const sizes = serve.batches('language').slice(numBatchesBefore);
-  const batches = sizes.map(({ batchSize }) => batchSize).join(' + ');
-  summary.textContent = `${texts.length} texts in ${ms.toFixed(0)} ms, in batches of ${batches || 0}.`;
+  unsubscribe();
+  summary.textContent = `${texts.length} texts in ${ms.toFixed(0)} ms, in batches of ${sizes.join(' + ')}.`;
 }
 
 async function classify(text: string, row: HTMLTableRowElement): Promise<void> {

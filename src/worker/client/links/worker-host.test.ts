@@ -290,7 +290,10 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(errors).toEqual([]);
     clock.advance(5000);
     expect(errors).toMatchObject([
-      { code: 'WORKER_SILENT', message: expect.stringMatching(/^The worker has said nothing for 35 s.*startWorker\(\)/) },
+      {
+        code: 'WORKER_SILENT',
+        message: expect.stringMatching(/^The worker has said nothing for 35 s.*startWorker\(\)/),
+      },
     ]);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
   });

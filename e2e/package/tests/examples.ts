@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+
+import { expect, test } from '../app-page.ts';
+import { serveFolders } from '../serve-folders.ts';
+
+test('classify-list names the language of each line, in batches', async ({ place, serveApp, page }) => {
+  await place.runScript('classify-list', 'build');
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/classify-list/dist')])));
+  await page.getByRole('button', { name: 'Classify' }).click();
+  await expect(page.getByRole('status')).toHaveText(/^24 texts in \d+ ms, in batches of 24\.$/);
+  const answers = await page.locator('td:nth-child(2)').allTextContents();
+  expect(answers).toEqual([
+    ...['English', 'German', 'French', 'Spanish', 'Portuguese', 'Italian', 'Dutch', 'Swedish', 'Finnish'],
+    ...[
+      'Polish',
+      'Czech',
+      'Hungarian',
+      'Turkish',
+      'Vietnamese',
+      'Indonesian',
+      'Greek',
+      'Russian',
+      'Ukrainian',
+    ],
+    ...['Arabic', 'Hebrew', 'Hindi', 'Chinese', 'Japanese', 'Korean'],
+  ]);
+
+  await page.getByLabel('One text per line').fill('¡Buenos días a todos!\n1234');
+  await page.getByRole('button', { name: 'Classify' }).click();
+  await expect(page.locator('td:nth-child(2)')).toHaveText(['Spanish', /a text with letters/]);
+});
+
+test('static-page writes stories together, without a build', async ({ place, serveApp, page }) => {
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/static-page'), place.folder])));
+  const beginnings = ['Once upon a time,', 'In a small village', 'The old king'];
+  for (const beginning of beginnings) {
+    await page.getByLabel('Beginning').fill(beginning);
+    await page.getByRole('button', { name: 'Write' }).click();
+  }
+  await expect(page.getByRole('status')).toHaveText('Ready on wasm. Stories written together so far: 3.');
+  for (const story of await page.getByRole('listitem').all()) await expect(story).toContainText(/.{40}/);
+  const stories = await page.getByRole('listitem').allTextContents();
+  expect(stories.map((story) => story.slice(0, 12))).toEqual(
+    beginnings.toReversed().map((beginning) => beginning.slice(0, 12)),
+  );
+});
