@@ -1,4 +1,4 @@
-import { expect, test as base, type Page } from 'playwright/test';
+import { expect, test as base, type BrowserContext, type Page } from 'playwright/test';
 
 import type { Serve } from '../../src/worker/client/index.ts';
 import { greedyTokenIds, reference, withoutEnd } from '../support/reference.ts';
@@ -17,30 +17,40 @@ interface Fixtures {
   readonly serveApp: (app: Promise<ServedApp>) => Promise<string>;
   /** Opens an app in a tab of its own, and waits for its script. */
   readonly openTab: (url: string) => Promise<Page>;
+  /** As `openTab`, in a tab whose time `page.clock` tells. */
+  readonly openTabWithClock: (url: string) => Promise<Page>;
 }
 
 export const test = base.extend<Fixtures>({
   // oxlint-disable-next-line no-empty-pattern -- Playwright reads the fixtures from the pattern
-  place: ({}, use) => use(installedPackage()),
+  place: ({}, provide) => provide(installedPackage()),
   // oxlint-disable-next-line no-empty-pattern -- as above
-  serveApp: async ({}, use) => {
+  serveApp: async ({}, provide) => {
     const served: ServedApp[] = [];
-    await use(async (app) => {
+    await provide(async (app) => {
       served.push(await app);
       return (await app).url;
     });
     await Promise.all(served.map((app) => app.close()));
   },
-  openTab: ({ context }, use) =>
-    use(async (url) => {
-      const page = await context.newPage();
-      await page.goto(url);
-      await page.waitForFunction(() => 'serve' in window);
-      return page;
-    }),
+  openTab: ({ context }, provide) => provide((url) => openApp(context, url)),
+  openTabWithClock: ({ context }, provide) =>
+    provide((url) => openApp(context, url, (page) => page.clock.install())),
 });
 
 export { expect };
+
+async function openApp(
+  context: BrowserContext,
+  url: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<Page> {
+  const page = await context.newPage();
+  await prepare?.(page);
+  await page.goto(url);
+  await page.waitForFunction(() => 'serve' in window);
+  return page;
+}
 
 const MAX_NEW_TOKENS = 24;
 

@@ -22,6 +22,8 @@ const upperCase = defineDeployment({
   checkInput: (input) => String(input),
   handler: async (texts) => texts.map((text) => text.toUpperCase()),
 });
+// More than a small machine has, so that threads are used.
+Object.defineProperty(navigator, 'hardwareConcurrency', { value: 4 });
 startWorker({ deployments: [upperCase]${runtimeUrl === undefined ? '' : `, runtimeUrl: '${runtimeUrl}'`} });
 `;
 

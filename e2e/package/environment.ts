@@ -3,9 +3,13 @@ import { InstalledPackage } from './installed-package.ts';
 const BROWSER = 'TABSERVE_PACKAGE_BROWSER';
 const FOLDER = 'TABSERVE_PACKAGE_FOLDER';
 
-/** The environment is all that Playwright hands from the set-up to its worker processes. */
-export function writeEnvironment(browserPath: string, place: InstalledPackage): void {
-  process.env[BROWSER] = browserPath;
+/**
+ * The environment is all that Playwright hands from the set-up to its worker processes.
+ *
+ * @param path Of the browser.
+ */
+export function writeEnvironment(path: string, place: InstalledPackage): void {
+  process.env[BROWSER] = path;
   process.env[FOLDER] = place.folder;
 }
 

@@ -1,5 +1,5 @@
 import { NUM_FEATURES, featuresOf } from '../../examples/classify-list/src/features.ts';
-import { encodeOnnxModel } from '../../src/worker/models/graph/onnx-proto.ts';
+import { encodeOnnxModel, type OnnxInitializer } from '../../src/worker/models/graph/onnx-proto.ts';
 import type { Example } from './corpus.ts';
 
 /** A text as the features that are not zero. */
@@ -46,8 +46,6 @@ export class Classifier {
 
   /** `features` float32 [n, features] to `probabilities` float32 [n, languages]. */
   toOnnx(): Uint8Array {
-    const tensor = (name: string, dims: readonly number[], values: Float32Array) =>
-      ({ name, type: 'float32', dims, data: new Uint8Array(values.buffer) }) as const;
     return encodeOnnxModel({
       name: 'languages',
       nodes: [
@@ -94,6 +92,10 @@ export class Classifier {
     const sum = powers.reduce((total, power) => total + power, 0);
     return powers.map((power) => power / sum);
   }
+}
+
+function tensor(name: string, dims: readonly number[], values: Float32Array): OnnxInitializer {
+  return { name, type: 'float32', dims, data: new Uint8Array(values.buffer) };
 }
 
 function toSparse({ text, language }: Example): SparseExample {

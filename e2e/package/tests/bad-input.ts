@@ -1,37 +1,43 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import type { Page } from 'playwright/test';
 
 import { expect, failureOf, statusOf, test, type AppWindow } from '../app-page.ts';
 import { servePlainPage } from '../tools.ts';
 
 const JAVASCRIPT = 'text/javascript';
 
+/** Lets the page's time pass until it gives up. */
+async function runUntilFailed(page: Page): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.clock.runFor(10_000);
+      return (await statusOf(page)).state;
+    })
+    .toBe('failed');
+}
+
 test.describe('a worker’s script that', () => {
   const script = '**/my-worker.js';
 
-  test('is missing is named, once it has been tried for a while', async ({ place, serveApp, context }) => {
-    const url = await serveApp(servePlainPage(place));
-    await context.route(script, (route) => route.fulfill({ status: 404 }));
-    const page = await context.newPage();
-    await page.clock.install();
-    await page.goto(url);
-    await page.waitForFunction(() => 'serve' in window);
-    const failure = failureOf(page);
-    // The tries, each twice as late as the one before.
-    await expect
-      .poll(async () => {
-        await page.clock.runFor(10_000);
-        return (await statusOf(page)).state;
-      })
-      .toBe('failed');
-    expect(await failure).toMatch(/^WORKER_NOT_LOADED: .*`worker` names/);
-  });
-
-  test('has a syntax error is named', async ({ place, serveApp, openTab, context }) => {
-    const url = await serveApp(servePlainPage(place));
-    await context.route(script, (route) => route.fulfill({ contentType: JAVASCRIPT, body: 'import {;' }));
-    expect(await failureOf(await openTab(url))).toMatch(/^WORKER_FAILED: .*SyntaxError/);
-  });
+  for (const [problem, answer] of Object.entries({
+    'is missing': { status: 404 },
+    // Browsers don't say more of it than of a file that is missing.
+    'has a syntax error': { contentType: JAVASCRIPT, body: 'import {;' },
+  })) {
+    test(`${problem} is named, once it has been tried for a while`, async ({
+      place,
+      serveApp,
+      openTabWithClock,
+      context,
+    }) => {
+      await context.route(script, (route) => route.fulfill(answer));
+      const page = await openTabWithClock(await serveApp(servePlainPage(place)));
+      const failure = failureOf(page);
+      await runUntilFailed(page);
+      expect(await failure).toMatch(/^WORKER_NOT_LOADED: .*`worker` names.*syntax error/);
+    });
+  }
 
   test('throws at its start has its error quoted', async ({ place, serveApp, openTab, context }) => {
     const url = await serveApp(servePlainPage(place));
@@ -41,13 +47,14 @@ test.describe('a worker’s script that', () => {
     expect(await failureOf(await openTab(url))).toMatch(/^WORKER_FAILED: .*RangeError: no settings/);
   });
 
-  test('never calls startWorker is told to, after half a minute', async ({ place, serveApp, context }) => {
-    const url = await serveApp(servePlainPage(place));
+  test('never calls startWorker is told to, after half a minute', async ({
+    place,
+    serveApp,
+    openTabWithClock,
+    context,
+  }) => {
     await context.route(script, (route) => route.fulfill({ contentType: JAVASCRIPT, body: 'export {};' }));
-    const page = await context.newPage();
-    await page.clock.install();
-    await page.goto(url);
-    await page.waitForFunction(() => 'serve' in window);
+    const page = await openTabWithClock(await serveApp(servePlainPage(place)));
     const request = page.evaluate(() =>
       // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
       (window as unknown as AppWindow).serve
@@ -57,12 +64,7 @@ test.describe('a worker’s script that', () => {
         .catch((error: Error & { code: string }) => error.code),
     );
     const failure = failureOf(page);
-    await expect
-      .poll(async () => {
-        await page.clock.runFor(10_000);
-        return (await statusOf(page)).state;
-      })
-      .toBe('failed');
+    await runUntilFailed(page);
     expect(await failure).toMatch(/^WORKER_SILENT: .*has to call startWorker\(\)/);
     expect(await request, 'what waited is told, too').toBe('WORKER_SILENT');
   });
@@ -112,7 +114,7 @@ test('a server may import every entry, but not connect', async ({ place }) => {
     await Promise.all(['react', 'batching', 'node'].map((entry) => import('tabserve/' + entry)));
     const { connect, NoBrowserError } = await import('tabserve');
     const worker = () => { throw new Error('no worker is made'); };
-    await connect({ worker }).catch((error) => console.log(error instanceof NoBrowserError, error.code));
+    await connect({ worker }).catch((error) => console.log(String(error instanceof NoBrowserError), error.code));
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
     cwd: place.folder,

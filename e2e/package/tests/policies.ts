@@ -23,20 +23,6 @@ test.describe('a clear error names the directive of a policy', () => {
 test.describe('the documented policy is enough', () => {
   const page = "default-src 'none'; script-src 'self'; worker-src 'self'";
 
-  /** Of the worker's script, as the documentation has it. */
-  async function documentedPolicy(): Promise<string> {
-    const text = await readFile(new URL('../../../docs/embedding.md', import.meta.url), 'utf8');
-    const policy = /^## Content-Security-Policy$.*?^```\n(.*?)\n```$/ms.exec(text)?.[1];
-    if (policy === undefined) throw new Error('docs/embedding.md names no policy.');
-    return policy;
-  }
-
-  async function violationsOf(tab: Page): Promise<readonly string[]> {
-    return (await tab.consoleMessages()).flatMap((message) =>
-      message.text().includes('Content Security Policy') ? [message.text()] : [],
-    );
-  }
-
   test('for one thread', async ({ place, serveApp, openTab }) => {
     const worker = await documentedPolicy();
     const url = await serveApp(
@@ -65,3 +51,17 @@ test.describe('the documented policy is enough', () => {
     expect(await violationsOf(tab)).toEqual([]);
   });
 });
+
+/** Of the worker's script, as the documentation has it. */
+async function documentedPolicy(): Promise<string> {
+  const text = await readFile(new URL('../../../docs/embedding.md', import.meta.url), 'utf8');
+  const policy = /^## Content-Security-Policy$.*?^```\n(.*?)\n```$/ms.exec(text)?.[1];
+  if (policy === undefined) throw new Error('docs/embedding.md names no policy.');
+  return policy;
+}
+
+async function violationsOf(tab: Page): Promise<readonly string[]> {
+  return (await tab.consoleMessages()).flatMap((message) =>
+    message.text().includes('Content Security Policy') ? [message.text()] : [],
+  );
+}

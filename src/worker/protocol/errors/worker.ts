@@ -15,8 +15,8 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
   static of(directive: string | undefined): WorkerNotLoadedError {
     return new WorkerNotLoadedError(
       directive === undefined
-        ? "The worker's script couldn't be loaded. Check that the file that `worker` names is served as JavaScript and " +
-            'that the device is online, then reload the page.'
+        ? "The worker's script couldn't be loaded. Check that the file that `worker` names and all that it imports are served as " +
+            'JavaScript, that they have no syntax error and that the device is online, then reload the page.'
         : `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
     );
   }
