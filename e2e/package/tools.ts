@@ -87,15 +87,21 @@ export async function serveEsbuildBuild(place: InstalledPackage, app?: string): 
   return serveFolders([join(root, 'dist'), join(root, 'public'), root]);
 }
 
-/** Import maps do not reach workers, so the worker's script names the package's file. */
+/**
+ * Import maps do not reach workers, so the worker's script names the package's file.
+ *
+ * @param app The source of the page's script.
+ */
 export async function servePlainPage(
   place: InstalledPackage,
   headers: Readonly<Record<string, string>> = {},
+  app?: string,
 ): Promise<ServedApp> {
   const imports = { tabserve: '/node_modules/tabserve/dist-package/client.js' };
   const root = await writeApp(place, {
     head: `<script type="importmap">${JSON.stringify({ imports })}</script>`,
     workerModule: '/node_modules/tabserve/dist-package/worker.js',
+    ...(app !== undefined && { app }),
   });
   return serveFolders([root, join(root, 'public'), place.folder], () => headers);
 }

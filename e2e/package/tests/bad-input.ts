@@ -109,6 +109,35 @@ test('a prompt of parts that no model here reads is refused', async ({ place, se
   expect(failure).toMatch(/^INVALID_OPTION: .*content/);
 });
 
+test('an app without a model answers its own deployments, and no prompt', async ({
+  place,
+  serveApp,
+  openTab,
+  context,
+}) => {
+  const requests: string[] = [];
+  context.on('request', (request) => requests.push(request.url()));
+  const app = `import { connect } from '/node_modules/tabserve/dist-package/client.js';
+    const worker = () => new Worker('/my-worker.js', { type: 'module' });
+    window.serve = await connect({ worker, modelUrl: null });`;
+  const page = await openTab(await serveApp(servePlainPage(place, {}, app)));
+  expect(await failureOf(page)).toBe('ready');
+  const [answer, failure] = await page.evaluate(async () => {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the app's script has set it
+    const { serve } = window as unknown as AppWindow;
+    const prompt = serve.getHandle('text-generator').remote('Once').result();
+    return [
+      await serve.getHandle('upper-case').remote('mine').result(),
+      await prompt.then(
+        () => 'answered',
+        (error: Error & { code: string }) => error.code,
+      ),
+    ];
+  });
+  expect([answer, failure]).toEqual(['MINE', 'NO_MODEL']);
+  expect(requests.filter((url) => url.includes('/models/'))).toEqual([]);
+});
+
 test('a server may import every entry, but not connect', async ({ place }) => {
   const program = `
     await Promise.all(['react', 'batching', 'node'].map((entry) => import('tabserve/' + entry)));

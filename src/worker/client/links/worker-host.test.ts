@@ -143,7 +143,9 @@ describe('WorkerHost', () => {
     }
     expect(workers).toHaveLength(10);
     expect(errors.map(({ message }) => message)).toEqual([
-      expect.stringContaining('Check that the file that `worker` names is served as JavaScript'),
+      expect.stringContaining(
+        'Check that the file that `worker` names and all that it imports are served as JavaScript',
+      ),
     ]);
   });
 
