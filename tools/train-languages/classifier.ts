@@ -9,7 +9,7 @@ interface SparseExample {
   readonly language: number;
 }
 
-const EPOCHS = 12;
+const EPOCHS = 8;
 const LEARNING_RATE = 4;
 
 /** Softmax regression: one weight per feature and language. */

