@@ -54,7 +54,7 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       await expectAsTransformers(probePage, { id, backend, dtype: 'fp32' }, expected);
     });
 
-    test('has them with the operators of a GPU that is hardware', async ({ probePage, backend }) => {
+    test('has them with the operators of a hardware GPU too', async ({ probePage, backend }) => {
       test.skip(
         backend === 'wasm' || !(IS_WHOLE || IN_SHORT_AS_HARDWARE.includes(id)),
         'each compiles for seconds',

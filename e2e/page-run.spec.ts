@@ -64,7 +64,7 @@ test(
 
     await tab.forget();
     await run.click();
-    // Requests that come within a second of others are one run with them.
+    // Requests that come within a second of each other form one run.
     await expect
       .poll(async () => (await tab.updates()).filter(({ type }) => type === 'finished').length)
       .toBe(9);

@@ -4,7 +4,9 @@ export interface GpuCensus {
   readonly numBytes: number;
 }
 
-/** Of buffers that hold the uniforms of a captured step, of which there are at most 16: how many depends on what came last. */
+/**
+ * Usage of the buffers with a captured step's uniforms. Not counted: up to 16 of them live, depending on the last steps' shapes.
+ */
 const CAPTURED_UNIFORMS = 0x40;
 
 /** Counts from now on, by wrapping the browser's own functions. */

@@ -1,6 +1,6 @@
 import { chooseDevice, type DeviceChoice } from '../../src/worker/runtime/create-backend.ts';
 
-/** `webgpu-as-hardware` treats a software adapter as a GPU, so that what runs on GPUs is tested where there is none. */
+/** `webgpu-as-hardware` treats a software adapter as a GPU, so that the code for GPUs is tested without one. */
 export type ProbeBackend = 'webgpu' | 'webgpu-as-hardware' | 'wasm';
 
 export async function chooseProbeDevice(backend: ProbeBackend): Promise<DeviceChoice> {

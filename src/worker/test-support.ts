@@ -206,11 +206,11 @@ interface ScriptedModelOptions {
  * variable `mood` comes before it. Two messages of one role in a row are refused.
  */
 export const scriptedChatTemplate: ChatTemplate = {
-  render(messages, { mood = '' } = {}) {
+  render(messages, { mood = '' } = {}, addGenerationPrompt = true) {
     if (messages.some(({ role }, index) => role === messages[index - 1]?.role))
       throw ChatTemplateError.of('the roles do not alternate');
     const written = messages.map(({ role, content }) => `${role.charAt(0).toUpperCase()}${content}`);
-    return `${written.join('')}${String(mood)}A`;
+    return `${written.join('')}${String(mood)}${addGenerationPrompt ? 'A' : ''}`;
   },
 };
 

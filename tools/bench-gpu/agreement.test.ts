@@ -19,7 +19,7 @@ const REFERENCE: ReferenceAnswer = {
 const right = (answer: Parameters<typeof agreementOf>[1][number], tolerance = 0.1) =>
   agreementOf([REFERENCE], [answer], tolerance);
 
-/** The likeliest token as in the reference, and another one next. */
+/** The reference's likeliest token, then another one. */
 const first = (second: number, tokenId = 9) => [
   { tokenId: 5, logprob: -1 },
   { tokenId, logprob: second },
@@ -36,14 +36,14 @@ describe('agreementOf', () => {
     expect(right({ text: ' w5 w6 w7', numTokens: 3 })).toMatchObject({ numSame: 3, isRight: true });
   });
 
-  it('accepts another token only where the CPU was in doubt', () => {
+  it("accepts another token only if the CPU's lead is within the tolerance", () => {
     expect(right({ tokenIds: [5, 8, 1] })).toMatchObject({ numSame: 1, isRight: true });
     expect(right({ tokenIds: [5, 8, 1] }, 0.01)).toMatchObject({ numSame: 1, isRight: false });
     expect(right({ tokenIds: [8, 6, 7] })).toMatchObject({ numSame: 0, isRight: false });
     expect(right({ tokenIds: [5, 6, 8] })).toMatchObject({ numSame: 2, isRight: false });
   });
 
-  it('compares text piece by piece, without what is no plain character', () => {
+  it('compares text piece by piece, without characters that are not printable ASCII', () => {
     expect(right({ text: ' w5\u{fffd} w6 w7', numTokens: 3 })).toMatchObject({ isRight: true });
     expect(right({ text: ' w5 w8 w1', numTokens: 3 })).toMatchObject({ numSame: 1, isRight: true });
     expect(right({ text: ' w8 w6 w7', numTokens: 3 })).toMatchObject({ numSame: 0, isRight: false });

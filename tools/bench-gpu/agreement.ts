@@ -1,3 +1,4 @@
+import { sum } from '../bench/statistics.ts';
 import type { Continuation } from '../bench-peers/contender.ts';
 import type { Precision, ReferenceAnswer } from './contender.ts';
 
@@ -5,9 +6,9 @@ import type { Precision, ReferenceAnswer } from './contender.ts';
 export interface Agreement {
   /** Tokens of all answers. */
   readonly numTokens: number;
-  /** Of them, those before the first that differs, answer by answer. */
+  /** Tokens before the first difference of each answer. */
   readonly numSame: number;
-  /** The largest difference of the first token's log probabilities, where they can be asked for. */
+  /** The largest difference of the first token's log probabilities; missing if the library reports none. */
   readonly difference?: number;
   readonly tolerance: number;
   readonly isRight: boolean;
@@ -16,14 +17,14 @@ export interface Agreement {
 type Answer = Continuation & Partial<Pick<ReferenceAnswer, 'first'>>;
 
 /**
- * Log probabilities may differ by this much: fp32 by the order of its sums; fp16, which is held against fp32 on the CPU, by its
- * rounding; q4, of the same integers, by that of its scales and activations, which some kernels round to 8 bits.
+ * Log probabilities may differ by this much. The order of sums differs in fp32. fp16 is compared with fp32 on the CPU, so its
+ * rounding differs too. q4 has the same integers, but libraries round scales and activations differently, some to 8 bits.
  */
 export const TOLERANCES: Readonly<Record<Precision, number>> = { fp32: 0.01, fp16: 0.1, q4: 0.25 };
 
 /**
- * Compares answers token by token, or as text where the library tells no tokens. A token may differ where the CPU's lead of the
- * likeliest over the next is within the tolerance; what follows it is another text.
+ * Compares answers token by token, or as text if the library reports no tokens. A token may differ if the CPU's lead of the
+ * likeliest over the next is within the tolerance. The rest of that answer then follows another text and is not compared.
  */
 export function agreementOf(
   references: readonly ReferenceAnswer[],
@@ -34,8 +35,8 @@ export function agreementOf(
   const differences = compared.flatMap(({ difference }) => difference ?? []);
   const difference = Math.max(...differences);
   return {
-    numTokens: total(references.map(({ tokenIds }) => tokenIds.length)),
-    numSame: total(compared.map(({ numSame }) => numSame)),
+    numTokens: sum(references.map(({ tokenIds }) => tokenIds.length)),
+    numSame: sum(compared.map(({ numSame }) => numSame)),
     ...(differences.length > 0 && { difference }),
     tolerance,
     isRight:
@@ -59,7 +60,7 @@ function compare(reference: ReferenceAnswer, answer: Answer | undefined, toleran
   return { numSame, difference, isRight: isWhole || leads.some((lead) => lead <= tolerance) };
 }
 
-/** The tokens before the first that differs, and how many of those behind may be the one. */
+/** Tokens before the first difference, and how many of the next tokens may be the one that differs. */
 interface Same {
   readonly numSame: number;
   readonly numDoubtful: number;
@@ -70,7 +71,7 @@ function sameTokens({ tokenIds }: ReferenceAnswer, others: readonly number[]): S
   return { numSame: first === -1 ? tokenIds.length : first, numDoubtful: 1 };
 }
 
-/** Bytes that make no character are spelled differently from library to library, so that only plain ones count. */
+/** Libraries spell invalid bytes differently, so only printable ASCII is compared. */
 function sameText({ pieces }: ReferenceAnswer, text: string): Same {
   const others = plain(text);
   let [whole, numSame] = ['', 0];
@@ -86,7 +87,7 @@ function plain(text: string): string {
   return text.replaceAll(/[^ -~]/g, '');
 }
 
-/** Of the five likeliest tokens, all of which the other has to name. */
+/** The largest difference over the likeliest tokens; infinite if the other answer lacks one of them. */
 function differenceOf(expected: ReferenceAnswer['first'], actual: ReferenceAnswer['first']): number {
   const logprobs = new Map(actual.map(({ tokenId, logprob }) => [tokenId, logprob]));
   const differences = expected
@@ -96,7 +97,3 @@ function differenceOf(expected: ReferenceAnswer['first'], actual: ReferenceAnswe
 }
 
 const NUM_COMPARED = 5;
-
-function total(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0);
-}

@@ -1,7 +1,7 @@
 import type { TabserveModel } from './page/tabserve.ts';
 import type { ExportedDtype } from '../bench-peers/models/standard-interface.ts';
 
-/** What the product calls the dtypes that are measured. */
+/** The measured dtypes, by Tabserve's names. */
 export const PRECISIONS = ['fp32', 'fp16', 'q4'] as const;
 
 export type Precision = (typeof PRECISIONS)[number];
@@ -11,7 +11,7 @@ export const LIBRARIES = ['tabserve', 'pipeline', 'wllama'] as const;
 
 export type LibraryName = (typeof LIBRARIES)[number];
 
-/** Ways to call them, with what the tables call them. */
+/** Ways to call the libraries, with their labels in the tables. */
 export const CONTENDERS = {
   tabserve: 'Tabserve',
   'pipeline-one': 'transformers.js, one by one',
@@ -20,6 +20,10 @@ export const CONTENDERS = {
 } as const;
 
 export type ContenderName = keyof typeof CONTENDERS;
+
+export function contenderNames(): ContenderName[] {
+  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
+}
 
 export const LIBRARY_OF: Readonly<Record<ContenderName, LibraryName>> = {
   tabserve: 'tabserve',
@@ -31,18 +35,18 @@ export const LIBRARY_OF: Readonly<Record<ContenderName, LibraryName>> = {
 /** The GPU, as the browser sees it. */
 export interface Adapter {
   readonly name: string;
-  /** SwiftShader and the like, which compute on the CPU. */
+  /** Whether it computes on the CPU, as SwiftShader does. */
   readonly isSoftware: boolean;
   readonly hasShaderF16: boolean;
 }
 
-/** What a page loads. */
+/** The model that a page loads, and its limits. */
 export interface Setup {
   readonly model: TabserveModel;
   readonly exportedDtype: ExportedDtype;
-  /** The most rows that will run together. */
+  /** The most rows that run together. */
   readonly numSlots: number;
-  /** Tokens that the longest of them will have. */
+  /** Tokens of the longest row. */
   readonly contextLength: number;
 }
 
@@ -52,8 +56,8 @@ export interface ReferenceAnswer {
   readonly tokenIds: readonly number[];
   /** The text as it was streamed. */
   readonly pieces: readonly { readonly text: string; readonly numTokens: number }[];
-  /** Of each token, the logprob of the likeliest one less that of the next. */
+  /** For each token, the logprob of the likeliest candidate minus that of the next. */
   readonly leads: readonly number[];
-  /** The likeliest tokens in the place of the first one. */
+  /** The likeliest candidates for the first token. */
   readonly first: readonly { readonly tokenId: number; readonly logprob: number }[];
 }

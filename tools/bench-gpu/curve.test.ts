@@ -52,7 +52,7 @@ describe('curvesIn', () => {
     ]);
   });
 
-  it('draws one by one level, and lets lists begin there', () => {
+  it('draws one by one as a level line, at which lists begin', () => {
     const curves = new Map(curvesIn(RUN.cells).map(({ contender, points }) => [contender, points]));
     expect(curves.get('pipeline-one')?.map(({ tokensPerSecond }) => tokensPerSecond)).toEqual([80, 80]);
     expect(curves.get('pipeline-list')?.map(({ rows }) => rows)).toEqual([1, 4]);
@@ -69,7 +69,7 @@ describe('curvesOf', () => {
     expect(svg).toContain('prefers-color-scheme: dark');
   });
 
-  it('puts twice the rate twice as high', () => {
+  it('puts four times the rate four times as high', () => {
     const heights = [...svg.matchAll(/<circle class="tabserve" cx="[\d.]+" cy="([\d.]+)"/g)].map(([, y]) =>
       Number(y),
     );
@@ -78,7 +78,7 @@ describe('curvesOf', () => {
     expect((floor - four) / (floor - one)).toBeCloseTo(4, 1);
   });
 
-  it('has no figure that is not a number', () => {
+  it('never prints NaN, Infinity or undefined', () => {
     expect(svg).not.toMatch(/NaN|Infinity|undefined/);
     expect(curvesOf([])).not.toMatch(/NaN|Infinity|undefined/);
   });

@@ -13,7 +13,7 @@ const LEGEND_HEIGHT = 28;
 const LEGEND_STEP = 215;
 const NUM_TICKS = 4;
 
-/** Colors that differ in lightness too, on white and on black. */
+/** The colors differ in lightness too, on white and on black. */
 const STYLE = `
   text { font: 11px system-ui, sans-serif; fill: #333 }
   .title { font-weight: 600 }
@@ -56,7 +56,7 @@ export function curvesOf(runs: readonly GpuRun[]): string {
   ].join('\n');
 }
 
-/** One by one is level: n requests take n times as long as one. A list of one is one by one. */
+/** One by one is a level line: n requests take n times as long as one. Lists begin there, because a list of one is one by one. */
 export function curvesIn(cells: readonly CellResult[]): readonly Curve[] {
   const decoded = cells.filter(({ kind }) => kind === 'decode');
   const shortest = Math.min(...decoded.map(({ length }) => length));
@@ -129,7 +129,7 @@ function legend(): string {
   return `<g>${entries.join('')}</g>`;
 }
 
-/** The next of 1, 2, 4, 8 and their tenfolds, so that a quarter of it is short to write. */
+/** Rounds up to 1, 2, 4, 8 or 10 times a power of ten, so that a quarter of it is a short label. */
 function niceTop(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return ([1, 2, 4, 8].find((factor) => factor * power >= value) ?? 10) * power;

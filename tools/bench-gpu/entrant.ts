@@ -5,10 +5,10 @@ import type { ContenderName, LibraryName, ReferenceAnswer, Setup } from './conte
 import type { Played } from './page/play.ts';
 import type { GpuRequest } from './plan.ts';
 
-/** A library that hangs is given up after this long: a case takes seconds, with its shaders a minute. */
+/** Give up on a library after this long. A case takes seconds, or a minute if its shaders compile. */
 const PATIENCE_MS = 300_000;
 
-/** A library in a page of its own, whose storage and worker it shares with no other. */
+/** A library in a page with its own storage and worker. */
 export class Entrant {
   readonly library: LibraryName;
   readonly runsOn: string;
@@ -48,7 +48,7 @@ export class Entrant {
     return withPatience(playing, `${requests.length} requests`);
   }
 
-  /** Of Tabserve alone. */
+  /** Only Tabserve has this call. */
   answer(prompts: readonly string[], maxNewTokens: number): Promise<readonly ReferenceAnswer[]> {
     const answering = this.#page.evaluate(([texts, count]) => window.benchGpu.answer(texts, count), [
       prompts,

@@ -25,11 +25,11 @@ const CURVE_FILE = fileURLToPath(new URL('../../docs/gpu-curve.svg', import.meta
 const options = readOptions(parseOptions, USAGE);
 if (options) await measureAndRecord(options);
 
-/** Where everything runs. */
+/** Where the benchmark runs. */
 interface Place {
   readonly site: SiteOptions;
   readonly adapter: Adapter;
-  /** As the browser names itself. */
+  /** Name and version, as the browser reports them. */
   readonly browser: string;
 }
 
@@ -59,7 +59,7 @@ async function measureAndRecord(chosen: GpuOptions): Promise<void> {
   }
 }
 
-/** @throws where the browser offers no WebGPU adapter. */
+/** @throws Error if the browser offers no WebGPU adapter. */
 async function findAdapter({ browserArgs }: GpuOptions): Promise<Place> {
   const args = [...WEBGPU_ARGUMENTS, ...browserArgs];
   const site = { root: BUILT_PAGE, policy: LIBRARIES_POLICY, args };
@@ -91,14 +91,14 @@ async function measure(
     return { ...conditions, obstacle: 'the adapter has no `shader-f16`', entrants: [], cells: [] };
   const plan: ModelPlan = { ...what, matrix, rounds, isCpuTimed: isShort };
   await prepareFiles(BUILT_PAGE, plan, adapter);
-  // The server reads the list of files when it starts.
+  // The server starts after the files are written: it lists them when it starts.
   const measured = await withBrowser(site, (opened) => measureModel(opened, plan, adapter));
   return { ...conditions, ...measured };
 }
 
 async function record({ isShort }: GpuOptions, adapter: Adapter, runs: readonly GpuRun[]): Promise<void> {
   if (isShort || adapter.isSoftware) {
-    // Drawn in any case, so that it cannot break unseen.
+    // Drawn anyway, so that a short run shows it when drawing is broken.
     await writeFile(join(BUILT_PAGE, 'gpu-curve.svg'), curvesOf(runs));
     console.log(`Not recorded: ${isShort ? 'this is a short run' : 'a software adapter is no GPU'}.`);
     return;
@@ -108,7 +108,10 @@ async function record({ isShort }: GpuOptions, adapter: Adapter, runs: readonly 
   console.log(`Recorded in ${RESULTS_FILE} and ${CURVE_FILE}. \`npm run bench:readme\` writes the tables.`);
 }
 
-/** A case that fails for want of memory is a result; a library that fails altogether is not. */
+/**
+ * A failed case of another library, as for lack of memory, is a result. A failed case of ours or a library that fails altogether
+ * is not.
+ */
 function isWrong({ obstacle, entrants, cells }: GpuRun): boolean {
   if (obstacle !== undefined) return false;
   const isExcluded = entrants.some(

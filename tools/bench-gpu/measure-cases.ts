@@ -1,10 +1,10 @@
-import { CONTENDERS, LIBRARY_OF, type ContenderName } from './contender.ts';
+import { contenderNames, CONTENDERS, LIBRARY_OF, type ContenderName } from './contender.ts';
 import type { Entrant } from './entrant.ts';
 import type { Played } from './page/play.ts';
 import { casesOf, requestsOf, takesPart, type GpuCase, type Matrix } from './plan.ts';
 import { checkCounts, type Measured } from './summarize.ts';
 
-/** What is measured so far. */
+/** A contender in a case, with its runs so far. */
 interface Cell {
   readonly benchCase: GpuCase;
   readonly contender: ContenderName;
@@ -13,7 +13,7 @@ interface Cell {
   failure?: string;
 }
 
-/** Every case goes once before it is timed: shaders are compiled, and memory is taken, when a shape first occurs. */
+/** Runs every case once before it is timed: the first run of a shape compiles shaders and allocates memory. */
 export async function measureCases(
   entrants: readonly Entrant[],
   matrix: Matrix,
@@ -24,8 +24,8 @@ export async function measureCases(
   const warm = cells.filter(({ failure }) => failure === undefined);
   for (const { runs } of warm) runs.splice(0);
   for (let round = 0; round < numRounds; round++) {
-    for (const inCase of cases(warm)) {
-      // Each round begins with another contender, so that what disturbs the machine disturbs them alike.
+    for (const inCase of groupByCase(warm)) {
+      // Each round begins with another contender, so that disturbances of the machine affect all alike.
       const turn = round % inCase.length;
       for (const cell of [...inCase.slice(turn), ...inCase.slice(0, turn)]) await attempt(cell, matrix);
     }
@@ -43,7 +43,7 @@ function cellsOf(entrants: readonly Entrant[], matrix: Matrix): readonly Cell[] 
   );
 }
 
-/** A case that fails is not tried again. */
+/** Runs a case, unless it has failed before. */
 async function attempt(cell: Cell, matrix: Matrix): Promise<void> {
   if (cell.failure !== undefined) return;
   const { benchCase, contender, entrant, runs } = cell;
@@ -64,10 +64,6 @@ export function firstLineOf(error: unknown): string {
   return text.replace(/^page\.evaluate: /, '').split('\n')[0] ?? '';
 }
 
-function cases(cells: readonly Cell[]): readonly (readonly Cell[])[] {
+function groupByCase(cells: readonly Cell[]): readonly (readonly Cell[])[] {
   return [...Map.groupBy(cells, ({ benchCase }) => benchCase).values()];
-}
-
-function contenderNames(): ContenderName[] {
-  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
 }

@@ -28,10 +28,10 @@ export interface ModelPlan {
   readonly isCpuTimed: boolean;
 }
 
-/** What is compared with the CPU: short answers, all at once. */
+/** Short answers that are compared with the CPU's. They are requested all at once. */
 const CHECKED = { numPrompts: 4, numPromptTokens: 17, numNewTokens: 12 };
 
-/** Writes what the other libraries need of a model. */
+/** Writes a model's files for the other libraries. */
 export async function prepareFiles(root: string, plan: ModelPlan, adapter: Adapter): Promise<void> {
   const { shape, precision } = plan;
   await writePeerFiles(
@@ -59,7 +59,7 @@ export async function measureModel(
     console.log(`${setup.model.id}, ${precision}, ${library}: ${describe(result)}`);
     if (entrant && result.excluded === undefined) entrants.push(entrant);
     else await entrant?.close();
-    // Without ours there is nothing to compare.
+    // Without Tabserve there is nothing to compare.
     if (library === 'tabserve' && entrants.length === 0) break;
   }
   const measured = entrants.length > 0 ? await measureCases(entrants, matrix, rounds) : [];
@@ -76,7 +76,7 @@ function setupOf({ shape, fileNames, precision, matrix }: ModelPlan, { hasShader
   };
 }
 
-/** WASM has no fp16, so that is compared with fp32. */
+/** WASM has no fp16, so fp16 is compared with fp32. */
 async function answerOnCpu(site: SiteInBrowser, setup: Setup): Promise<readonly ReferenceAnswer[]> {
   const { model } = setup;
   const precision = model.precision === 'q4' ? 'q4' : 'fp32';

@@ -16,7 +16,7 @@ describe('parseOptions', () => {
     expect(rounds).toBe(3);
   });
 
-  it('takes parts of the matrix, and a browser with arguments of its own', () => {
+  it('takes parts of the matrix, and a browser with further arguments', () => {
     const args = ['--models', 'llama-135m', '--precisions', 'q4', '--rows', '4,8,1,4', '--rounds', '2'];
     const chosen = parseOptions([...args, '--browser', '/opt/chrome', '--args=--use-angle=vulkan --a=b']);
     expect(chosen.shapes.map(({ id }) => id)).toEqual(['llama-135m']);

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { parseCount } from '../bench/options.ts';
+import { parseCount, parseList } from '../bench/options.ts';
 import { PRECISIONS, type Precision } from './contender.ts';
 import type { Matrix } from './plan.ts';
 import { SHAPES, TINY_SHAPES, type Shape } from './shapes.ts';
@@ -11,11 +11,11 @@ export interface GpuOptions {
   readonly precisions: readonly Precision[];
   readonly matrix: Matrix;
   readonly rounds: number;
-  /** The browser's executable; found as for all benchmarks where left out. */
+  /** Path of the browser's executable. If left out, it is found as in all benchmarks. */
   readonly browser: string | undefined;
   /** Further command-line arguments of the browser. */
   readonly browserArgs: readonly string[];
-  /** Whether the page is there from an earlier run. */
+  /** Use the page that an earlier run has built. */
   readonly isBuilt: boolean;
 }
 
@@ -57,31 +57,14 @@ export function parseOptions(args: readonly string[]): GpuOptions {
   const matrix = values.short ? SHORT : WHOLE;
   return {
     isShort: values.short,
-    shapes: chosen('--models', shapes, ({ id }) => id, values.models),
-    precisions: chosen('--precisions', PRECISIONS, (name) => name, values.precisions),
+    shapes: parseList('--models', values.models, shapes, ({ id }) => id),
+    precisions: parseList('--precisions', values.precisions, PRECISIONS, String),
     matrix: { ...matrix, rows: parseRows(values.rows) ?? matrix.rows },
     rounds: values.rounds === undefined ? (values.short ? 1 : 3) : parseCount('--rounds', values.rounds),
     browser: values.browser,
     browserArgs: values.args.split(' ').filter((argument) => argument !== ''),
     isBuilt: values.built,
   };
-}
-
-function chosen<Item>(
-  option: string,
-  items: readonly Item[],
-  nameOf: (item: Item) => string,
-  names: string | undefined,
-): readonly Item[] {
-  if (names === undefined) return items;
-  return names.split(',').map((name) => {
-    const item = items.find((candidate) => nameOf(candidate) === name);
-    if (item === undefined)
-      throw new Error(
-        `Expected \`${option}\` to list some of ${items.map(nameOf).join(', ')}, got \`${name}\``,
-      );
-    return item;
-  });
 }
 
 /** In ascending order, each once. */

@@ -20,7 +20,7 @@ describe('casesOf', () => {
 });
 
 describe('requestsOf', () => {
-  it('asks for one token behind a prompt of the whole length', () => {
+  it('asks for one token after a prompt of the whole length', () => {
     const requests = requestsOf({ kind: 'prefill', length: 32, rows: 4 }, MATRIX);
     expect(requests.map(({ prompt, maxNewTokens }) => [prompt.length, maxNewTokens])).toEqual(
       Array.from({ length: 4 }, () => [32, 1]),
@@ -47,7 +47,7 @@ describe('promptsOf', () => {
 });
 
 describe('takesPart', () => {
-  it('times one by one alone, and lists from two requests on', () => {
+  it('times one by one for one request only, and lists from two requests on', () => {
     expect([takesPart('pipeline-one', at(1)), takesPart('pipeline-one', at(2))]).toEqual([true, false]);
     expect([takesPart('pipeline-list', at(1)), takesPart('pipeline-list', at(2))]).toEqual([false, true]);
     expect([takesPart('tabserve', at(1)), takesPart('wllama', at(32))]).toEqual([true, true]);

@@ -1,9 +1,12 @@
 import type { ContenderName } from './contender.ts';
 
-/** Prompts of one length at once, timed to their first tokens; or texts that grow to one length, timed from then on. */
+/**
+ * `prefill` times prompts of one length until their first tokens. `decode` times texts that grow to one length, after their first
+ * tokens.
+ */
 export interface GpuCase {
   readonly kind: 'prefill' | 'decode';
-  /** Tokens of each prompt, or of each prompt and its text at the end. */
+  /** Tokens of each prompt. For `decode`, tokens of each prompt and its whole text. */
   readonly length: number;
   /** Requests at once. */
   readonly rows: number;
@@ -22,7 +25,7 @@ export interface GpuRequest {
   readonly maxNewTokens: number;
 }
 
-/** From the smallest to the largest, so that a library that runs out of memory does so late. */
+/** Ordered from the fewest rows to the most, so that a library that runs out of memory does so late. */
 export function casesOf({ rows, prefillLengths, contextLengths }: Matrix): readonly GpuCase[] {
   return rows.flatMap((numRows) => [
     ...prefillLengths.map((length): GpuCase => ({ kind: 'prefill', length, rows: numRows })),
@@ -30,7 +33,7 @@ export function casesOf({ rows, prefillLengths, contextLengths }: Matrix): reado
   ]);
 }
 
-/** One by one, n requests take n times as long as one, and a list of one is one by one. */
+/** One by one is timed with one request only, because n requests take n times as long. A list of one would be one by one. */
 export function takesPart(name: ContenderName, { rows }: GpuCase): boolean {
   if (name === 'pipeline-one') return rows === 1;
   return name !== 'pipeline-list' || rows > 1;
@@ -44,12 +47,14 @@ export function requestsOf({ kind, length, rows }: GpuCase, { numNewTokens }: Ma
   return promptsOf(rows, numPromptTokens).map((prompt) => ({ prompt, maxNewTokens }));
 }
 
-/** So many prompts that differ from their second word on, of so many characters, each of which is a token to the models. */
+/**
+ * `count` prompts that differ within their first two words, of `numTokens` characters each. To the models a character is a token.
+ */
 export function promptsOf(count: number, numTokens: number): readonly string[] {
   return Array.from({ length: count }, (_, row) => {
     let state = 1 + row;
     return Array.from({ length: numTokens }, (_character, index) => {
-      // The generator of Park and Miller.
+      // Park and Miller's random number generator.
       state = (state * 48_271) % 2_147_483_647;
       return index % WORD_LENGTH === WORD_LENGTH - 1 && index < numTokens - 1
         ? ' '

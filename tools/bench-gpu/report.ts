@@ -1,9 +1,10 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import type { Agreement } from './agreement.ts';
-import { CONTENDERS, LIBRARY_OF, type ContenderName, type LibraryName } from './contender.ts';
+import { describeLibrary } from '../bench-peers/install-peers.ts';
+import { contenderNames, CONTENDERS, LIBRARY_OF, type ContenderName, type LibraryName } from './contender.ts';
 import type { CellResult, EntrantResult, GpuRun } from './results.ts';
 
-/** A run as Markdown, which a terminal shows as well: conditions, who takes part, then a row for each number of requests. */
+/** A run as Markdown that reads well in a terminal: conditions, libraries, then tables with a row for each number of requests. */
 export function gpuReportOf(run: GpuRun): string {
   if (run.obstacle !== undefined) return `${titleOf(run)}: ${run.obstacle}.`;
   return [
@@ -16,7 +17,7 @@ export function gpuReportOf(run: GpuRun): string {
   ].join('\n\n');
 }
 
-/** What docs/measurements.md says: the runs on hardware, or that there are none. */
+/** The section of docs/measurements.md: the runs on hardware, or that there are none. */
 export function gpuSectionOf(runs: readonly GpuRun[]): string {
   const onHardware = runs.filter(({ adapter }) => !adapter.isSoftware);
   if (onHardware.length === 0) return 'Not measured on a GPU.';
@@ -31,12 +32,9 @@ function titleOf({ model, precision }: GpuRun): string {
 function conditionsOf(run: GpuRun): string {
   const { adapter, browser, machine, libraries, numRounds, startedAt, command } = run;
   const kind = adapter.isSoftware ? ', a software adapter' : '';
-  const versions = libraries.map(({ name, version, runtime }) =>
-    runtime === undefined ? `${name} ${version}` : `${name} ${version} on ${runtime}`,
-  );
   return [
     `${titleOf(run)} with random weights on ${adapter.name}${kind}; ${browser}; ${machine.cpu}, ${machine.numCores} cores; `,
-    `${startedAt.slice(0, 10)}; ${versions.join('; ')}. Medians of ${numRounds} interleaved rounds. \`${command}\``,
+    `${startedAt.slice(0, 10)}; ${libraries.map(describeLibrary).join('; ')}. Medians of ${numRounds} interleaved rounds. \`${command}\``,
   ].join('');
 }
 
@@ -95,8 +93,4 @@ function formatRate(rate: number): string {
 
 function formatMs(ms: number): string {
   return ms.toFixed(ms < 10 ? 1 : 0);
-}
-
-function contenderNames(): ContenderName[] {
-  return Object.keys(CONTENDERS).filter((name): name is ContenderName => name in CONTENDERS);
 }

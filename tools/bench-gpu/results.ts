@@ -24,15 +24,15 @@ export interface GpuRun {
   /** Repeats the run. */
   readonly command: string;
   readonly machine: Machine;
-  /** As it names itself. */
+  /** Name and version, as the browser reports them. */
   readonly browser: string;
   readonly adapter: Adapter;
   readonly libraries: readonly Library[];
-  /** As the tables call it. */
+  /** Label in the tables. */
   readonly model: string;
   readonly precision: Precision;
   readonly numRounds: number;
-  /** Why there are no cells, where the adapter lacks what the precision needs. */
+  /** Why there are no cells: the adapter lacks a feature that the precision needs. */
   readonly obstacle?: string;
   readonly entrants: readonly EntrantResult[];
   readonly cells: readonly CellResult[];
@@ -40,9 +40,9 @@ export interface GpuRun {
 
 export interface EntrantResult {
   readonly library: LibraryName;
-  /** Where it says that it computes. */
+  /** Where the library says that it computes. */
   readonly runsOn: string;
-  /** Missing where it could not even be loaded or asked. */
+  /** Missing if the library could not be loaded or asked. */
   readonly agreement?: Agreement;
   /** Why it was not timed. */
   readonly excluded?: string;
@@ -50,9 +50,9 @@ export interface EntrantResult {
 
 export interface CellResult extends GpuCase {
   readonly contender: ContenderName;
-  /** Prompt tokens until the last first token, or new tokens while all rows decode; one value per round. */
+  /** Prompt tokens until every row has its first token, or new tokens while all rows decode; one value per round. */
   readonly tokensPerSecond?: Spread;
-  /** Of each request to its first token, or between two tokens of a row. */
+  /** Time to each request's first token, or between two tokens of a row. */
   readonly ms?: Percentiles;
   readonly failure?: string;
 }

@@ -10,13 +10,13 @@ import { gpt2Checkpoint, type Gpt2Config } from '../../e2e/hub-server/checkpoint
 export interface Shape {
   readonly id: string;
   readonly family: 'gpt2' | 'llama';
-  /** As the tables call it. */
+  /** Label in the tables. */
   readonly label: string;
-  /** Makes its files. */
+  /** Makes the checkpoint's files. */
   generate(): GeneratedCheckpoint;
 }
 
-/** The base of the rotary frequencies of SmolLM2. */
+/** The base of SmolLM2's rotary frequencies. */
 export const ROPE_THETA = 100_000;
 
 export const SHAPES: readonly Shape[] = [
@@ -39,7 +39,7 @@ export const SHAPES: readonly Shape[] = [
   }),
 ];
 
-/** What a short run measures. */
+/** The models of a short run. */
 export const TINY_SHAPES: readonly Shape[] = [
   gpt2('gpt2-tiny', 'GPT-2, tiny', { n_embd: 64, n_head: 2, n_layer: 2, n_positions: 128, vocab_size: 2048 }),
   llama('llama-tiny', 'Llama, tiny', {
@@ -79,8 +79,8 @@ function llama(id: string, label: string, shape: DecoderConfig): Shape {
 }
 
 /**
- * No token ends a text, so that all texts have the length that was asked for. No token is a part of a character: a model with
- * random weights would put together bytes that are no text, on which wllama fails.
+ * Removes the end tokens, so that all texts have the requested length. Replaces tokens that are part of a character: a model
+ * with random weights would join them to invalid bytes, on which wllama fails.
  */
 function withoutEnd(checkpoint: GeneratedCheckpoint): GeneratedCheckpoint {
   const tokenizer: Tokenizer = JSON.parse(readText(checkpoint, 'tokenizer.json'));
@@ -99,7 +99,7 @@ function withoutEnd(checkpoint: GeneratedCheckpoint): GeneratedCheckpoint {
   ]);
 }
 
-/** Tokens that stand for bytes come first. */
+/** The first tokens of the vocabulary stand for bytes. */
 const NUM_BYTES = 256;
 const NUM_ASCII = 128;
 

@@ -7,7 +7,7 @@ const tokens = (...tokenMs: number[]) => ({ continuation: { tokenIds: tokenMs.ma
 const played = (...requests: Played['requests'][number][]): Played => ({ wallMs: 1000, requests });
 
 describe('summarizeCell', () => {
-  it('counts all prompt tokens until the last first token', () => {
+  it('counts all prompt tokens until every row has its first token', () => {
     const { tokensPerSecond, ms } = summarizeCell({
       benchCase: { kind: 'prefill', length: 100, rows: 2 },
       contender: 'tabserve',
@@ -47,7 +47,7 @@ describe('summarizeCell', () => {
     expect(() => summarizeCell(measured)).toThrow('decode together');
   });
 
-  it('keeps why a case could not be measured', () => {
+  it('keeps the reason why a case failed', () => {
     const benchCase = { kind: 'decode', length: 48, rows: 2 } as const;
     expect(summarizeCell({ benchCase, contender: 'wllama', runs: [], failure: 'no memory' })).toEqual({
       ...benchCase,

@@ -4,7 +4,7 @@ import type { Played, PlayedRequest } from './page/play.ts';
 import type { GpuCase, GpuRequest } from './plan.ts';
 import type { CellResult } from './results.ts';
 
-/** One contender in one case, round by round, or why it could not. */
+/** The runs of a contender in a case, one per round, or why it failed. */
 export interface Measured {
   readonly benchCase: GpuCase;
   readonly contender: ContenderName;
@@ -25,7 +25,7 @@ export function summarizeCell({ benchCase, contender, runs, failure }: Measured)
   };
 }
 
-/** @throws where an answer has another number of tokens than were asked for. */
+/** @throws Error if an answer does not have the requested number of tokens. */
 export function checkCounts({ requests: played }: Played, requests: readonly GpuRequest[]): void {
   for (const [index, { maxNewTokens }] of requests.entries()) {
     const numTokens = countTokens(played[index]);
@@ -36,7 +36,7 @@ export function checkCounts({ requests: played }: Played, requests: readonly Gpu
 interface Timed {
   readonly numTokens: number;
   readonly durationMs: number;
-  /** To the first token, or between tokens of a row. */
+  /** Times to the first token, or between tokens of a row. */
   readonly ms: readonly number[];
 }
 
@@ -46,14 +46,14 @@ function timePrefill({ requests }: Played, { length }: GpuCase): Timed {
   return { numTokens: length * requests.length, durationMs: Math.max(...ms), ms };
 }
 
-/** What comes while all rows decode: after the last one's first token, until the first one ends. */
+/** Tokens that come while all rows decode: after the last row has its first token, until the first row ends. */
 function timeDecode({ requests }: Played): Timed {
   const startMs = Math.max(...requests.map(({ tokenMs }) => tokenMs[0] ?? NaN));
   const endMs = Math.min(...requests.map(({ tokenMs }) => tokenMs.at(-1) ?? NaN));
   if (!(endMs > startMs)) throw new Error('Expected all rows to decode together for a while');
   const rows = requests.map((request) => {
     const inWindow = request.tokenMs.filter((at) => at >= startMs && at <= endMs);
-    // The one at which the window opens was computed before it.
+    // A token that comes as the window opens was computed before.
     const numArrivals = request.tokenMs.filter((at) => at > startMs && at <= endMs).length;
     const tokensPerArrival = countTokens(request) / request.tokenMs.length;
     return {

@@ -12,14 +12,14 @@ import { buildStandardModel, type ExportedDtype } from '../bench-peers/models/st
 import type { Precision } from './contender.ts';
 import { ROPE_THETA, type Shape } from './shapes.ts';
 
-/** How each library calls a precision. On an adapter with `shader-f16`, what is not quantised in our q4 is fp16. */
+/** Returns transformers.js's name for a precision. On an adapter with `shader-f16`, the part that our q4 leaves unquantized is fp16. */
 export function exportedDtypeOf(precision: Precision, hasShaderF16: boolean): ExportedDtype {
   return precision === 'q4' && hasShaderF16 ? 'q4f16' : precision;
 }
 
 const GGUF_TYPES: Readonly<Record<Precision, GgufType>> = { fp32: 'f32', fp16: 'f16', q4: 'q4_0' };
 
-/** What transformers.js adds to the name of a file of each dtype. */
+/** The suffix of transformers.js's file name for each dtype. */
 const ONNX_SUFFIXES: Readonly<Record<ExportedDtype, string>> = {
   fp32: '',
   fp16: '_fp16',
@@ -34,7 +34,7 @@ export function writeModel(modelsFolder: string, shape: Shape): readonly string[
   return [...checkpoint.keys()];
 }
 
-/** Writes the same weights once more for the other libraries, in place of those of another precision. */
+/** Writes the same weights for the other libraries. Replaces files of another precision. */
 export async function writePeerFiles(
   modelsFolder: string,
   shape: Shape,
@@ -52,7 +52,7 @@ export async function writePeerFiles(
     await copyFile(join(folder, name), join(onnxFolder, name));
   // transformers.js refuses a tokenizer that leaves the field out.
   await copyJson(join(folder, 'tokenizer.json'), join(onnxFolder, 'tokenizer.json'), { normalizer: null });
-  // A list of prompts needs a token for padding.
+  // A list of prompts needs a padding token.
   const name = 'tokenizer_config.json';
   await copyJson(join(folder, name), join(onnxFolder, name), { pad_token: '<|endoftext|>' });
   await writeFile(`${folder}.gguf`, await encodeGguf(url, shape, GGUF_TYPES[precision]));

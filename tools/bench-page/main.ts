@@ -9,7 +9,7 @@ import { measureDrawing, NUM_PAIRS } from './measure-drawing.ts';
 import { measurePage } from './measure-page.ts';
 import { measureStreaming, NUM_STREAMS, SLACK_MS, STREAMING_SECONDS } from './measure-streaming.ts';
 
-// What Lighthouse would say of the built page, on its mobile preset, how smooth it is while requests stream, and what drawing costs them.
+// Scores the built page as Lighthouse's mobile preset does, and measures how smoothly requests stream and what drawing costs them.
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_SCRIPT_BYTES = 110_000;

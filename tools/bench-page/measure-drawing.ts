@@ -8,7 +8,7 @@ import { NUM_STREAMS, VIEWPORT } from './measure-streaming.ts';
 export const NUM_PAIRS = 5;
 const PERIOD_SECONDS = 3;
 
-/** Tokens per second with the page hidden, divided by those with it in view: 1 where drawing costs nothing. */
+/** Tokens per second with the page hidden, divided by those with it in view: 1 if drawing costs nothing. */
 export async function measureDrawing(browser: Browser, url: string): Promise<Spread> {
   const context = await browser.newContext({ viewport: VIEWPORT });
   try {
@@ -39,14 +39,14 @@ async function compareDrawing({ numStreams, numPairs, periodMs }: DrawingOptions
   const unsubscribe = tabserve.subscribe('requests', (updates) => {
     for (const update of updates) if (update.type === 'chunk') numTokens += update.tokenIds.length;
   });
-  // oxlint-disable-next-line unicorn/consistent-function-scoping -- the page gets this function alone
+  // oxlint-disable-next-line unicorn/consistent-function-scoping -- only this function is sent to the page
   const pause = (ms: number): Promise<void> =>
     new Promise((resolve) => {
       setTimeout(resolve, ms);
     });
   const tokensPerSecond = async (isHidden: boolean): Promise<number> => {
     root.style.display = isHidden ? 'none' : '';
-    // The change itself is no part of it.
+    // The time to hide or show the root is not measured.
     await pause(500);
     const [startMs, numBefore] = [performance.now(), numTokens];
     await pause(periodMs);
@@ -61,7 +61,7 @@ async function compareDrawing({ numStreams, numPairs, periodMs }: DrawingOptions
   const ratios: number[] = [];
   await tokensPerSecond(false);
   for (let pair = 0; pair < numPairs; pair += 1) {
-    // In turns, so that a machine that grows slower favors neither.
+    // The order alternates, so that a machine that slows down favors neither.
     const isHiddenFirst = pair % 2 === 1;
     const first = await tokensPerSecond(isHiddenFirst);
     const second = await tokensPerSecond(!isHiddenFirst);

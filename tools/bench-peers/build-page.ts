@@ -8,7 +8,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = fileURLToPath(new URL('page', import.meta.url));
 const BUILT_PAGE = join(ROOT, 'dist-bench-peers');
 
-/** The other libraries start workers from text, and fetch what they hold themselves. */
+/** The other libraries start workers from blobs, and fetch data and blob URLs. */
 export const LIBRARIES_POLICY = [
   "default-src 'self'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -16,7 +16,7 @@ export const LIBRARIES_POLICY = [
   "connect-src 'self' data: blob:",
 ].join('; ');
 
-/** Builds a page of libraries, with our own models beside it. */
+/** Builds a page of libraries, with the app's own models next to it. */
 export async function buildLibraries(root: string, outDir: string): Promise<void> {
   await build({
     root,
@@ -28,7 +28,7 @@ export async function buildLibraries(root: string, outDir: string): Promise<void
   });
 }
 
-/** Builds the page of the libraries with their models beside it; returns its folder. */
+/** Builds the page of the libraries with their models next to it; returns its folder. */
 export async function buildPage(): Promise<string> {
   await buildLibraries(PAGE, BUILT_PAGE);
   await writePeerModels(join(BUILT_PAGE, 'models'));

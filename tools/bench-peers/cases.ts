@@ -1,15 +1,15 @@
-import { MAX_CONCURRENT, type ContenderName } from './contender.ts';
+import { MAX_CONCURRENT, type BackendName, type ContenderName } from './contender.ts';
 import type { TimedRequest } from './page/run-case.ts';
 import { longPrompts, referencePrompts, type ReferencePrompt } from './reference.ts';
 
 export interface BenchCase {
-  /** What `--cases` calls it. */
+  /** The case's name in `--cases`. */
   readonly name: CaseName;
   readonly label: string;
   readonly requests: readonly TimedRequest[];
-  /** Tokens of all prompts, where reading them takes long enough to be measured. */
+  /** Tokens of all prompts. Set only if the prefill takes long enough to be measured. */
   readonly numPromptTokens?: number;
-  /** Who takes no part, and why. */
+  /** The contenders that are left out, each with the reason. */
   readonly leftOut: Partial<Readonly<Record<ContenderName, string>>>;
 }
 
@@ -18,9 +18,10 @@ export const CASE_NAMES = ['alone', 'eight', 'mixed', 'long-alone', 'prompts', '
 export type CaseName = (typeof CASE_NAMES)[number];
 
 const NUM_TOKENS = 64;
-/** So few that reading the prompts takes most of the time. */
+/** Few enough for the prefill to take most of the time. */
 const NUM_TOKENS_AFTER_LONG_PROMPT = 16;
-const ARRIVAL_INTERVAL_MS = 100;
+/** Short enough for requests to overlap: one of 64 tokens takes 30 ms on WASM, and seconds on software WebGPU. */
+const ARRIVAL_INTERVAL_MS: Readonly<Record<BackendName, number>> = { webgpu: 100, wasm: 5 };
 /** 8 to 64, shuffled once; a batch that waits for its longest member must not meet them sorted. */
 const MIXED_LENGTHS = [32, 8, 56, 16, 64, 24, 48, 40];
 
@@ -28,7 +29,7 @@ const LIST_OF_ONE = { 'pipeline-list': 'a list of one is one by one' };
 
 const numLongPromptTokens = longPrompts[0]?.promptTokenIds.length ?? 0;
 
-const CASES: readonly BenchCase[] = [
+const CASES: readonly (BenchCase | ((backend: BackendName) => BenchCase))[] = [
   {
     name: 'alone',
     label: `1 request, ${NUM_TOKENS} tokens`,
@@ -41,16 +42,7 @@ const CASES: readonly BenchCase[] = [
     requests: atOnce(referencePrompts, NUM_TOKENS),
     leftOut: {},
   },
-  {
-    name: 'mixed',
-    label: `${MAX_CONCURRENT} arriving ${ARRIVAL_INTERVAL_MS} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
-    requests: referencePrompts.map(({ prompt }, index) => ({
-      prompt,
-      maxNewTokens: MIXED_LENGTHS[index] ?? NUM_TOKENS,
-      arrivalMs: index * ARRIVAL_INTERVAL_MS,
-    })),
-    leftOut: {},
-  },
+  (backend) => mixedLengths(ARRIVAL_INTERVAL_MS[backend]),
   {
     name: 'long-alone',
     label: `1 request, prompt of ${numLongPromptTokens} tokens, ${NUM_TOKENS_AFTER_LONG_PROMPT} new ones`,
@@ -67,14 +59,29 @@ const CASES: readonly BenchCase[] = [
     name: 'contexts',
     label: `${MAX_CONCURRENT} at once, prompts of ${numLongPromptTokens} tokens, ${NUM_TOKENS} new ones each`,
     ...withLongPrompts(longPrompts, NUM_TOKENS),
-    // One after the other takes minutes where a CPU computes WebGPU.
+    // One by one takes minutes on software WebGPU.
     leftOut: { 'pipeline-one': 'see the two cases before' },
   },
 ];
 
 /** In the order of the tables. */
-export function casesOf(names: readonly CaseName[]): readonly BenchCase[] {
-  return CASES.filter(({ name }) => names.includes(name));
+export function casesOf(names: readonly CaseName[], backend: BackendName): readonly BenchCase[] {
+  return CASES.map((entry) => (typeof entry === 'function' ? entry(backend) : entry)).filter(({ name }) =>
+    names.includes(name),
+  );
+}
+
+function mixedLengths(intervalMs: number): BenchCase {
+  return {
+    name: 'mixed',
+    label: `${MAX_CONCURRENT} arriving ${intervalMs} ms apart, ${Math.min(...MIXED_LENGTHS)} to ${Math.max(...MIXED_LENGTHS)} tokens`,
+    requests: referencePrompts.map(({ prompt }, index) => ({
+      prompt,
+      maxNewTokens: MIXED_LENGTHS[index] ?? NUM_TOKENS,
+      arrivalMs: index * intervalMs,
+    })),
+    leftOut: {},
+  };
 }
 
 function atOnce(prompts: readonly ReferencePrompt[], maxNewTokens: number): readonly TimedRequest[] {

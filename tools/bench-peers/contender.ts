@@ -1,4 +1,4 @@
-/** Who takes part, with what the tables call them. */
+/** The contenders, with their labels in the tables. */
 export const CONTENDERS = {
   tabserve: 'Tabserve, bare client',
   'tabserve-page': 'Tabserve, its page',
@@ -9,7 +9,7 @@ export const CONTENDERS = {
 
 export type ContenderName = keyof typeof CONTENDERS;
 
-/** Those whose tokens/s are set over everyone else's. */
+/** Our contenders. The tables divide their tokens/s by everyone else's. */
 export const OWN_CONTENDERS = ['tabserve', 'tabserve-page'] as const satisfies readonly ContenderName[];
 
 export type OwnContenderName = (typeof OWN_CONTENDERS)[number];
@@ -35,7 +35,7 @@ export interface Contender {
   /** Where it computes, as far as can be told: adapter or threads, and precision. */
   readonly runsOn: string;
   /**
-   * May be called again before the first has ended; what that means is the contender's business.
+   * May be called again before the first call ends. The contender decides how the calls share the model.
    *
    * @param onToken Called as tokens come in, at least for the first one.
    */

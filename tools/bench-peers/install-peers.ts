@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 
 import { runCommand } from '../browser/commands.ts';
 
-/** A library that takes part, and the runtime that it computes on where that is a package of its own. */
+/** A library that takes part. */
 export interface Library {
   readonly name: string;
   readonly version: string;
+  /** Name and version of the runtime, if that is a package of its own. */
   readonly runtime?: string;
 }
 
@@ -32,14 +33,14 @@ export async function installPeers(): Promise<void> {
   if (!isSuccess) throw new Error("Couldn't install the peers: check the network, then run this again.");
 }
 
-/** Whether npm's record of a `node_modules` folder has every locked package in its version. */
+/** Whether npm's record of a `node_modules` folder has every locked package in the locked version. */
 export function isInstalled(locked: Lockfile, installed: Lockfile): boolean {
   return Object.entries(locked.packages).every(
     ([path, { version }]) => path === '' || installed.packages[path]?.version === version,
   );
 }
 
-/** Read from what is installed, so that the versions are those that ran. */
+/** Reads the versions that are installed, because those are the ones that run. */
 export function describeLibraries(): readonly Library[] {
   return [
     { name: 'Tabserve', version: versionIn(ROOT, '.'), runtime: runtimeIn(ROOT) },
@@ -50,6 +51,11 @@ export function describeLibraries(): readonly Library[] {
     },
     { name: 'wllama', version: versionIn(ROOT, 'node_modules/@wllama/wllama') },
   ];
+}
+
+/** A library's label in a report. */
+export function describeLibrary({ name, version, runtime }: Library): string {
+  return `${name} ${version}${runtime === undefined ? '' : ` on ${runtime}`}`;
 }
 
 function runtimeIn(root: URL): string {

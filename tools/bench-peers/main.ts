@@ -53,7 +53,7 @@ function measureInBrowser(
   loadAverage: number,
   sites: Sites,
 ): Promise<PeerRun> {
-  const cases = casesOf(names);
+  const cases = casesOf(names, backend);
   return withTabs(async ({ context, version }) => {
     const entrants = await loadEntrants(context, sites, backend);
     const startedAt = new Date().toISOString();

@@ -1,6 +1,7 @@
 import { setTimeout as timePassed } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright';
 
+import { sum } from '../bench/statistics.ts';
 import type { BenchCase } from './cases.ts';
 import { contenderNames, CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
 import type { CaseRun } from './page/run-case.ts';
@@ -20,20 +21,22 @@ export interface Measured {
   readonly runs: readonly CaseRun[];
 }
 
-/** Where the pages are. */
+/** The pages of the contenders. */
 export interface Sites {
-  /** Of the libraries' page. */
+  /** Address of the libraries' page. */
   readonly librariesUrl: string;
-  /** Of the built application. */
+  /** Address of the built application. */
   readonly applicationUrl: string;
-  /** Lets the benchmark drive the application. */
+  /** Script that lets the benchmark drive the application. */
   readonly driver: string;
 }
 
-/** Shaders are compiled when their shape first occurs, WebAssembly again and better while it runs: both come before. */
+/** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
-/** A tab that comes to the front is drawn anew, which takes a core. Its user starts after that. */
+/** Short cases are repeated to fill this time: a single run of 50 ms is mostly noise. */
+const MEASURED_MS = 1000;
+/** A tab that comes to the front is redrawn, which takes a core. Its requests start after that. */
 const SETTLING_MS = 250;
 
 export async function loadEntrants(
@@ -67,7 +70,7 @@ async function openApplication(
   await page.evaluate(driver);
 }
 
-/** Round by round, each starting with another contender, so that what disturbs the machine disturbs them alike. */
+/** Measures in rounds that each start with another contender, so that disturbances of the machine affect all alike. */
 export async function measureAll(
   cases: readonly BenchCase[],
   entrants: readonly Entrant[],
@@ -100,12 +103,27 @@ async function warmUp(benchCase: BenchCase, { page }: Entrant): Promise<void> {
   while (performance.now() - startedAtMs < WARM_UP_MS);
 }
 
-/** In front, as the page of a user who has used it before: what a tab in the back has lost comes back in a short run. */
+/**
+ * Measures in a tab that is in front and warm: a short run comes first, because a hidden tab cools down.
+ *
+ * @returns The run of median duration.
+ */
 async function measure(benchCase: BenchCase, { page }: Entrant): Promise<CaseRun> {
   await page.bringToFront();
   await timePassed(SETTLING_MS);
   await runIn(page, cutShort(benchCase));
-  return runIn(page, benchCase.requests);
+  const runs: CaseRun[] = [];
+  do runs.push(await runIn(page, benchCase.requests));
+  while (sum(runs.map(({ wallMs }) => wallMs)) < MEASURED_MS);
+  return medianOf(runs);
+}
+
+/** For an even number of runs, the slower of the two in the middle. */
+function medianOf(runs: readonly CaseRun[]): CaseRun {
+  const byDuration = runs.toSorted((a, b) => a.wallMs - b.wallMs);
+  const median = byDuration[Math.floor(runs.length / 2)];
+  if (!median) throw new Error('Nothing was measured.');
+  return median;
 }
 
 function cutShort({ requests }: BenchCase): BenchCase['requests'] {

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-import { parseBackend, parseCount } from '../bench/options.ts';
+import { parseBackend, parseCount, parseList } from '../bench/options.ts';
 import { CASE_NAMES, type CaseName } from './cases.ts';
 import type { BackendName } from './contender.ts';
 
@@ -25,23 +25,14 @@ export function parseOptions(args: readonly string[]): PeerOptions {
     options: {
       backend: { type: 'string', default: 'webgpu' },
       rounds: { type: 'string', default: '5' },
-      cases: { type: 'string', default: CASE_NAMES.join(',') },
+      cases: { type: 'string' },
       markdown: { type: 'boolean', default: false },
     },
   });
   return {
     backend: parseBackend(values.backend),
     rounds: parseCount('--rounds', values.rounds),
-    cases: parseCases(values.cases),
+    cases: parseList('--cases', values.cases, CASE_NAMES, String),
     isMarkdown: values.markdown,
   };
-}
-
-function parseCases(text: string): readonly CaseName[] {
-  return text.split(',').map((name) => {
-    const known = CASE_NAMES.find((candidate) => candidate === name);
-    if (known === undefined)
-      throw new Error(`Expected \`--cases\` to list some of ${CASE_NAMES.join(', ')}, got \`${name}\``);
-    return known;
-  });
 }

@@ -8,13 +8,13 @@ import { STORYTELLER } from './models/checkpoint.ts';
 export interface ReferencePrompt {
   readonly prompt: string;
   readonly promptTokenIds: readonly number[];
-  /** What PyTorch generates greedily in fp64: 64 tokens, none of them the end. */
+  /** PyTorch's greedy continuation in fp64: 64 tokens, none of them the end token. */
   readonly greedyTokenIds: readonly number[];
 }
 
 export const referencePrompts: readonly ReferencePrompt[] = fixture.prompts;
 
-/** All of one length. */
+/** All have the same number of tokens. */
 export const longPrompts: readonly ReferencePrompt[] = fixture.longPrompts;
 
 const entries = [...referencePrompts, ...longPrompts];

@@ -1,7 +1,7 @@
 import { markdownTable } from '../bench/markdown-table.ts';
 import type { Percentiles, Spread } from '../bench/results.ts';
 import { CONTENDERS } from './contender.ts';
-import type { Library } from './install-peers.ts';
+import { describeLibrary } from './install-peers.ts';
 import type { CaseResult, ContenderResult, PeerRun } from './results.ts';
 
 const COLUMNS = [
@@ -26,13 +26,9 @@ function conditionsOf(run: PeerRun): string {
   const { backend, model, browser, machine, loadAverage, numRounds, libraries, command } = run;
   return [
     `${model} on ${backend}; ${browser}; ${machine.cpu}, ${machine.numCores} cores, load ${loadAverage.toFixed(1)} before; `,
-    `${libraries.map(nameOf).join('; ')}. Greedy; interleaved rounds: ${numRounds}; `,
+    `${libraries.map(describeLibrary).join('; ')}. Greedy; interleaved rounds: ${numRounds}; `,
     `each library in a tab of its own, in front while it is measured. \`${command}\``,
   ].join('');
-}
-
-function nameOf({ name, version, runtime }: Library): string {
-  return `${name} ${version}${runtime === undefined ? '' : ` on ${runtime}`}`;
 }
 
 function reportOfCase({ label, contenders, excluded }: CaseResult): string {
@@ -44,7 +40,7 @@ function reportOfCase({ label, contenders, excluded }: CaseResult): string {
       ...COLUMNS.slice(2).map(() => ''),
     ]),
   ];
-  // A column without a figure, as the prompts' tokens are where prompts are short, is left out.
+  // Columns without a figure are left out, such as prompt tokens/s in a case of short prompts.
   const shown = COLUMNS.map((_, column) => column === 0 || cells.some((row) => row[column] !== ''));
   const pick = (row: readonly string[]): string[] => row.filter((_, column) => shown[column]);
   return [`${label}:`, '', ...markdownTable(pick(COLUMNS), cells.map(pick))].join('\n');

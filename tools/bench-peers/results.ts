@@ -49,7 +49,7 @@ export interface ContenderResult {
   readonly numTokens: number;
   /** All tokens of a round over its time from the first request to the last answer. */
   readonly tokensPerSecond: Spread;
-  /** All tokens of the prompts of a round over the time until each answer has begun; in the cases of long prompts. */
+  /** All prompt tokens of a round over the time until every answer has begun; only in cases with long prompts. */
   readonly promptTokensPerSecond?: Spread;
   /** One value per round. */
   readonly wallMs: Percentiles;

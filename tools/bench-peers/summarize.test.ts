@@ -8,7 +8,7 @@ import { longPrompts, referencePrompts } from './reference.ts';
 import { peersReportOf } from './report.ts';
 import { summarize } from './summarize.ts';
 
-/** A round of right answers, the first of each after `ttftMs`. */
+/** A round of right answers. The first begins after `ttftMs`, and each of the others `ttftMs` later. */
 function roundOf({ requests }: BenchCase, wallMs: number, ttftMs = 1): CaseRun {
   const entries = [...referencePrompts, ...longPrompts];
   return {
@@ -29,7 +29,7 @@ function measured(benchCase: BenchCase, name: ContenderName, runs: readonly Case
 }
 
 function onlyCase(name: CaseName): BenchCase {
-  const [benchCase] = casesOf([name]);
+  const [benchCase] = casesOf([name], 'wasm');
   if (!benchCase) throw new Error(`No case is called ${name}.`);
   return benchCase;
 }
@@ -65,14 +65,14 @@ describe('summarize', () => {
   const over = (name: ContenderName): unknown =>
     result?.contenders.find((contender) => contender.name === name)?.over;
 
-  it('sets both of ours over a peer, round by round', () => {
+  it('divides both of ours by a peer, round by round', () => {
     expect(over('wllama')).toEqual({
       tabserve: { median: 2, min: 1, max: 4 },
       'tabserve-page': { median: 1, min: 0.5, max: 4 },
     });
   });
 
-  it('sets the one of ours over the other, and neither over itself', () => {
+  it('divides each of ours by the other, and neither by itself', () => {
     expect(over('tabserve')).toEqual({ 'tabserve-page': { median: 0.5, min: 0.5, max: 1 } });
     expect(over('tabserve-page')).toEqual({ tabserve: { median: 2, min: 1, max: 2 } });
   });
@@ -92,7 +92,7 @@ describe('summarize', () => {
 });
 
 describe('peersReportOf', () => {
-  it('has a column for prompt tokens where they were measured', () => {
+  it('has a column for prompt tokens if they were measured', () => {
     expect(reportOf(prompts)).toContain('| prompt tokens/s |');
     expect(reportOf(eight)).not.toContain('prompt tokens/s');
   });

@@ -63,7 +63,7 @@ function countAsReference({ requests }: BenchCase, { answers }: CaseRun): number
   return checked.length;
 }
 
-/** Of our contenders over this one, itself left out. */
+/** The ratios of our contenders over this one, without its own. */
 function ratiosOver(
   name: ContenderName,
   runs: readonly CaseRun[],
@@ -92,7 +92,7 @@ function tokensPerSecond(run: CaseRun): number {
   return (numTokensOf(run) * 1000) / run.wallMs;
 }
 
-/** Until each answer has begun. */
+/** Time until every answer has begun, ms. */
 function promptsReadMs({ answers }: CaseRun): number {
   return Math.max(...answers.map(({ ttftMs }) => ttftMs));
 }

@@ -8,16 +8,16 @@ import { WEBGPU_ARGUMENTS } from '../browser/launch-arguments.ts';
 export interface TabbedBrowser {
   /** Its pages are the tabs of one window. */
   readonly context: BrowserContext;
-  /** As the browser names itself. */
+  /** Name and version, as the browser reports them. */
   readonly version: string;
 }
 
-/** As large as a laptop's. */
+/** The size of a window on a laptop. */
 const WINDOW_SIZE = '1280,800';
 
 /**
- * Starts a browser whose tabs are as a user's: the one in front is visible and draws, the others are hidden. Playwright
- * makes every page of a browser that it starts itself visible, so a second connection without its defaults drives the tabs.
+ * Starts a browser whose tabs behave as a user's do: the one in front is visible and draws, the others are hidden. Playwright
+ * makes every page of a browser that it starts visible, so a second connection without its defaults drives the tabs.
  */
 export async function withTabs<Result>(run: (browser: TabbedBrowser) => Promise<Result>): Promise<Result> {
   const { path, version } = await findBrowser();

@@ -17,10 +17,12 @@ import {
   readResults,
   recordRun,
   recordStepCosts,
+  recordThreads,
   type BenchRun,
   type ContextResult,
   type StandInResult,
   type StepCostRun,
+  type ThreadsRun,
 } from './results.ts';
 import {
   COMPARED_SIZE,
@@ -33,9 +35,11 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
-import { takeAdapterForHardware } from './step-costs/as-hardware.ts';
+import { treatAdapterAsHardware } from './step-costs/as-hardware.ts';
 import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
+import { measureThreads } from './threads/measure-threads.ts';
+import { threadsReportOf } from './threads/report.ts';
 import { compareToOff, ratioToOff, summarizeContext, summarizeScenario, type Measured } from './summarize.ts';
 
 const COMPARED: Scenario = { policy: 'continuous', numRequests: COMPARED_SIZE };
@@ -47,27 +51,32 @@ if (options?.isMarkdown) await printRecorded();
 else if (options) await measureAndRecord(options);
 
 async function printRecorded(): Promise<void> {
-  const { runs, stepCosts } = await readResults();
+  const { runs, stepCosts, threads } = await readResults();
   const reports = [
     ...Object.values(runs).map(reportOf),
     ...(stepCosts ? [stepCostsReportOf(stepCosts)] : []),
+    ...(threads ? [threadsReportOf(threads)] : []),
   ];
   console.log(reports.join('\n\n') || 'Nothing is recorded: run `npm run bench` first.');
 }
 
 async function measureAndRecord(chosen: BenchOptions): Promise<void> {
   await build({ root: ROOT, logLevel: 'warn' });
-  if (!chosen.isStepsOnly) {
+  if (!chosen.isStepsOnly && !chosen.isThreadsOnly) {
     const run = await measureInBrowser(chosen);
     console.log(`\n${reportOf(run)}\n\nRecorded in ${await recordRun(run)}`);
   }
-  if (chosen.backend !== 'webgpu') return;
+  if (chosen.backend === 'wasm') {
+    const threads = await measureThreadsInBrowser(chosen);
+    console.log(`\n${threadsReportOf(threads)}\n\nRecorded in ${await recordThreads(threads)}`);
+    return;
+  }
   await build({ root: ROOT, logLevel: 'warn', mode: 'plain-steps', build: { outDir: PLAIN_PAGE } });
   const stepCosts = await measureStepsInBrowser(chosen);
   console.log(`\n${stepCostsReportOf(stepCosts)}\n\nRecorded in ${await recordStepCosts(stepCosts)}`);
 }
 
-/** The pages of both builds in one browser. */
+/** Measures the pages of both builds in one browser. */
 function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
   return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
     const plain = await startServer({ host: 'localhost', port: 0, root: PLAIN_PAGE });
@@ -76,7 +85,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
     let backend: BackendInfo | undefined;
     try {
       const openPage = async (kind: StepKind): Promise<Page> => {
-        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, takeAdapterForHardware);
+        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, treatAdapterAsHardware);
         ({ backend } = opened.status);
         return opened.page;
       };
@@ -95,6 +104,24 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
     } finally {
       await plain.close();
     }
+  });
+}
+
+function measureThreadsInBrowser({ rounds }: BenchOptions): Promise<ThreadsRun> {
+  return withBrowser({ root: `${ROOT}/dist`, args: WEBGPU_ARGUMENTS }, async ({ browser, version, url }) => {
+    const startedAt = new Date().toISOString();
+    const openPage = async (prepare: (page: Page) => Promise<void>): Promise<Page> =>
+      (await openReady(browser, `${url}/?backend=wasm`, prepare)).page;
+    const results = await measureThreads(openPage, rounds);
+    const command = `npm run bench -- --backend wasm --threads --rounds ${rounds}`;
+    return {
+      startedAt,
+      command,
+      machine: describeMachine(),
+      browser: version,
+      settings: { rounds },
+      results,
+    };
   });
 }
 

@@ -11,8 +11,10 @@ export interface BenchResults {
   /** Raised when a field changes its meaning. */
   readonly schemaVersion: 4;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
-  /** On WebGPU alone. */
+  /** Measured on WebGPU only. */
   readonly stepCosts?: StepCostRun;
+  /** Measured on WASM only. */
+  readonly threads?: ThreadsRun;
 }
 
 interface Conditions {
@@ -58,15 +60,15 @@ export interface StepCostRun extends Conditions {
   readonly costs: readonly StepCost[];
 }
 
-/** What a decode step costs, captured and plain, in one interleaved run. */
+/** The costs of a decode step, captured and plain, in one interleaved run. */
 export interface StepCost {
   /** A generated checkpoint with random weights. */
   readonly model: BenchRun['model'];
   /** Sequences in the step. */
   readonly numRows: number;
-  /** Of the page as it is built for users: a step is recorded once and replayed. */
+  /** On the page that users get: a step is captured once and replayed. */
   readonly captured: StepResources;
-  /** Of the page that is built with `--mode plain-steps`: each step is described to the GPU anew. */
+  /** On the page that is built with `--mode plain-steps`: onnxruntime-web describes each step to the GPU. */
   readonly plain: StepResources;
   /** The worker's CPU time of captured steps over that of plain ones, round by round. */
   readonly cpuRatio: Spread;
@@ -84,6 +86,22 @@ export interface StepResources {
   readonly bytesRead: number;
   /** Share of the time in which the device had finished everything that was submitted: 0 to 1. */
   readonly gpuIdleShare: number;
+}
+
+export interface ThreadsRun extends Omit<Conditions, 'backend'> {
+  readonly settings: { readonly rounds: number };
+  readonly results: readonly ThreadsResult[];
+}
+
+/** Requests under `continuous`, with some number of WASM threads. */
+export interface ThreadsResult {
+  /** A generated checkpoint with random weights. */
+  readonly model: BenchRun['model'];
+  /** As the page names it: the CPU, and the number of threads. */
+  readonly adapter: string;
+  readonly numRequests: number;
+  /** One value per round; the numbers of threads take turns in each. */
+  readonly tokensPerSecond: Spread;
 }
 
 export interface ScenarioResult {
@@ -130,6 +148,11 @@ export async function recordRun(run: BenchRun): Promise<string> {
 /** Replaces the costs of decode steps and keeps everything else; returns the file's path. */
 export function recordStepCosts(stepCosts: StepCostRun): Promise<string> {
   return record({ stepCosts });
+}
+
+/** Replaces the figures of WASM threads and keeps everything else; returns the file's path. */
+export function recordThreads(threads: ThreadsRun): Promise<string> {
+  return record({ threads });
 }
 
 async function record(part: Partial<BenchResults>): Promise<string> {

@@ -16,7 +16,12 @@ const RUNTIME_FOLDER = 'onnxruntime';
 
 /** Builds the entries that run in browsers, each with its dependencies: import maps do not reach workers. */
 export async function buildForBrowsers(): Promise<void> {
-  await buildEntries({ client: 'src/worker/client/index.ts', react: 'src/ui/hooks/index.ts' });
+  await buildEntries({
+    client: 'src/worker/client/index.ts',
+    react: 'src/ui/hooks/index.ts',
+    'ai-sdk': 'src/worker/ai-sdk/index.ts',
+    'prompt-api': 'src/worker/prompt-api/index.ts',
+  });
   await buildEntries({ batching: 'src/batching/index.ts' });
   await buildEntries({ worker: 'src/worker/index.ts' });
   await copyRuntime();
@@ -33,7 +38,7 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
       target: 'es2024',
       outDir: OUTPUT,
       emptyOutDir: false,
-      // The app's bundler minifies. Names of properties and comments help whoever steps through the code.
+      // Shortens the names of variables only. Vite keeps line breaks and property names in ES libraries, which helps with debugging.
       minify: 'oxc',
       sourcemap: false,
       lib: {
@@ -48,7 +53,7 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
   });
 }
 
-/** Leaves onnxruntime's modules as they are, in a folder beside the entries: they find their `.wasm` file beside themselves. */
+/** Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself. */
 function runtimeBeside(): Plugin {
   return {
     name: 'runtime-beside',
@@ -66,13 +71,13 @@ async function copyRuntime(): Promise<void> {
   for (const [id, wasm] of Object.entries(RUNTIME_BUILDS)) {
     const bundle = bundleOf(id);
     const script = await readFile(bundle, 'utf8');
-    // Its map is not packed.
+    // The source map is not packed.
     await writeFile(join(folder, basename(bundle)), script.replace(/^\/\/# sourceMappingURL=.*$/m, ''));
     await copyFile(join(dirname(bundle), wasm), join(folder, wasm));
   }
 }
 
-/** The ES module of a build, whole in one file. */
+/** Path of a build's ES module, which is a single file. */
 function bundleOf(id: string): string {
   return fileURLToPath(import.meta.resolve(id));
 }

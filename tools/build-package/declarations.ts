@@ -18,12 +18,14 @@ const ENTRIES = [
   'src/worker/index.ts',
   'src/batching/index.ts',
   'src/ui/hooks/index.ts',
+  'src/worker/ai-sdk/index.ts',
+  'src/worker/prompt-api/index.ts',
   'bridge/index.ts',
 ];
 
 const IMPORT = /(from |import\()(['"])([^'"]+)\2/g;
 
-/** Packages whose types a user of the package has, beside its dependencies. */
+/** Packages whose types every user of the package has. */
 const KNOWN_PACKAGES = new Set([
   ...Object.keys(manifest.dependencies),
   ...Object.keys(manifest.peerDependencies),
@@ -59,7 +61,7 @@ async function copyReachable(emitted: string, source: string, seen: Set<string>)
   await writeFile(
     target,
     text.replaceAll(IMPORT, (_, before, quote, specifier: string) =>
-      // A declaration lies beside a module, and no module has the ending .ts.
+      // Declarations name modules by their .js files: a user's compiler may refuse imports that end in .ts.
       [before, quote, specifier.replace(/^(\..*)\.tsx?$/, '$1.js'), quote].join(''),
     ),
   );
@@ -73,7 +75,7 @@ function isOwn(specifier: string): boolean {
   return specifier.startsWith('.');
 }
 
-/** @throws Error for types that a user of the package does not have. */
+/** @throws Error if a user of the package does not have these types. */
 function requireKnown(specifier: string, path: string): void {
   if (specifier.startsWith('node:')) return;
   const name = specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Text that only other builds contain: `--mode faults` injects faults, `--mode plain-steps` captures no decode steps. */
+/** Text that only other builds contain: `--mode faults` injects faults, and `--mode plain-steps` captures no decode steps. */
 const TRACES = ['faults.json', 'injected', 'inject-faults', 'plain-steps'];
 
 const ASSETS = new URL('../../dist/assets/', import.meta.url);

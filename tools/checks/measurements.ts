@@ -2,6 +2,7 @@ import { markdownTable } from '../bench/markdown-table.ts';
 import { reportOf } from '../bench/report.ts';
 import { readResults, type BenchRun, type ScenarioResult, type StepCostRun } from '../bench/results.ts';
 import { stepCostsReportOf } from '../bench/step-costs/report.ts';
+import { threadsReportOf } from '../bench/threads/report.ts';
 import { CONTENDERS } from '../bench-peers/contender.ts';
 import { peersReportOf } from '../bench-peers/report.ts';
 import { readPeerResults, type PeerRun } from '../bench-peers/results.ts';
@@ -14,9 +15,9 @@ import { updateParts } from './marked-part.ts';
 // The tables of docs/measurements.md and the headline figures of the README are those of bench/*.json. `--write` brings both
 // up to date.
 
-const { runs: recorded, stepCosts } = await readResults();
+const { runs: recorded, stepCosts, threads } = await readResults();
 const { webgpu, wasm } = recorded;
-if (!webgpu || !wasm || !stepCosts) {
+if (!webgpu || !wasm || !stepCosts || !threads) {
   throw new Error('Both backends must be recorded: run `npm run bench`, also with --backend wasm.');
 }
 const tabs = Object.values((await readTabs()).runs);
@@ -26,6 +27,7 @@ const peers = (await readPeerResults()).runs;
 await updateParts('docs/measurements.md', {
   bench: sections([reportOf(webgpu), reportOf(wasm)]),
   steps: sections([stepCostsReportOf(stepCosts)]),
+  threads: sections([threadsReportOf(threads)]),
   tabs: sections(tabs.map(formatTabs)),
   peers: sections(Object.values(peers).map(peersReportOf)),
   gpu: sections([gpuSectionOf((await readGpuResults()).runs)]),

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 
-// Lists what `npm pack` packs by folder, and refuses what does not belong to a release.
+// Lists the files that `npm pack` packs, by folder, and refuses files that do not belong to a release.
 
-/** The page for the command, the package's entries, and what npm always adds. */
+/** The page for the command, the package's entries, and the files that npm always adds. */
 const ALLOWED =
   /^(?:dist\/(?:assets|models)\/|dist\/[\w.-]+$|dist-package\/|(?:package\.json|README\.md|LICENSE)$)/;
 
@@ -11,7 +11,7 @@ const FORBIDDEN = /\.test\.|\.map$|^dist\/assets\/ort-.*\.wasm$/;
 
 const MAX_PACKED_MB = 20;
 
-/** What an entry cannot do without. */
+/** Files that a release must have. */
 const REQUIRED = [
   'LICENSE',
   'README.md',

@@ -1,7 +1,7 @@
 import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
-// What the built page and the package's entries hold of other people's work, and on which terms. `--write` brings the file up to
-// date.
+// Lists the third-party packages in the built page and the package's entries, with their licences. `--write` brings the file up
+// to date.
 
 const FILE = 'public/third-party-licences.txt';
 
@@ -58,7 +58,10 @@ function importedPackages(): readonly string[] {
   return [...new Set(names)];
 }
 
-/** The folders of the packages with those that they need. What is not installed here, as for other platforms, is in no page. */
+/**
+ * The folders of these packages and of all their dependencies. A package that is not installed, as for other platforms, is in no
+ * page.
+ */
 function foldersBelow(names: readonly string[], from = '', found = new Set<string>()): ReadonlySet<string> {
   for (const name of names) {
     const folder = folderOf(name, from);
@@ -69,7 +72,7 @@ function foldersBelow(names: readonly string[], from = '', found = new Set<strin
   return found;
 }
 
-/** Where a package finds another one: below itself, or below a folder around it. */
+/** The folder in which `from` finds a package: its own `node_modules`, or that of a folder around it. */
 function folderOf(name: string, from: string): string | undefined {
   const own = `${from === '' ? '' : `${from}/`}node_modules/${name}`;
   if (packages[own]) return own;

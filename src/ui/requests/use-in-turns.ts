@@ -8,7 +8,7 @@ const NUM_NEW_PER_FRAME = 8;
 export function useInTurns<Item>(items: readonly Item[]): readonly Item[] {
   const [listed, setListed] = useState(items);
   const shown = withSomeNew(listed, items, NUM_NEW_PER_FRAME);
-  // The next ones follow in the next frame of the drawing clock.
+  // More items follow in the next frame of the drawing clock.
   useEffect(
     () => (listed === items ? undefined : onDrawFrame(() => setListed(shown))),
     [listed, items, shown],

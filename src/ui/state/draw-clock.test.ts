@@ -45,7 +45,7 @@ it('draws twenty times a second at most, and at once after a rest', async () => 
   expect(draw).toHaveBeenCalledTimes(1);
 });
 
-it('draws nothing unless it is asked', async () => {
+it('draws nothing unless asked', async () => {
   await drawFor(200);
   vi.advanceTimersByTime(10_000);
   expect(vi.getTimerCount()).toBe(0);
@@ -56,7 +56,7 @@ it('takes a twelfth of the thread at most', async () => {
   expect(Math.min(...intervals.slice(1))).toBeGreaterThanOrEqual(120);
 });
 
-it('draws four times a second where drawing is very dear', async () => {
+it('draws four times a second when drawing is very expensive', async () => {
   const intervals = await drawFor(3000, 100);
   expect(Math.max(...intervals)).toBeLessThan(250 + 100);
 });
@@ -70,7 +70,7 @@ it('draws less often while frames are late, and as often as before once they are
   expect(onTime.at(-1)).toBeLessThan(80);
 });
 
-it('draws in the same frame what a callback asks for, once, and the rest in the next frame', async () => {
+it('runs a callback that is requested during a frame in that frame, or in the next one if it has run', async () => {
   const { onDrawFrame } = await import('./draw-clock.ts');
   const drawn: string[] = [];
   const text = (): void => void drawn.push('text');
@@ -95,7 +95,7 @@ it('does not draw what was cancelled', async () => {
   expect(draw).not.toHaveBeenCalled();
 });
 
-it('draws the rest of a frame after an error, which it reports', async () => {
+it('reports an error of a callback and draws the rest of the frame', async () => {
   const { onDrawFrame } = await import('./draw-clock.ts');
   const report = vi.fn<(error: unknown) => void>();
   vi.stubGlobal('reportError', report);
@@ -110,7 +110,7 @@ it('draws the rest of a frame after an error, which it reports', async () => {
   expect(report).toHaveBeenCalledWith(fault);
 });
 
-it('leaves to the next frame what an effect of the commit asks for', async () => {
+it('leaves a callback that an effect of the commit requests to the next frame', async () => {
   const effects: (() => void)[] = [];
   vi.doMock('react-dom', () => ({
     flushSync: (render: () => void) => {

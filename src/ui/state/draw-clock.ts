@@ -1,12 +1,12 @@
 import { flushSync } from 'react-dom';
 
-/** As often as a person sees text grow, ms. */
+/** The time between two frames, short enough for text to grow smoothly, ms. */
 const PERIOD_MS = 50;
-/** Where drawing is dear or the thread is late, ms. */
+/** The longest time between two frames, when drawing is expensive or frames are late, ms. */
 const MAX_PERIOD_MS = 250;
-/** The largest share of the thread that drawing takes: the rest of the machine may be what generates the text. */
+/** The largest share of the thread that drawing takes: the machine may need the rest to generate text. */
 const MAX_SHARE = 1 / 12;
-/** A frame that comes later than this shows that the machine has more to do than it can, ms. */
+/** A frame that is later than this shows that the machine is overloaded, ms. */
 const LATE_MS = 50;
 
 interface Frame {
@@ -15,17 +15,19 @@ interface Frame {
 }
 
 let waiting = new Set<() => void>();
-/** While a frame is being drawn: its callbacks, and those of them that have begun. */
+/** The frame that is being drawn: its callbacks, and those of them that have begun. */
 let running: Frame | undefined;
 let isScheduled = false;
 let drawnAtMs = -Infinity;
 let periodMs = PERIOD_MS;
 
 /**
- * Calls back in the next frame that is drawn for what streams in: the one clock of texts, figures and canvases, so that they share the
- * frames. A frame costs the renderer and the GPU process more than what is drawn in it. Frames are 50 ms apart, and further where they
- * are dear or late. The first after a rest comes at once. A callback that is requested twice runs once, and one that is requested
- * during a frame runs in that frame, unless it has run there already. Returns the cancellation.
+ * Calls back in the next frame of the drawing clock. Texts, figures and canvases share this clock, because a frame costs the
+ * renderer and the GPU process more than the drawings in it. Frames are 50 ms apart, and further apart when they are expensive or
+ * late. The first frame after a rest comes at once.
+ *
+ * A callback that is requested twice runs once. A callback that is requested during a frame runs in that frame, unless it has
+ * already run there. Returns a function that cancels the call.
  */
 export function onDrawFrame(callback: () => void): () => void {
   const callbacks = running && !running.begun.has(callback) ? running.callbacks : waiting;
@@ -68,11 +70,11 @@ function runFrame(dueMs: number): void {
     running = undefined;
   });
   const startMs = drawnAtMs;
-  // After the browser's own part of the frame: style, layout and paint.
+  // Measured in a later task, so that the cost includes the browser's style, layout and paint.
   setTimeout(() => setPeriod(performance.now() - startMs, isLate), 0);
 }
 
-/** Grows at once and shrinks by half a frame. */
+/** Lets the period grow at once, and shrink to half per frame at most. */
 function setPeriod(costMs: number, isLate: boolean): void {
   const leastMs = Math.max(costMs / MAX_SHARE, isLate ? periodMs * 2 : 0, periodMs / 2, PERIOD_MS);
   periodMs = Math.min(MAX_PERIOD_MS, leastMs);

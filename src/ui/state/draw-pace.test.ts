@@ -63,7 +63,7 @@ it('draws nothing after the cancellation', () => {
   expect(draw).toHaveBeenCalledTimes(1);
 });
 
-it('draws less often where frames are dear', () => {
+it('draws less often when frames are expensive', () => {
   const draw = vi.fn<() => void>(() => void vi.advanceTimersByTime(15));
   const pace = paceDrawing(draw);
   for (let atMs = 0; atMs < 3000; atMs += 100) {

@@ -1,6 +1,6 @@
 import { framePeriodMs, onDrawFrame, runAlone } from './draw-clock.ts';
 
-/** In frames of the drawing clock: five times a second, as often as a person reads new values, unless frames are dear. */
+/** Frames of the drawing clock per turn: canvases are drawn five times a second, as often as a person reads new values. */
 const FRAMES_PER_TURN = 4;
 
 let waiting = new Set<() => void>();
@@ -8,8 +8,8 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let drawnAtMs = -Infinity;
 
 /**
- * Limits how often canvases are drawn while news comes with each message. All of them have their turn together, in a frame of the
- * drawing clock: the first news after a rest at once, the last one after a period at most.
+ * Limits how often canvases are drawn while each message brings news. All canvases are drawn together, in one frame of the drawing
+ * clock: the first news after a rest at once, later news within a turn.
  */
 export function paceDrawing(draw: () => void): { readonly request: () => void; readonly cancel: () => void } {
   return {

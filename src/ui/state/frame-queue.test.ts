@@ -47,7 +47,7 @@ describe('frame queue', () => {
     expect(applied).toEqual([['a', 'b'], ['c']]);
   });
 
-  it('applies what waits at once where that is asked for, and not again in the frame', () => {
+  it('applies queued items at once on flush, and not again in the frame', () => {
     const { applied, push, flush, nextFrame } = createQueue();
     push('a');
     push('b', true);

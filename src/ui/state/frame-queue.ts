@@ -5,13 +5,14 @@ const PAUSE_MS = 1000;
 
 interface FrameQueue<Item> {
   readonly push: (item: Item, canWait?: boolean) => void;
-  /** Applies what waits for a frame now. */
+  /** Applies all queued items now. */
   readonly flush: () => void;
 }
 
 /**
- * Collects items and applies them together, in order and at most once per frame of the drawing clock. Items that can wait are applied with the next one
- * that can't, or after a pause, so that an idle tab costs little. A hidden tab gets no frames: there each item is applied at once.
+ * Collects items and applies them together, in order and at most once per frame of the drawing clock. Items that can wait are
+ * applied with the next one that can't, or after a pause, so that an idle tab costs little. A hidden tab gets no frames: there
+ * each item is applied at once.
  */
 export function createFrameQueue<Item>(apply: (items: readonly Item[]) => void): FrameQueue<Item> {
   let queued: Item[] = [];

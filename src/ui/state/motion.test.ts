@@ -22,7 +22,7 @@ function moves(backend: BackendInfo | undefined, isReduced = false): boolean {
 }
 
 describe('motion', () => {
-  it('is shown where a GPU draws it', () => {
+  it('is shown if a GPU draws it', () => {
     expect(moves(GPU)).toBe(true);
   });
 
@@ -34,7 +34,7 @@ describe('motion', () => {
     expect(moves(backend)).toBe(false);
   });
 
-  it('is not shown where the reader asks for less of it', () => {
+  it('is not shown if the reader prefers reduced motion', () => {
     expect(moves(GPU, true)).toBe(false);
   });
 });

@@ -1,8 +1,8 @@
 import type { ServeStatus } from '../../worker/client/index.ts';
 
 /**
- * Whether parts of the page may move while text is generated. A motion takes a frame of the display each time, and without a GPU of its
- * own the processor that generates the text would draw them.
+ * Whether parts of the page may move while text is generated. Motion draws every frame of the display, and without a hardware GPU
+ * the processor that generates the text would draw those frames too.
  */
 export function hasMotion({
   status: { backend },

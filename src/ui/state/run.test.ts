@@ -54,7 +54,7 @@ class Page {
 }
 
 describe('a run', () => {
-  it('has a request once, however many messages of one frame tell of it', () => {
+  it('has a request once, however many messages of one frame name it', () => {
     const page = new Page();
     page.hear(100, [
       { type: 'requests', updates: [submitted('own')], receivedAtMs: 90 },

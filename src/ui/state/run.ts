@@ -40,7 +40,7 @@ export function updateRuns(runs: Runs, input: RunsInput): Runs {
   let next = runs;
   const added = new Set<RequestId>();
   const add = (requestId: RequestId, atMs: number): void => {
-    // Several events of one frame may tell of the same request.
+    // Several events of one frame may name the same request.
     if (added.has(requestId)) return;
     added.add(requestId);
     const kind = experimentIds.has(requestId) ? 'experiment' : 'prompts';

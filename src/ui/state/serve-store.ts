@@ -103,7 +103,7 @@ export function applyEvents(
 
 /** What is submitted next begins a run of its own, unless one lasts. */
 export function closeRun(store: ServeStore): void {
-  // The run before may have ended in an event that is still to be drawn.
+  // The event that ended the previous run may still wait for a frame.
   store.getState().applyPending();
   store.setState(({ runs }) => {
     const { prompts } = runs;

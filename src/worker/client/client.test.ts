@@ -566,6 +566,24 @@ describe('a deployment other than the text generator', () => {
     expect(await tokenized).toEqual(tokenization);
     expect(await text).toEqual({ modelId: 'm', text: 'Hi' });
   });
+
+  it('asks the worker for the tokens of a chat, by default with the beginning of the answer', async () => {
+    const { link, serve } = createServed();
+    const messages = [{ role: 'user', content: 'Hi' }] as const;
+    const tokenized = serve.tokenizeChat(messages);
+    void serve.tokenizeChat(messages, {
+      addGenerationPrompt: false,
+      chatTemplateArguments: { enable_thinking: false },
+    });
+    const asked = { type: 'tokenize-chat', messages };
+    expect(link.received).toEqual([
+      { ...asked, callId: 1, addGenerationPrompt: true, chatTemplateArguments: {} },
+      { ...asked, callId: 2, addGenerationPrompt: false, chatTemplateArguments: { enable_thinking: false } },
+    ]);
+    const tokenization = { modelId: 'm', contextLength: 8, tokenIds: [1], spellings: ['Hi'] };
+    link.say({ type: 'call-answered', callId: 1, result: tokenization });
+    expect(await tokenized).toEqual(tokenization);
+  });
 });
 
 describe('cancellation', () => {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
+import type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   detokenization,
@@ -22,7 +23,7 @@ import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
 import { Calls } from './calls.ts';
-import { closedError, Connection } from './connection.ts';
+import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
 import { GenerationResponse } from './generation-response.ts';
 import type { DeploymentHandle, DeploymentMap, TextGeneratorHandle } from './handles.ts';
@@ -33,6 +34,7 @@ import { OutstandingRequests } from './outstanding-requests.ts';
 import { bridgeOfPage, hubOfPage, upstreamOfPage } from './page-settings.ts';
 import { PolicyOverride } from './policy-override.ts';
 import { Topics, type TopicListener, type TopicValues } from './topics.ts';
+import { whenReady } from './when-ready.ts';
 
 export type { GenerationChunk, GenerationResponse } from './generation-response.ts';
 export type { LoadModelOptions, ModelReference } from './model-source.ts';
@@ -256,6 +258,18 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   }
 
   /**
+   * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model. Rejects with
+   * NoChatTemplateError for a base model, and with ChatTemplateError for messages that the template refuses.
+   */
+  tokenizeChat(
+    messages: readonly ChatMessage[],
+    { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
+  ): Promise<Tokenization> {
+    const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
+    return this.#ask(call, tokenization);
+  }
+
+  /**
    * Tokens of the model that serves as text; special tokens are spelled out. Waits for the first model. Rejects with
    * InvalidOptionError for an id outside its vocabulary.
    */
@@ -270,14 +284,7 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
 
   /** Resolves when the model can run; rejects with the reason why it cannot. */
   ready(): Promise<ServeStatus> {
-    return new Promise((resolve, reject) => {
-      const unsubscribe = this.subscribe('status', (status) => {
-        if (status.state === 'loading' || status.state === 'warming-up') return;
-        queueMicrotask(() => unsubscribe());
-        if (status.state === 'ready') resolve(status);
-        else reject(status.error ? fromWireError(status.error) : closedError());
-      });
-    });
+    return whenReady((listener) => this.subscribe('status', listener));
   }
 
   /** Calls the listener with every new value, and with the current `status` at once. Returns a function that unsubscribes. */

@@ -1,6 +1,6 @@
 import type { BatchContext, BatchOptions } from '../../batching/batch.ts';
 
-/** One input, one answer, batched in between. */
+/** Answers single inputs, which it handles in batches. */
 export interface Deployment<Input, Output, Name extends string = string> {
   /** The name for `getHandle`. */
   readonly name: Name;
@@ -13,10 +13,10 @@ export interface Deployment<Input, Output, Name extends string = string> {
 
 declare const TYPES: unique symbol;
 
-/** A deployment of a list, which keeps its types for the callers. */
+/** A deployment that keeps its input and output types for callers, in a list of deployments too. */
 export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
   readonly name: Name;
-  /** For the compiler only. */
+  /** Never set: it carries the types for the compiler. */
   readonly [TYPES]?: { readonly input: Input; readonly output: Output };
 }
 

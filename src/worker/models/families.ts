@@ -6,7 +6,7 @@ import { llama } from './llama/family.ts';
 
 let families: readonly ModelFamily[] = [gpt2, llama];
 
-/** Replaces the families of this worker. */
+/** Replaces the families that `readModel` knows in this worker. */
 export function replaceFamilies(chosen: readonly ModelFamily[]): void {
   families = chosen;
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { GenerationOptions } from '../../batching/generation/options.ts';
 import { isRecord } from '../platform/is-record.ts';
 import type { Wire } from './wire.ts';
 
@@ -8,6 +9,12 @@ export const chatMessage = v.strictObject({
 });
 /** One message of a chat. */
 export type ChatMessage = Wire<typeof chatMessage>;
+
+/** How a chat is made into tokens. */
+export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTemplateArguments'> {
+  /** Whether the beginning of the model's answer follows the messages; true by default, as it does for a prompt. */
+  readonly addGenerationPrompt?: boolean;
+}
 
 /** Whether a prompt is a list of messages, well-formed or not. */
 export function isChat(prompt: unknown): prompt is readonly unknown[] {

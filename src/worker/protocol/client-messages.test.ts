@@ -95,6 +95,14 @@ const withResumption = (resumption: object) => ({
   resumption: { ...RESUMPTION, ...resumption },
 });
 
+const CHAT_TO_TOKENIZE = {
+  ...METRICS,
+  type: 'tokenize-chat',
+  messages: [{ role: 'user', content: 'Hi' }],
+  addGenerationPrompt: true,
+  chatTemplateArguments: { enable_thinking: false },
+};
+
 const withTokenIds = (tokenIds: unknown) => withResumption({ choices: [{ tokenIds }] });
 
 describe('parseClientMessage', () => {
@@ -119,6 +127,7 @@ describe('parseClientMessage', () => {
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
     ['a text to tokenize', { ...METRICS, type: 'tokenize', text: 'Hi', addSpecialTokens: true }],
+    ['a chat to tokenize', CHAT_TO_TOKENIZE],
     ['tokens to detokenize', { ...METRICS, type: 'detokenize', tokenIds: [0] }],
   ])('lets %s through as it is', (_, message) => {
     expect(parseClientMessage(message)).toEqual(message);
@@ -157,6 +166,7 @@ describe('parseClientMessage', () => {
     ['a hello with an override of no id', { ...HELLO, override: { policy: OVERRIDE.policy } }],
     ['a hello with an override set to undefined', { ...HELLO, override: undefined }],
     ['a text that is none', { ...METRICS, type: 'tokenize', text: 3, addSpecialTokens: true }],
+    ['a chat of which a message has no role', { ...CHAT_TO_TOKENIZE, messages: [{ content: 'Hi' }] }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],
     ['a policy that does not exist', withPolicy({ policy: 'greedy' })],

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { chatMessage } from './chat.ts';
 import type { ClientId } from './ids.ts';
 import { dtypeChoice, modelSource, whenBusy } from './models.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
@@ -49,6 +50,12 @@ const otherMessages = [
   call('token-texts', { tokenIds }),
   /** Answered with a `Tokenization`. */
   call('tokenize', { text: v.string(), addSpecialTokens: v.boolean() }),
+  /** Answered with a `Tokenization`. Its messages go through the chat template of the model that serves. */
+  call('tokenize-chat', {
+    messages: v.array(chatMessage),
+    addGenerationPrompt: v.boolean(),
+    chatTemplateArguments: v.record(v.string(), v.unknown()),
+  }),
   /** Answered with a `Detokenization`. */
   call('detokenize', { tokenIds }),
   call('load-model', { source: modelSource, dtype: dtypeChoice, whenBusy }),

@@ -3,7 +3,7 @@ import { attentionMask } from './attention-mask.ts';
 
 const UNLIMITED = Infinity;
 
-/** One line a token: `#` for each key that it attends to. */
+/** Draws one line per token, with `#` for each key that the token attends to. */
 function drawn(mask: Float32Array, numKeys: number): string[] {
   return Array.from({ length: mask.length / numKeys }, (_, token) =>
     Array.from(mask.subarray(token * numKeys, (token + 1) * numKeys), (added) =>
@@ -13,27 +13,27 @@ function drawn(mask: Float32Array, numKeys: number): string[] {
 }
 
 describe('attentionMask', () => {
-  it('shows a fresh prompt its own tokens up to each, and nothing of the cache', () => {
+  it('lets a fresh prompt attend to its own tokens so far, and to nothing in the cache', () => {
     const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(0, 1, 2) };
     expect(drawn(attentionMask(pass, 1, UNLIMITED), 4)).toEqual(['.#..', '.##.', '.###']);
   });
 
-  it('shows a later chunk what its row has in the cache', () => {
+  it("lets a later chunk attend to its row's cached tokens", () => {
     const pass = { numRows: 1, tokensPerRow: 2, positions: Int32Array.of(3, 4) };
     expect(drawn(attentionMask(pass, 5, UNLIMITED), 7)).toEqual(['###..#.', '###..##']);
   });
 
-  it("shows each row its own part of the cache, and an idle row nobody else's", () => {
+  it('lets each row, idle or not, attend to its own cached tokens only', () => {
     const pass = { numRows: 3, tokensPerRow: 1, positions: Int32Array.of(1, 0, 4) };
     expect(drawn(attentionMask(pass, 4, UNLIMITED), 5)).toEqual(['#...#', '....#', '#####']);
   });
 
-  it('hides what is before the window, in the cache and in the pass', () => {
+  it('hides keys before the window, in the cache and in the pass', () => {
     const pass = { numRows: 1, tokensPerRow: 3, positions: Int32Array.of(2, 3, 4) };
     expect(drawn(attentionMask(pass, 4, 2), 7)).toEqual(['.#..#..', '....##.', '.....##']);
   });
 
-  it('leaves no share of a softmax to a hidden key', () => {
+  it('gives a hidden key a softmax share of 0', () => {
     const [hidden = 0] = attentionMask(
       { numRows: 1, tokensPerRow: 1, positions: Int32Array.of(0) },
       1,

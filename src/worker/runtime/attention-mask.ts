@@ -1,15 +1,15 @@
 import { windowOfMask } from '../models/graph/graph-io.ts';
 import type { ForwardInput } from './model-backend.ts';
 
-/** Hides a key: behind it, no share of a softmax is left. */
+/** Added to the score of a hidden key, whose softmax share becomes 0. Finite, so that the sum with a score stays finite. */
 const HIDDEN = -3e38;
 
 /**
- * Which keys a pass's tokens attend to, as numbers that are added to their scores: 0, or one that leaves no share.
+ * The mask that the graph adds to attention scores: 0 for each key that a token attends to, `HIDDEN` for all others.
  *
- * @param capacity K/V entries of each row, of which those before its first position are valid.
- * @param window Latest tokens that a token attends to, itself included.
- * @returns [numRows, 1, tokensPerRow, capacity + tokensPerRow]: the keys in the cache, then those of the pass.
+ * @param capacity K/V entries per row in the cache. Those before the row's first position are valid.
+ * @param window Number of latest tokens that a token attends to, itself included.
+ * @returns [numRows, 1, tokensPerRow, capacity + tokensPerRow]: keys in the cache, then keys of the pass.
  */
 export function attentionMask(
   { numRows, tokensPerRow, positions }: Pick<ForwardInput, 'numRows' | 'tokensPerRow' | 'positions'>,
@@ -35,7 +35,7 @@ export function attentionMask(
   return mask;
 }
 
-/** The windows of the masks among the graph's inputs, by their names. */
+/** Finds the masks among the graph's inputs. Maps each mask's name to its window. */
 export function maskWindowsOf(inputNames: readonly string[]): ReadonlyMap<string, number> {
   return new Map(
     inputNames.flatMap((name) => {

@@ -56,7 +56,10 @@ export interface ModelBackend {
   readonly maxScoredTokens: number;
   /** Resizes the cache and keeps what fits. */
   resize(shape: KvShape): void;
-  /** Resolves once the pass is launched, or will be by the next call. `sample`, `readLogits` and `finish` wait for its end. */
+  /**
+   * Resolves once the pass is launched, or recorded for the next call to launch. `sample`, `readLogits` and `finish` wait for its
+   * end.
+   */
   forward(input: ForwardInput): Promise<{ readonly runMs: number }>;
   /**
    * Samples the next token of each row of the last forward pass, which had the same target. Row i of `slots` is slot i; a
@@ -85,7 +88,7 @@ export function logitTokensOf({ tokensPerRow, lastIndices, scoredTokens }: Forwa
   return scoredTokens ? Int32Array.of(...lastTokens, ...scoredTokens) : lastTokens;
 }
 
-/** Whether all rows start anew, so that nothing of the cache is read. */
+/** Whether all rows start at position 0, so that the pass reads nothing from the cache. */
 export function isFresh({ tokensPerRow, positions }: ForwardInput): boolean {
   return positions.every((position, i) => i % tokensPerRow > 0 || position === 0);
 }

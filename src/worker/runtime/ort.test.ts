@@ -49,7 +49,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   it.each([
     'both async and sync fetching of the wasm failed',
     'CompileError: WebAssembly.instantiate(): expected magic word 00 61 73 6d, found 3c 21 64 6f @+0',
-  ])('names the option for the folder where its file is missing: %s', async (detail) => {
+  ])('names the option for the folder when its file is missing: %s', async (detail) => {
     parts.create = () =>
       Promise.reject(new Error(`no available backend found. ERR: [wasm] Aborted(${detail})`));
     const { ortInUse } = await import('./ort.ts');
@@ -64,7 +64,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
     expect(isFault(cause)).toBe(false);
   });
 
-  it('leaves every other failure as it is', async () => {
+  it('passes every other failure on unchanged', async () => {
     const failure = new Error('Aborted(OOM)');
     parts.create = () => Promise.reject(failure);
     const { ortInUse } = await import('./ort.ts');
@@ -72,7 +72,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
     await expect(ort.InferenceSession.create(new Uint8Array(), {})).rejects.toBe(failure);
   });
 
-  it('names the directive where a policy forbids WebAssembly', async () => {
+  it('names the directive when a policy forbids WebAssembly', async () => {
     const { ortInUse } = await import('./ort.ts');
     vi.spyOn(WebAssembly, 'Module').mockImplementation(() => {
       throw new WebAssembly.CompileError("violates the directive: script-src 'self'");

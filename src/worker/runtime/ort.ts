@@ -5,24 +5,27 @@ import { createMutex } from './mutex.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
-    /** @throws RuntimeFileError where the runtime's `.wasm` file cannot be loaded. */
+    /** @throws RuntimeFileError if the runtime's `.wasm` file cannot be loaded. */
     create(model: Uint8Array, options: Ort.InferenceSession.SessionOptions): Promise<Ort.InferenceSession>;
   };
 };
 
 type Build = 'jspi' | 'wasm' | 'webgpu';
 
-/** The build of onnxruntime-web, and its `.wasm` file. */
+/** The `.wasm` file of each build of onnxruntime-web. */
 const WASM_FILES: Readonly<Record<Build, string>> = {
   jspi: 'ort-wasm-simd-threaded.jspi.wasm',
   wasm: 'ort-wasm-simd-threaded.wasm',
   webgpu: 'ort-wasm-simd-threaded.asyncify.wasm',
 };
 
-/** A WebAssembly module without contents: magic number and version. */
+/** An empty WebAssembly module: magic number and version. */
 const EMPTY_MODULE = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0);
 
-/** How the runtime says that its file did not come, or that something else came: WebAssembly itself is known to be allowed. */
+/**
+ * The runtime's errors when its file is missing, or when another file came in its place. A policy that forbids WebAssembly
+ * would match too, but `requireWasm` has ruled it out.
+ */
 const MISSING_FILE = /fetching of the wasm failed|CompileError/;
 
 /**
@@ -40,7 +43,11 @@ export function forbidThreads(): void {
   hasThreads = false;
 }
 
-/** @param url Absolute URL of the folder of the `.wasm` files. Called before the first session. */
+/**
+ * Call before the first session.
+ *
+ * @param url Absolute URL of the folder with the `.wasm` files.
+ */
 export function setRuntimeFolder(url: string): void {
   runtimeFolder = url.endsWith('/') ? url : `${url}/`;
 }
@@ -48,7 +55,7 @@ export function setRuntimeFolder(url: string): void {
 /**
  * Loads the build of onnxruntime-web for a backend. The bare import is never used: it is the old GPU backend.
  *
- * @throws PageOutdatedError where it cannot be fetched; WasmForbiddenError where a policy forbids WebAssembly.
+ * @throws PageOutdatedError if it cannot be fetched; WasmForbiddenError if a policy forbids WebAssembly.
  */
 export function loadOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   loaded = importOrt(backend);

@@ -8,11 +8,11 @@ import type { Unsigned } from '../protocol/wire.ts';
 import { faultOfWorker } from '../runtime/fault-of.ts';
 import type { RequestBook } from './request-book.ts';
 
-/** The tab that made this worker, and what it was made with. */
+/** The tab that made this worker, and its options. */
 export interface ServeWorkerHost {
-  /** The app's name among those of its origin. */
+  /** Tells the app apart from others of its origin. */
   readonly app?: string;
-  /** The decoders that it reads, in place of the built-in ones. */
+  /** The model families that the worker reads, in place of the built-in ones. */
   readonly families?: readonly ModelFamily[];
   /** What came before this worker. */
   readonly past: WorkerPast;

@@ -60,7 +60,7 @@ it('sends tokens of short steps together, at most every 33 ms', () => {
   expect(idsOf(sent).flat()).toEqual(Array.from({ length: 100 }, (_, step) => step));
 });
 
-it('sends each token at once where a step takes longer', () => {
+it('sends each token at once when a step takes longer', () => {
   const { clock, sent, paced } = createPaced();
   for (let step = 0; step < 5; step += 1) {
     paced.post(A, [token(step)]);
@@ -73,7 +73,7 @@ it.each([
   ['first token', firstToken(2)],
   ['start', started],
   ['failure', failed],
-])('sends a %s at once, after the tokens that wait', (_, urgent) => {
+])('sends a %s at once, after the held tokens', (_, urgent) => {
   const { clock, sent, paced } = createPaced();
   paced.post(A, [token(0)]);
   clock.advance(1);
@@ -83,7 +83,7 @@ it.each([
   expect(sent.at(-1)?.updates).toEqual([token(1), urgent]);
 });
 
-it('sends a waiting token after 33 ms, though no other comes, and then keeps no timer', () => {
+it('sends a held token after 33 ms, even if no other comes, and then keeps no timer', () => {
   const { clock, sent, paced } = createPaced();
   paced.post(A, [token(0)]);
   clock.advance(10);
@@ -108,7 +108,7 @@ it('counts the 33 ms from the last message, whatever it held', () => {
   expect(idsOf(sent)).toEqual([[0], [1], [2]]);
 });
 
-it('sends waiting tokens with the next one where the browser holds timers back', () => {
+it('sends held tokens with the next one when the browser delays timers', () => {
   const clock = new FakeClock();
   const sent: (readonly RequestUpdate[])[] = [];
   const withoutTimers = { now: () => clock.now(), setTimer: () => () => {} };
@@ -120,14 +120,14 @@ it('sends waiting tokens with the next one where the browser holds timers back',
   expect(sent).toEqual([[token(0)], [token(1), token(2)]]);
 });
 
-it('lets no client wait for another one', () => {
+it('never makes one client wait for another', () => {
   const { sent, paced } = createPaced();
   paced.post(A, [token(0)]);
   paced.post(B, [token(1)]);
   expect(sent.map(({ to }) => to)).toEqual([A, B]);
 });
 
-it('sends all that waits when it is flushed', () => {
+it('sends all held tokens when it is flushed', () => {
   const { sent, paced } = createPaced();
   for (const client of [A, B]) {
     paced.post(client, [token(0)]);

@@ -2,10 +2,10 @@ import type { Clock } from '../../batching/clock.ts';
 import type { ClientId } from '../protocol/ids.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 
-/** Two frames of a display: less than a reader sees. */
+/** Two frames of a display at 60 Hz: a reader does not notice the wait. */
 const INTERVAL_MS = 33;
 
-/** A client whose last message is younger than `INTERVAL_MS`. */
+/** The time in which a client gets no further tokens: `INTERVAL_MS` after its last message. */
 interface Pause {
   readonly sinceMs: number;
   readonly held: RequestUpdate[];
@@ -14,8 +14,8 @@ interface Pause {
 
 /**
  * Sends each client its updates in order, and tokens at most every 33 ms: short steps share a message. A message costs the worker,
- * the browser and the client about as much with one token as with a hundred. All other updates, and a request's first token, are
- * sent at once with what was held. A step that takes longer than 33 ms is never held.
+ * the browser and the client about as much with one token as with a hundred. A request's first token and all other updates are
+ * sent at once, after the held tokens. Tokens of a step that takes longer than 33 ms are never held.
  */
 export class PacedUpdates {
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class PacedUpdates {
     else this.#sendNow(clientId, [...this.#endPause(clientId), ...updates]);
   }
 
-  /** Sends what is held. */
+  /** Sends all held updates. */
   flush(): void {
     for (const clientId of this.#pauses.keys()) {
       const held = this.#endPause(clientId);
@@ -52,7 +52,7 @@ export class PacedUpdates {
     this.#send(clientId, updates);
   }
 
-  /** Returns what was held. */
+  /** Returns the held updates. */
   #endPause(clientId: ClientId): readonly RequestUpdate[] {
     const pause = this.#pauses.get(clientId);
     this.#pauses.delete(clientId);

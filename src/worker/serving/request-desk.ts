@@ -83,13 +83,13 @@ export class RequestDesk {
     const byOwner = Map.groupBy(updates, ({ requestId }) => this.#parts.book.ownerOf(requestId));
     for (const [clientId, own] of byOwner) {
       if (clientId === undefined) continue;
-      // An answer may refuse to be cloned, so it shares no message with tokens.
+      // Cloning an answer may fail, so an answer shares no message with tokens.
       if (own[0]?.type === 'answered') this.#send(clientId, own);
       else this.#paced.post(clientId, own);
     }
   }
 
-  /** Sends the tokens that wait for a message. */
+  /** Sends all held tokens. */
   flush(): void {
     this.#paced.flush();
   }

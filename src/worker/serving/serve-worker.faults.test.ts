@@ -170,7 +170,7 @@ describe('a worker whose model can run no more', () => {
     expect([...typesOf('old'), ...typesOf('new')]).not.toContain('failed');
   });
 
-  it('has told every token by then, those of short steps too', async () => {
+  it('has sent every token by then, even those of short steps', async () => {
     const { backend, host, submit, updatesOf } = await createWorker();
     submit('a', 250);
     await vi.advanceTimersByTimeAsync(3);

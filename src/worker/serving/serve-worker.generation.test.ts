@@ -120,7 +120,7 @@ describe('the steps of the engine', () => {
 });
 
 describe('prompts of several tabs', () => {
-  it('are told to each tab in few messages, with its own alone', async () => {
+  it('reach each tab in few messages, with its own updates only', async () => {
     const { worker, submit, updatesOf } = createWorker();
     submit(A, 'a1', 3);
     submit(A, 'a2', 3);

@@ -177,6 +177,9 @@ export class ServeWorker {
       case 'tokenize':
         void this.#askModels(message, (served) => served.tokenize(message.text, message.addSpecialTokens));
         break;
+      case 'tokenize-chat':
+        void this.#askModels(message, (served) => served.tokenizeChat(message));
+        break;
       case 'detokenize':
         void this.#askModels(message, (served) => served.detokenize(message.tokenIds));
         break;

@@ -5,14 +5,14 @@ import type { Adapter, ContenderName, LibraryName, ReferenceAnswer, Setup } from
 import { play, type Played } from './play.ts';
 import { Tabserve } from './tabserve.ts';
 
-/** What the benchmark calls in a page; each library has a page of its own. */
+/** The benchmark's calls in a page. Each library has a page of its own. */
 export interface BenchGpu {
-  /** @throws where the browser offers no WebGPU adapter. */
+  /** @throws Error if the browser offers no WebGPU adapter. */
   adapter(): Promise<Adapter>;
-  /** @returns Where it computes. */
+  /** @returns Where the library computes. */
   load(library: LibraryName, backend: BackendName, setup: Setup): Promise<string>;
   run(name: ContenderName, requests: readonly PeerRequest[]): Promise<Played>;
-  /** Of Tabserve alone. */
+  /** Only Tabserve has this call. */
   answer(prompts: readonly string[], maxNewTokens: number): Promise<ReferenceAnswer[]>;
 }
 
@@ -22,7 +22,7 @@ declare global {
   }
 }
 
-/** Gives the contender for so many requests at once. */
+/** Returns the contender, ready for `numRows` requests at once. */
 type Prepare = (name: ContenderName, numRows: number) => Promise<Contender> | Contender;
 
 interface Loaded {

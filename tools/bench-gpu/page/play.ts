@@ -2,12 +2,12 @@ import type { Contender, Continuation, PeerRequest } from '../../bench-peers/con
 
 export interface PlayedRequest {
   readonly continuation: Continuation;
-  /** When each token came, after the requests were sent, in ms. */
+  /** When each token or piece of text came, in ms after the requests were sent. */
   readonly tokenMs: readonly number[];
 }
 
 export interface Played {
-  /** From the requests to the last answer. */
+  /** From sending the requests to the last answer. */
   readonly wallMs: number;
   readonly requests: readonly PlayedRequest[];
 }

@@ -4,18 +4,18 @@ import type { BackendName, Contender } from '../../bench-peers/contender.ts';
 import type { Precision, ReferenceAnswer } from '../contender.ts';
 
 export interface TabserveModel {
-  /** Its folder below `models/`. */
+  /** Name of the model's folder below `models/`. */
   readonly id: string;
   readonly fileNames: readonly string[];
   readonly precision: Precision;
 }
 
-/** Prompt tokens between two decode steps: a prefill takes eight rows at most, so that all of a batch are soon decoding. */
+/** Prompt tokens between two decode steps: enough for the 8 rows of the largest prefill, so that a whole batch soon decodes. */
 const MAX_BATCHED_TOKENS = 8192;
-/** Of the likeliest tokens, how many are reported: enough to find those of another backend among them. */
+/** Number of likeliest tokens to report: enough to include those of another backend. */
 const NUM_LOGPROBS = 20;
 
-/** The client as a page uses it, with a model in the precision that was asked for. */
+/** The client as a page uses it, with a model in the requested precision. */
 export class Tabserve implements Contender {
   readonly #serve: Serve;
 
@@ -38,7 +38,7 @@ export class Tabserve implements Contender {
     return `${backend?.adapter}, ${backend?.precision}`;
   }
 
-  /** The same prompts come in each round, so their prefill must not be spared. */
+  /** Turns prefix caching off: the same prompts come in each round and must be prefilled again. */
   async prepare(numRows: number): Promise<void> {
     await this.#serve.configure('text-generator', {
       policy: 'continuous',
@@ -59,7 +59,7 @@ export class Tabserve implements Contender {
     return { tokenIds };
   }
 
-  /** Greedy answers with what shows how sure the model was of each token. */
+  /** Greedy answers, with how sure the model was of each token. */
   async answer(prompts: readonly string[], maxNewTokens: number): Promise<ReferenceAnswer[]> {
     await this.prepare(prompts.length);
     const options = { temperature: 0, maxNewTokens, ignoreEos: true, logprobs: NUM_LOGPROBS };
@@ -87,6 +87,6 @@ async function fetchFile(id: string, name: string): Promise<File> {
   const response = await fetch(`models/${id}/${name}`);
   if (!response.ok) throw new Error(`Couldn't fetch ${name} of ${id}: ${response.status}`);
   const file = new File([await response.blob()], name);
-  // What a picked folder sets: the model is named after it.
+  // A picked folder sets this path. The model is named after the folder.
   return Object.defineProperty(file, 'webkitRelativePath', { value: `${id}/${name}` });
 }

@@ -14,7 +14,7 @@ export interface Weight {
 /** A folder in the hub's layout, read whole. */
 export interface Checkpoint<Config = Gpt2Config> {
   readonly config: Config;
-  /** Under the names of the family's tensors, which may join some of the checkpoint's; Conv1D weights are [in, out]. */
+  /** By the names of the family's tensors, which may join several of the checkpoint's. Conv1D weights are [in, out]. */
   readonly weights: ReadonlyMap<string, Weight>;
   readonly tokenizer: TokenizerJson;
 }
@@ -36,7 +36,7 @@ export function readCheckpoint(folder: URL): Promise<Checkpoint> {
   return readCheckpointAs(folder, (config) => readGpt2Config(config, undefined));
 }
 
-/** A checkpoint of another family, whose configuration `readConfig` reads. */
+/** Reads a checkpoint of any family, whose configuration `readConfig` reads. */
 export async function readCheckpointAs<Config>(
   folder: URL,
   readConfig: (config: Readonly<Record<string, unknown>>) => Config,
@@ -55,7 +55,7 @@ export async function readCheckpointAs<Config>(
   };
 }
 
-/** @throws where a file is missing that the model needs. */
+/** @throws ModelFileMissingError if a file is missing that the model needs. */
 export function openFolder(folder: URL): ReturnType<typeof openCheckpoint> {
   return openCheckpoint({
     open(name) {
@@ -65,7 +65,7 @@ export function openFolder(folder: URL): ReturnType<typeof openCheckpoint> {
   });
 }
 
-/** @throws where the checkpoint has no such weight. */
+/** @throws Error if the checkpoint has no such weight. */
 export function weightOf({ weights }: Pick<Checkpoint, 'weights'>, name: string): Weight {
   const weight = weights.get(name);
   if (!weight) throw new Error(`Expected the checkpoint to hold ${name}`);

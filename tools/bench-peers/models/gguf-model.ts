@@ -14,7 +14,7 @@ const HALF_BLOCK = BLOCK_SIZE / 2;
 /** An fp16 scale, then the values, two in a byte. */
 const BLOCK_BYTES = 2 + HALF_BLOCK;
 
-/** What llama.cpp needs to know of any model: its architecture, the type of its matrices, and its byte-level BPE. */
+/** The metadata that llama.cpp needs of any model: its architecture, the type of its matrices, and its byte-level BPE. */
 export function generalMetadata(
   architecture: string,
   { config, tokenizer }: Checkpoint<ModelConfig>,
@@ -40,14 +40,17 @@ export function generalMetadata(
   };
 }
 
-/** A matrix [out, in] in the type that is asked for; vectors stay in float32, as llama.cpp's own converter leaves them. */
+/** Encodes a matrix [out, in] as `type`. Vectors stay in float32, as in llama.cpp's own converter. */
 export function ggufTensor(name: string, { shape, values }: Weight, type: GgufType): GgufTensor {
   if (type === 'f32' || shape.length < 2) return { name, shape, type: 'f32', data: bytesOf(values) };
   if (type === 'f16') return { name, shape, type, data: bytesOf(toFloat16(values)) };
   return { name, shape, type, data: quantiseBlocks({ shape, values }) };
 }
 
-/** The integers of our own q4, in the order of `Q4_0`: value j of a block in the lower half of byte j, value j + 16 in the upper. */
+/**
+ * Encodes the integers of our own q4 in the order of `Q4_0`: value j of a block in the lower half of byte j, value j + 16 in the
+ * upper.
+ */
 function quantiseBlocks({ shape, values }: Weight): Uint8Array {
   const [numRows = 0, length = 0] = shape;
   const matrix = { values, numRows, length, rowStride: length, stride: 1 };

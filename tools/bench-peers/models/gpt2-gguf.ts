@@ -46,7 +46,7 @@ function gpt2Tensors(checkpoint: Checkpoint, type: GgufType): GgufTensor[] {
   ]);
   return [
     asIs('token_embd.weight', 'wte.weight'),
-    // llama.cpp adds it as it lies.
+    // llama.cpp adds this table without converting it.
     ggufTensor('position_embd.weight', weightOf(checkpoint, 'wpe.weight'), 'f32'),
     ...layers.flat(),
     ...norm('output_norm', 'ln_f'),

@@ -1,26 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
-import { DECODERS } from '../../../e2e/hub-server/checkpoints/decoders.ts';
-import { writeCheckpoints } from '../../../e2e/hub-server/checkpoints/write-checkpoints.ts';
 import { readLlamaConfig } from '../../../src/worker/models/llama/config.ts';
 import { readCheckpointAs, weightOf, type Weight } from './checkpoint.ts';
 import { readGguf } from './gguf-reader.ts';
 import { encodeLlamaGguf } from './llama-gguf.ts';
+import { writeDecoder } from './test-support.ts';
 
 const SMOLLM2 = 'generated/smollm2';
-const folder = mkdtempSync(join(tmpdir(), 'llama-gguf-'));
-const generate = DECODERS.get(SMOLLM2);
-if (!generate) throw new Error(`There is no ${SMOLLM2}.`);
-writeCheckpoints(folder, new Map([[SMOLLM2, generate]]));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-const url = pathToFileURL(`${join(folder, SMOLLM2)}/`);
 const checkpoint = {
-  ...(await readCheckpointAs(url, (config) => readLlamaConfig(config, undefined))),
+  ...(await readCheckpointAs(writeDecoder(SMOLLM2), (config) => readLlamaConfig(config, undefined))),
   ropeTheta: 100_000,
 };
 const { numHeads, numKvHeads, headSize, width } = checkpoint.config;
@@ -43,7 +31,7 @@ describe('encodeLlamaGguf', () => {
     const qkv = weightOf(checkpoint, 'layers.1.self_attn.qkv_proj.weight');
     const [query, key, value] = ['q', 'k', 'v'].map((part) => valuesOf(`blk.1.attn_${part}.weight`));
     const [numQueries, numKeys] = [numHeads * headSize, numKvHeads * headSize];
-    // Of the second head: its first row, then the one in the middle.
+    // The second head's first row, then its middle row.
     expect(rowOf(query, headSize)).toEqual(rowOf(qkv.values, headSize));
     expect(rowOf(query, headSize + 1)).toEqual(rowOf(qkv.values, headSize + headSize / 2));
     expect(rowOf(key, 1)).toEqual(rowOf(qkv.values, numQueries + headSize / 2));
@@ -79,7 +67,7 @@ function rowOf(values: Float32Array | undefined, row: number): number[] {
   return [...(values?.subarray(row * width, (row + 1) * width) ?? [])];
 }
 
-/** The largest error, in eighths of the largest weight of its block: the values of a block are so far apart. */
+/** The largest error in quantization steps. A step is an eighth of the largest weight of a block. */
 function worstStep({ values }: Weight, actual: Float32Array): number {
   const errors = Array.from(values, (value, index) => {
     const block = values.subarray(32 * Math.floor(index / 32), 32 * Math.floor(index / 32) + 32);

@@ -1,30 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { InferenceSession, Tensor } from 'onnxruntime-web/wasm';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import decoders from '../../../e2e/fixtures/decoders-reference.json' with { type: 'json' };
 import storyteller from '../../../e2e/fixtures/storyteller-reference.json' with { type: 'json' };
-import { DECODERS } from '../../../e2e/hub-server/checkpoints/decoders.ts';
-import { writeCheckpoints } from '../../../e2e/hub-server/checkpoints/write-checkpoints.ts';
 import { openFolder, STORYTELLER } from './checkpoint.ts';
 import { EXPORTED_IO } from './exported-graph.ts';
 import { buildStandardModel } from './standard-interface.ts';
+import { writeDecoder } from './test-support.ts';
 
 const SMOLLM2 = 'generated/smollm2';
-const folder = mkdtempSync(join(tmpdir(), 'standard-interface-'));
-const generate = DECODERS.get(SMOLLM2);
-if (!generate) throw new Error(`There is no ${SMOLLM2}.`);
-writeCheckpoints(folder, new Map([[SMOLLM2, generate]]));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 const MODELS = [
   { name: 'GPT-2', url: STORYTELLER, prompts: storyteller.prompts },
   {
     name: 'SmolLM2',
-    url: pathToFileURL(`${join(folder, SMOLLM2)}/`),
+    url: writeDecoder(SMOLLM2),
     prompts: decoders[SMOLLM2].prompts,
   },
 ];
@@ -87,6 +77,6 @@ function likeliest(logits: Tensor | undefined): number[] {
 }
 
 function required(tensor: Tensor | undefined): Tensor {
-  if (!tensor) throw new Error('Expected another output');
+  if (!tensor) throw new Error('Expected the session to return this output');
   return tensor;
 }

@@ -9,7 +9,7 @@ import { openFolder } from './checkpoint.ts';
 import { EXPORTED_IO, integers } from './exported-graph.ts';
 import { OnnxNodes } from '../../../src/worker/models/graph/onnx-nodes.ts';
 
-/** As transformers.js names the dtypes of files: `q4f16` computes in fp16. */
+/** The dtypes by transformers.js's names: `q4f16` is q4 that computes in fp16. */
 export type ExportedDtype = 'fp32' | 'fp16' | 'q4' | 'q4f16';
 
 /** Fields of ONNX messages that are changed (onnx.proto). */
@@ -20,8 +20,8 @@ const TENSOR = { rawData: 9, externalData: 13, dataLocation: 14 } as const;
 
 /**
  * Gives Tabserve's own graph of a model the interface of the standard export, so that transformers.js runs the same kernels over
- * the same weights. Only the last token's logits come out, which spares the library those of the prompt. Rows of one call must
- * have one length: attention cannot pad on the left. The weights lie in the model itself.
+ * the same weights. The model outputs only the last token's logits, which saves the library those of the prompt. The rows of a
+ * call must have the same length, because attention cannot pad on the left. The weights are part of the model file.
  *
  * @param folder URL of the checkpoint's folder, ending in `/`.
  */
@@ -56,7 +56,7 @@ export async function buildStandardModel(
   return changeGraph(inside, (core) => Buffer.concat([graphOf(before), core, graphOf(after)]));
 }
 
-/** Names of our graph and what they are called behind the standard interface. */
+/** Maps names of our graph to names behind the standard interface. */
 function namesOf({ numLayers }: ModelConfig): ReadonlyMap<string, string> {
   const layers = Array.from({ length: numLayers }, (_, layer): [string, string][] => [
     [GRAPH_IO.past.key(layer), EXPORTED_IO.pastKey(layer)],
@@ -72,7 +72,7 @@ function namesOf({ numLayers }: ModelConfig): ReadonlyMap<string, string> {
   ]);
 }
 
-/** Makes our inputs of the standard ones. */
+/** The nodes that compute our inputs from the standard ones. */
 function encodeBefore(config: ModelConfig, kvType: OnnxValue['type']): Uint8Array {
   const nodes = new OnnxNodes();
   const int32 = { to: { int: ONNX_TYPE.int32 } };
@@ -172,7 +172,7 @@ function renameValues(graph: Uint8Array, names: ReadonlyMap<string, string>): Ui
   });
 }
 
-/** Puts external data into the model. */
+/** Moves external data into the model. */
 function embedWeights(graph: Uint8Array, weights: Uint8Array): Uint8Array {
   return changeFields(graph, (field, tensor, out) => {
     const place = field === GRAPH.initializer ? externalPlaceOf(tensor) : undefined;
@@ -189,7 +189,7 @@ function embedWeights(graph: Uint8Array, weights: Uint8Array): Uint8Array {
   });
 }
 
-/** Offset and length in the file of weights; `undefined` where the tensor holds its data. */
+/** Offset and length in the file of weights; `undefined` if the tensor holds its data. */
 function externalPlaceOf(tensor: Uint8Array): ReadonlyMap<string, string> | undefined {
   const place = new Map<string, string>();
   changeFields(tensor, (field, entry) => {
@@ -222,10 +222,10 @@ function write(out: BinaryWriter, field: number, content: Uint8Array): void {
 }
 
 /**
- * Copies a message but for the fields that `change` takes over. Fields of other wire types than bytes come with what follows
- * their tag.
+ * Copies a message, except for fields that `change` handles.
  *
- * @param change Returns whether the field is dealt with; it may write others in its place.
+ * @param change Returns whether it handled the field, and may write other fields instead. `content` is the field's bytes; for wire
+ * types without a length, all bytes after the tag.
  */
 function changeFields(
   message: Uint8Array,

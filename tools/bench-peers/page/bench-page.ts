@@ -1,9 +1,9 @@
 import type { BackendName, Contender, ContenderName } from '../contender.ts';
 import { runCase, type CaseRun, type TimedRequest } from './run-case.ts';
 
-/** What the benchmark calls in a page; each contender has a page of its own. */
+/** The benchmark's calls in a page. Each contender has a page of its own. */
 export interface BenchPeers {
-  /** @returns Where it computes. */
+  /** @returns Where the contender computes. */
   load(name: ContenderName, backend: BackendName): Promise<string>;
   run(requests: readonly TimedRequest[]): Promise<CaseRun>;
 }

@@ -4,7 +4,7 @@ import { MAX_CONCURRENT, type BackendName, type Contender, type ContenderName } 
 import { offerContenders } from './bench-page.ts';
 import { contendWith } from './tabserve.ts';
 
-/** Each slot gets the model's whole context, as a sequence of the others has. */
+/** Each slot gets the model's whole context, as each sequence does in the other libraries. */
 const STORYTELLER_GGUF = { url: 'models/storyteller.gguf', numSlots: MAX_CONCURRENT, contextLength: 512 };
 
 /** The page of every contender but the application: each loads its own library only. */

@@ -1,7 +1,7 @@
 import type { GenerationResponse, Serve } from '../../../src/worker/client/client.ts';
 import type { Contender } from '../contender.ts';
 
-/** Tabserve with default knobs. The same prompts come in each round, so their prefill must not be spared. */
+/** Tabserve with default knobs, but without prefix caching: the same prompts come in each round and must be prefilled again. */
 export async function contendWith(serve: Serve): Promise<Contender> {
   const { backend: info } = await serve.ready();
   await serve.configure('text-generator', { prefixCaching: false });

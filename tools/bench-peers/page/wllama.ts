@@ -37,7 +37,7 @@ export async function loadWllama(
         max_tokens: maxNewTokens,
         temperature: 0,
         stream: true,
-        // The same prompts come in each round, and their prefill must not be spared.
+        // The same prompts come in each round and must be prefilled again.
         cache_prompt: false,
       } as const;
       let text = '';

@@ -2,6 +2,7 @@ import { env, pipeline, TextStreamer, type TextGenerationPipeline } from '@huggi
 import ortFactoryUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.mjs?url';
 import ortWasmUrl from 'onnxruntime-web/ort-wasm-simd-threaded.asyncify.wasm?url';
 
+import type { ExportedDtype } from '../models/standard-interface.ts';
 import { describeCpu, type BackendName, type Contender, type PeerRequest } from '../contender.ts';
 
 /** A pipeline and where it computes. */
@@ -17,8 +18,8 @@ interface Waiting {
 }
 
 /**
- * The `text-generation` pipeline behind a queue: it must not be called again while it runs. Each call takes what waits,
- * `listSize` prompts at most, as one list; that is what a user of the library can do about requests that come as they please.
+ * Queues requests for the `text-generation` pipeline, which must not be called again while it runs. Each call takes the waiting
+ * prompts, `listSize` at most, as one list: a user of the library can't batch requests any better.
  */
 export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: number): Contender {
   const waiting: Waiting[] = [];
@@ -26,7 +27,7 @@ export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: num
 
   async function run(): Promise<void> {
     isRunning = true;
-    // A turn of the event loop lets in what has arrived: the pipeline holds the page's thread until it has ended.
+    // Wait a turn of the event loop for requests that arrived meanwhile: the pipeline blocks the page's thread.
     for (await nextTurn(); waiting.length > 0; await nextTurn()) {
       await generateList(generator, waiting.splice(0, listSize));
     }
@@ -48,7 +49,7 @@ export function contendWith({ generator, runsOn }: LoadedPipeline, listSize: num
 export async function createPipeline(
   backend: BackendName,
   model: string,
-  dtype: 'fp32' | 'fp16' | 'q4' | 'q4f16',
+  dtype: ExportedDtype,
 ): Promise<LoadedPipeline> {
   env.allowRemoteModels = false;
   env.allowLocalModels = true;

@@ -1,28 +1,23 @@
 import type { Page } from 'playwright';
 
-/** The worker's own script, whatever its hash. */
-const WORKER_SCRIPT = /\/assets\/main-[^/]*\.js$/;
+import { runBeforeWorker } from '../worker-preface.ts';
 
 /**
- * Makes the page's worker take its adapter for hardware, so that a step has the operators that it has on a GPU. The product has no
- * such switch: its script is given another beginning.
+ * Makes the page's worker treat its adapter as hardware, so that a step has the operators of a GPU. The product has no such
+ * switch.
  */
-export async function takeAdapterForHardware(page: Page): Promise<void> {
-  await page.route(WORKER_SCRIPT, async (route) => {
-    const response = await route.fetch();
-    await route.fulfill({ response, body: `(${String(nameAdapter)})();${await response.text()}` });
-  });
-}
-
-/** Runs in the worker: it is sent there as text. */
-function nameAdapter(): void {
-  const values = {
+export function treatAdapterAsHardware(page: Page): Promise<void> {
+  return runBeforeWorker(page, nameAdapter, {
     vendor: 'taken for hardware',
     architecture: '',
     device: '',
     description: '',
     isFallbackAdapter: false,
-  };
+  });
+}
+
+/** Runs in the worker. */
+function nameAdapter(values: Readonly<Record<string, string | boolean>>): void {
   for (const [name, value] of Object.entries(values)) {
     Object.defineProperty(GPUAdapterInfo.prototype, name, { get: () => value });
   }

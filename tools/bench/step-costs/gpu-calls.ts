@@ -1,6 +1,6 @@
 import type { Page, Worker } from 'playwright';
 
-/** Calls of WebGPU since the counting began. */
+/** WebGPU calls since counting began. */
 export interface GpuCounts {
   readonly numDispatches: number;
   readonly numSubmits: number;
@@ -11,7 +11,7 @@ export interface GpuCounts {
 }
 
 declare global {
-  /** In the worker, once it counts. */
+  /** `countGpuCalls` sets it in the worker. */
   var gpuCounts: (() => GpuCounts) | undefined;
 }
 
@@ -23,7 +23,7 @@ export async function gpuWorkerOf(page: Page): Promise<Worker> {
   throw new Error('The page has no worker that runs the model');
 }
 
-/** Runs in the worker: it is sent there as text. Counting costs CPU time itself, and nothing ends it. */
+/** Runs in the worker: it is sent there as text. Counting costs CPU time and never stops. */
 export function countGpuCalls(): void {
   const counts = { numDispatches: 0, numSubmits: 0, numBuffersCreated: 0, numBytesRead: 0, idleMs: 0 };
   let numPending = 0;

@@ -21,6 +21,6 @@ test('each total is divided by the steps between the runs', () => {
   expect([perStep('submits'), perStep('dispatches')]).toEqual([3, 98]);
 });
 
-test('runs of the same length tell nothing', () => {
+test('runs of the same length are refused', () => {
   expect(() => longLessShort(run(7), run(7))).toThrow('more than 7 steps, got 7');
 });

@@ -1,9 +1,9 @@
-/** What was counted over one run of requests. */
+/** Totals of one run of requests. */
 export type RunTotals<Name extends string> = Readonly<Record<Name | 'numSteps', number>>;
 
 /**
- * Per decode step: a long run of some requests less a short one of the same, so that everything that is not a decode step
- * cancels out.
+ * Totals per decode step: those of a long run minus those of a short run of the same requests. Everything that is not a decode
+ * step cancels out.
  */
 export function longLessShort<Name extends string>(
   long: RunTotals<Name>,

@@ -20,7 +20,7 @@ const PROMPT = 'Once';
 /** Prompt and output fit the smallest K/V cache, so that it does not grow between the runs. */
 const LONG_TOKENS = 20;
 const SHORT_TOKENS = 4;
-/** Between a short run and a long one. */
+/** Decode steps that a long run has more than a short one. */
 export const NUM_MEASURED_STEPS = LONG_TOKENS - SHORT_TOKENS;
 /** The calls are the same in each step, so a few steps tell them. */
 const LONG_COUNTED_TOKENS = 12;
@@ -46,7 +46,7 @@ export interface StepsPlan {
   readonly openPage: (kind: StepKind) => Promise<Page>;
 }
 
-/** Captured and plain steps in turns, model by model. */
+/** Measures captured and plain steps in turns, model by model. */
 export async function measureSteps(plan: StepsPlan): Promise<readonly StepCost[]> {
   const costs: StepCost[] = [];
   for (const [name, generate] of DEEP_STAND_INS) {
@@ -71,7 +71,7 @@ async function measureModel(
 ): Promise<readonly StepCost[]> {
   const cpuRounds: (readonly EachKind<CpuCosts>[])[] = [];
   for (const numRows of ROWS) {
-    // Shaders are compiled, buffers made and scripts optimized before the first round.
+    // Warms up: shaders compile, buffers are created and scripts optimized before the first round.
     await eachKind((kind) => runRows(contenders[kind], numRows, LONG_COUNTED_TOKENS));
     cpuRounds.push(await measureCpu(browser, contenders, { numRows, rounds }));
   }
@@ -140,7 +140,7 @@ async function measureGpuCalls(contender: Contender, numRows: number): Promise<G
     submits: perStep('numSubmits'),
     buffersCreated: perStep('numBuffersCreated'),
     bytesRead: perStep('numBytesRead'),
-    // Of a device that is hardly ever idle, the difference may fall below 0.
+    // If the device is hardly ever idle, the difference may fall below 0.
     gpuIdleShare: Math.max(0, perStep('idleMs') / perStep('wallMs')),
   };
 }

@@ -7,8 +7,8 @@ const VOCAB_SIZE = 512;
 const CONTEXT_LENGTH = 256;
 
 /**
- * As many layers as GPT-2 124M and Llama 3.2 1B have, so as many dispatches in a step. Their width is small, so that a step
- * is short where the CPU computes the GPU's work.
+ * Models with as many layers as GPT-2 124M and Llama 3.2 1B, so with as many dispatches in a step. They are narrow, so that a
+ * step is short on a software adapter.
  */
 export const DEEP_STAND_INS: ReadonlyMap<string, () => GeneratedCheckpoint> = new Map([
   ['gpt2-12-layers', gpt2StandIn],

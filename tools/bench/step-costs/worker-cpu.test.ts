@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 
 import { cpuMsBetweenMarks, type TraceEvent } from './worker-cpu.ts';
 
-/** As Chromium 156 writes them. */
+/** Events as Chromium 156 writes them. */
 const BEGIN: TraceEvent = { name: 'tabserve-bench-begin', pid: 23_022, tid: 23_055, tts: 7162 };
 const END: TraceEvent = { name: 'tabserve-bench-end', pid: 23_022, tid: 23_055, tts: 285_255 };
 const OTHER: TraceEvent = { name: 'domComplete', pid: 23_012, tid: 23_012 };
@@ -16,7 +16,7 @@ test('a trace without thread times is refused', () => {
   expect(() => cpuMsBetweenMarks([BEGIN, timeless])).toThrow('no CPU time of the thread');
 });
 
-test('marks of two threads are refused: a new worker starts its clock anew', () => {
+test('marks of two threads are refused: a new worker has another clock', () => {
   expect(() => cpuMsBetweenMarks([BEGIN, { ...END, tid: 9 }])).toThrow('two threads');
   expect(() => cpuMsBetweenMarks([BEGIN, { ...END, pid: 9 }])).toThrow('two threads');
 });

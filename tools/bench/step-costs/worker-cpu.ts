@@ -1,6 +1,6 @@
 import type { Browser, Worker } from 'playwright';
 
-/** Of Chromium's trace: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU */
+/** An event of Chromium's trace: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU */
 export interface TraceEvent {
   readonly name: string;
   readonly pid: number;
@@ -12,10 +12,13 @@ export interface TraceEvent {
 const BEGIN = 'tabserve-bench-begin';
 const END = 'tabserve-bench-end';
 
-/** A trace holds every mark of every thread, with the thread's CPU time at that moment, and nothing else. */
+/** Traces only the marks of all threads, each with its thread's CPU time at that moment. */
 const CATEGORIES = ['blink.user_timing'];
 
-/** What `run` returns, and the CPU time in ms that the worker's own thread takes meanwhile. Not reentrant: a browser has one trace. */
+/**
+ * Calls `run`. Returns its result, and the CPU time in ms that the worker's own thread took. Not reentrant: a browser has one
+ * trace.
+ */
 export async function withWorkerCpu<Result>(
   browser: Browser,
   worker: Worker,

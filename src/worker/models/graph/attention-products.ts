@@ -1,8 +1,8 @@
 import type { OnnxNodes } from './onnx-nodes.ts';
 
-/** The matrix products of attention, in the operators that a device computes fast. */
+/** The matrix products of attention, made of operators that are fast on a device. */
 export interface AttentionProducts {
-  /** Whether keys lie in the cache as [B, heads, head size, N]; if not, as [B, heads, N, head size]. */
+  /** Whether the cache holds keys as [B, heads, head size, N]; otherwise as [B, heads, N, head size]. */
   readonly hasTransposedKeys: boolean;
   /** Queries [B, heads, S, head size] x keys in the cache -> [B, heads, S, N] */
   scoreCached(queries: string, keys: string, output: string): void;
@@ -11,8 +11,8 @@ export interface AttentionProducts {
 }
 
 /**
- * Keys lie transposed on the CPU: a plain product of one row then reads its matrix as it lies, and one of many rows need not turn
- * it. `FusedMatMul` with `transB` or `alpha` takes three to four times as long (measured).
+ * The CPU stores keys transposed, so that `MatMul` reads them in memory order and never transposes them. `FusedMatMul` with
+ * `transB` or `alpha` takes three to four times as long (measured).
  */
 export function productsOnCpu(nodes: OnnxNodes): AttentionProducts {
   const multiply: AttentionProducts['multiply'] = (left, right, output) =>
@@ -21,8 +21,8 @@ export function productsOnCpu(nodes: OnnxNodes): AttentionProducts {
 }
 
 /**
- * A software adapter runs the threads of a workgroup one after the other and pays for each at every barrier. `Einsum`, fp32
- * only, is the product whose shader has none: one thread adds up one number.
+ * A software adapter runs the threads of a workgroup one after the other and pays for each at every barrier. `Einsum`, which is
+ * fp32 only, is the product whose shader has no barrier: each thread sums one output.
  */
 export function productsOnSoftwareGpu(nodes: OnnxNodes): AttentionProducts {
   const sum = (equation: string) => (left: string, right: string, output: string) =>

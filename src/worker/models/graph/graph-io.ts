@@ -4,7 +4,7 @@ const MASK_PREFIX = 'attention_mask_';
 export const GRAPH_IO = {
   /** int32 [B, S] */
   ids: 'input_ids',
-  /** int32 [B, S], where a node reads them: fused attention takes those of rotary embeddings from the lengths. */
+  /** int32 [B, S]. Left out if no node reads it: fused attention derives rotary positions from the lengths. */
   positions: 'position_ids',
   /** int32 [B], for fused attention: valid K/V entries of the row after this run, minus one. */
   lastIndices: 'seqlens_k',
@@ -21,8 +21,8 @@ export const GRAPH_IO = {
   /** [B, K/V heads, C, head size]: the cache after the run, in place where it is the same buffer as `past`. */
   present: kvNames('present'),
   /**
-   * float32 [B, 1, S, C + S], for plain attention: what is added to the scores of a token's keys, in layers that
-   * attend to this many of the latest tokens.
+   * float32 [B, 1, S, C + S], for plain attention: added to the scores of a token's keys, in layers whose tokens attend to the
+   * latest `window` tokens.
    */
   mask: (window: number) => `${MASK_PREFIX}${window}`,
   /** int64 [2], on the CPU, for plain attention: C and S. */

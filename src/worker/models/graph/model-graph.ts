@@ -6,6 +6,7 @@ import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
+import { tiledProducts, untiledProducts } from './weight-products.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -17,9 +18,9 @@ export interface GraphTarget {
 }
 
 /**
- * `fused` is `GroupQueryAttention`: the cache comes out as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`
- * in the products of a device: only what a run adds comes out, after the logits, for each layer in turn: float32
- * [B, S, (heads + 2 * K/V heads) * head size] of queries, keys and values.
+ * `fused` is `GroupQueryAttention`: it outputs the cache as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`
+ * with the products of a device: after the logits, they output the queries, keys and values that a run computes, for each layer
+ * in turn: float32 [B, S, (heads + 2 * K/V heads) * head size].
  */
 export type AttentionKind = 'fused' | 'products-on-cpu' | 'products-on-software-gpu';
 
@@ -48,7 +49,7 @@ const PRODUCTS: Partial<Readonly<Record<AttentionKind, (nodes: OnnxNodes) => Att
   'products-on-software-gpu': productsOnSoftwareGpu,
 };
 
-/** What `GroupQueryAttention` takes beside the positions. */
+/** Inputs of `GroupQueryAttention` besides the cache. */
 const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
   { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
   { name: GRAPH_IO.totalLength, type: 'int32', dims: [1] },
@@ -64,23 +65,24 @@ export class ModelGraph {
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
   readonly #products: AttentionProducts | undefined;
-  /** `undefined` where attention is fused. */
+  /** `undefined` if attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
-  /** What a run adds to the cache, where attention is plain. */
+  /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
 
-  constructor(config: ModelConfig, { layout, maxBindingBytes, attention }: GraphTarget) {
+  constructor(config: ModelConfig, { attention, ...target }: GraphTarget) {
     this.#config = config;
-    this.#precision = layout.precision;
-    this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
+    this.#precision = target.layout.precision;
+    const products = attention === 'products-on-software-gpu' ? untiledProducts : tiledProducts;
+    this.weights = new GraphWeights(this.nodes, products(this.nodes), target);
     this.#products = PRODUCTS[attention]?.(this.nodes);
     this.#plainAttention =
       this.#products && new PlainAttention(this.nodes, this.weights, config, this.#products);
   }
 
   /**
-   * Attention of each row over what it has in the cache and its new tokens. `GroupQueryAttention` updates the cache in place where
-   * past and present are the same buffer, each row at its own length.
+   * Attention of each row over its cached and its new tokens. `GroupQueryAttention` updates the cache in place if past and present
+   * are the same buffer, each row at its own length.
    *
    * @param qkv Queries, keys and values of each token, side by side: [B, S, (heads + 2 * K/V heads) * head size], or each
    * by itself.
@@ -151,7 +153,7 @@ export class ModelGraph {
       nodes: this.nodes.all,
       inputs: [
         { name: GRAPH_IO.ids, type: 'int32', dims: ['B', 'S'] },
-        // onnxruntime copies an input that no node reads from the GPU to the CPU, in each run.
+        // Left out if unread: in each run, onnxruntime would copy it from the GPU to the CPU.
         ...(this.nodes.reads(GRAPH_IO.positions)
           ? [{ name: GRAPH_IO.positions, type: 'int32', dims: ['B', 'S'] } as const]
           : []),
@@ -172,7 +174,9 @@ export class ModelGraph {
     });
   }
 
-  /** Queries, keys and values side by side, as attention reads them and the cache keeps them: rotated. */
+  /**
+   * Returns queries, keys and values side by side. Queries and keys are rotated, as attention reads them and the cache keeps them.
+   */
   #joinRotated(qkv: string | SeparateQkv, name: string, rotary: RotaryTables | undefined): string {
     if (typeof qkv === 'string' && !rotary) return qkv;
     const { numHeads, numKvHeads, headSize } = this.#config;

@@ -8,20 +8,20 @@ import type { OnnxValue } from './onnx-proto.ts';
 type HeadCounts = Pick<ModelConfig, 'numHeads' | 'numKvHeads' | 'headSize'>;
 
 interface AttentionShape {
-  /** Factor of the scores. */
+  /** Multiplies the scores. */
   readonly scale: number;
-  /** Latest tokens that a token attends to, itself included; `Infinity` for all before it. */
+  /** Number of latest tokens that a token attends to, itself included; `Infinity` for all. */
   readonly window: number;
 }
 
 /**
- * Attention as matrix products, where `GroupQueryAttention` is slow: on the CPU it copies the whole cache in each run, and takes
- * four times as long for a prompt; a software adapter takes ten times as long for 8 rows of 512 tokens. Here the cache is only
- * read: what is joined are the scores of its keys and of the new ones. On the CPU the price is some 10 µs a layer for the nodes,
- * which only steps of few short rows of a tiny model notice.
+ * Attention as matrix products, for devices on which `GroupQueryAttention` is slow. On the CPU it copies the whole cache in each
+ * run, and takes four times as long for a prompt. On a software adapter it takes ten times as long for 8 rows of 512 tokens.
+ * `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. On the CPU its nodes cost about 10 µs
+ * a layer, which matters only for steps of few short rows of a tiny model.
  *
- * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. So a
- * `Transpose` of other axes is between them.
+ * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. A
+ * `Transpose` of other axes in between prevents that.
  */
 export class PlainAttention {
   readonly #nodes: OnnxNodes;
@@ -37,7 +37,7 @@ export class PlainAttention {
     this.#products = products;
   }
 
-  /** What the graph takes beside the positions and the cache. */
+  /** The graph's inputs for attention, besides the cache. */
   get inputs(): readonly OnnxValue[] {
     const masks = [...this.#windows].map((window) => GRAPH_IO.mask(window));
     return [
@@ -77,7 +77,7 @@ export class PlainAttention {
     nodes.add('Reshape', [name('tokens'), this.#weights.list(0, 0, numHeads * headSize)], [output]);
   }
 
-  /** Queries, scaled, and values: [B, heads, S, head size]. Keys: [B, K/V heads, head size, S]. */
+  /** Scaled queries: [B, heads, S, head size]. Keys: [B, K/V heads, head size, S]. Values: [B, K/V heads, S, head size]. */
   #byHead(qkv: string, scale: number, name: (part: string) => string) {
     const { numHeads, numKvHeads, headSize } = this.#heads;
     const nodes = this.#nodes;

@@ -13,7 +13,7 @@ import {
 import { createFolder, foldersIn, openFolder, readJsonFile, removeEntry, writeJsonFile } from './opfs.ts';
 import { describeParts, Parts, readNote } from './parts.ts';
 
-// In the folder of the app, `tabserve` for the app without a name:
+// Below the app's folder, which is `tabserve` for an app without a name:
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
 // parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
 // served.json     the model that a starting worker serves

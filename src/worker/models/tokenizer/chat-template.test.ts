@@ -63,6 +63,22 @@ describe.each(reference.templates)('the chat template of $name', ({ name, tokeni
   });
 });
 
+it.each([
+  ['llama-3.2', '<|start_header_id|>assistant<|end_header_id|>\n\n'],
+  ['qwen2.5', '<|im_start|>assistant\n'],
+  ['qwen3', '<|im_start|>assistant\n'],
+])(
+  'the chat template of %s leaves out the beginning of the answer where none is asked for',
+  async (name, beginning) => {
+    const chatTemplate = await load(await readConfig(name));
+    for (const { messages } of chats.filter(({ name: chat }) => chat === 'one question'))
+      expect(`${chatTemplate?.render(messages, reference.variables, false)}${beginning}`).toBe(
+        chatTemplate?.render(messages, reference.variables),
+      );
+    expect.assertions(1);
+  },
+);
+
 describe('a chat template', () => {
   const [chat] = chats;
   const messages = chat?.messages ?? [];

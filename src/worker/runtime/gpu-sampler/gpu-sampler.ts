@@ -57,7 +57,7 @@ export class GpuSampler {
    *
    * @param rows Row i of the logits belongs to `rows[i]`.
    * @param logits float32 [rows, vocabSize]
-   * @param encoder Of a forward pass whose commands are still to be submitted: it is submitted with the sampler's.
+   * @param encoder May hold commands of a forward pass. They are submitted together with the sampler's.
    * @returns An Error for a row whose logits have no next token; its slot then feeds in token 0.
    */
   sample(

@@ -3,7 +3,7 @@ import { KvRows } from './kv-rows.ts';
 
 const CONFIG = { numLayers: 1, numHeads: 1, numKvHeads: 2, headSize: 2 };
 
-/** A token's query, keys and values, told apart by their digits: token, kind, head, element. */
+/** Query, keys and values of a token. The digits of a key or value spell token, kind, head and element. */
 function qkvOf(token: number): number[] {
   const heads = (kind: number): number[] => [0, 1, 10, 11].map((i) => token * 1000 + kind * 100 + i);
   return [-1, -1, ...heads(1), ...heads(2)];
@@ -43,14 +43,14 @@ const TWO_TOKENS = [
 ];
 
 describe('KvRows', () => {
-  it('keeps keys transposed and values as they are, in the places of their positions', () => {
+  it('stores keys transposed and values as they come, each at its position', () => {
     const rows = withTokens(1, 3);
     append(rows, [[1]], 0, [0]);
     append(rows, [[2]], 1, [1]);
     expect(arraysOf(rows, 1)).toEqual(TWO_TOKENS);
   });
 
-  it('leaves out the padding of a prompt', () => {
+  it("leaves out a prompt's padding", () => {
     const rows = withTokens(2, 3);
     append(
       rows,
@@ -86,7 +86,7 @@ describe('KvRows', () => {
     expect(arraysOf(slots, 1)).toEqual(TWO_TOKENS);
   });
 
-  it('gives the first rows with their dimensions, and fewer entries of a cache that is not read', () => {
+  it('returns the first rows with their dimensions, and fewer entries for a cache that is not read', () => {
     const rows = withTokens(3, 4);
     expect(rows.inputs(2).map(({ dims }) => dims)).toEqual([
       [2, 2, 2, 4],

@@ -4,8 +4,8 @@ import type { ForwardInput, RowCopy } from '../model-backend.ts';
 type KvConfig = Pick<ModelConfig, 'numLayers' | 'numHeads' | 'numKvHeads' | 'headSize'>;
 
 /**
- * The K/V cache of some rows on the CPU. Keys lie transposed, as `PlainAttention` reads them:
- * [rows, K/V heads, head size, capacity]; values lie as [rows, K/V heads, capacity, head size].
+ * The K/V cache of some rows on the CPU. Keys are stored transposed, as `PlainAttention` reads them:
+ * [rows, K/V heads, head size, capacity]. Values are [rows, K/V heads, capacity, head size].
  */
 export class KvRows {
   readonly #config: KvConfig;
@@ -18,7 +18,7 @@ export class KvRows {
     this.#arrays = Array.from({ length: 2 * config.numLayers }, () => new Float32Array());
   }
 
-  /** Keeps what fits. */
+  /** Keeps the entries that fit. */
   resize(numRows: number, capacity: number): void {
     const { numKvHeads, headSize } = this.#config;
     const oldCapacity = this.#capacity;
@@ -27,28 +27,28 @@ export class KvRows {
     if (this.#arrays[0]?.length === length && capacity === oldCapacity) return;
     const numHeads = numRows * numKvHeads;
     this.#arrays = this.#arrays.map((old, i) =>
-      isOfKeys(i)
+      isKeyArray(i)
         ? resizeStrips(old, numHeads * headSize, oldCapacity, capacity)
         : resizeStrips(old, numHeads, oldCapacity * headSize, capacity * headSize),
     );
   }
 
   /**
-   * K and V of each layer in turn, of the first rows.
+   * K and V of each layer in turn, for the first rows.
    *
-   * @param capacity With fewer entries than the cache has, the arrays only have the right size: nothing in them may be read.
+   * @param capacity Entries per row. If the cache has more, the arrays have the right size but hold no usable entries.
    */
   inputs(numRows: number, capacity = this.#capacity) {
     const { numKvHeads, headSize } = this.#config;
     const length = numRows * numKvHeads * capacity * headSize;
     return this.#arrays.map((array, i) => ({
       data: array.subarray(0, length),
-      dims: [numRows, numKvHeads, ...(isOfKeys(i) ? [headSize, capacity] : [capacity, headSize])],
+      dims: [numRows, numKvHeads, ...(isKeyArray(i) ? [headSize, capacity] : [capacity, headSize])],
     }));
   }
 
   /**
-   * Adds a layer's keys and values of a pass, without those of padding.
+   * Appends the keys and values that a pass computed in a layer, without padding.
    *
    * @param qkv [B, S, (heads + 2 * K/V heads) * head size]
    */
@@ -93,11 +93,11 @@ export class KvRows {
   }
 }
 
-function isOfKeys(index: number): boolean {
+function isKeyArray(index: number): boolean {
   return index % 2 === 0;
 }
 
-/** Strips that follow each other, each cut or filled up with zeros. */
+/** Resizes consecutive strips: cuts each one, or pads it with zeros. */
 function resizeStrips(
   old: Float32Array,
   numStrips: number,

@@ -34,7 +34,9 @@ const CAPACITY_STEP = 32;
 /** Passes run for this long without letting the worker see messages from tabs. */
 const MAX_BUSY_MS = 4;
 
-/** A model on onnxruntime-web's CPU kernels. Each pass takes its K/V as inputs, and what it adds is appended to them. */
+/**
+ * A model on onnxruntime-web's CPU kernels. A pass reads the K/V cache as inputs; its new keys and values are appended after it.
+ */
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
   readonly isPipelined = false;
@@ -47,7 +49,7 @@ export class WasmBackend implements ModelBackend {
   #capacity = 0;
   #yieldedAtMs = 0;
   readonly #rows: Readonly<Record<ForwardTarget, KvRows>>;
-  /** The windows of the graph's masks, by their names. */
+  /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
   static async create({ model, packed, weights, numThreads }: WasmBackendOptions): Promise<WasmBackend> {
@@ -149,7 +151,7 @@ export class WasmBackend implements ModelBackend {
     const { numRows, tokensPerRow, positions } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
-    // A cache of which nothing is read need not be copied: one token stands for it, which no other attends to.
+    // onnxruntime copies its inputs. A fresh pass reads nothing from the cache, so one masked entry stands in for it.
     const capacity = isFresh(input) ? 1 : this.#capacity;
     const names = GRAPH_IO.past.all(this.#config.numLayers);
     const kv = this.#rows[input.target]

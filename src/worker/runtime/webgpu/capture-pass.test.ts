@@ -6,7 +6,7 @@ import { CapturedSteps } from './captured-steps.ts';
 
 const UNIFORM_USAGE = BUFFER_USAGE.UNIFORM | BUFFER_USAGE.COPY_DST;
 
-/** A pass as onnxruntime-web makes one: a uniform buffer is written, a result cleared, a shader dispatched. */
+/** A pass like onnxruntime-web's: it writes a uniform buffer, clears a result and dispatches a shader. */
 class Pass {
   readonly gpu = new FakeGpu();
   readonly uniforms = this.gpu.createBuffer(16, UNIFORM_USAGE);
@@ -34,7 +34,7 @@ class Pass {
     return Promise.resolve();
   }
 
-  /** What reaches the GPU, by a fresh encoder. */
+  /** Replays a capture with a fresh encoder. Returns the commands that reach the GPU. */
   replayed(captured: { encode(encoder: GPUCommandEncoder): void } | undefined): readonly string[] {
     const numBefore = this.gpu.submitted.length;
     const encoder = this.gpu.device.createCommandEncoder();
@@ -45,7 +45,7 @@ class Pass {
 }
 
 describe('a captured pass', () => {
-  it('gives the commands again with the uniforms that it had, whatever is written to their buffer since', async () => {
+  it('replays its commands with the captured uniforms, even after their buffer was overwritten', async () => {
     const pass = new Pass();
     const captured = await capturePass(pass.gpu.device, () => pass.run(3));
     const first = [...pass.gpu.submitted];
@@ -57,7 +57,7 @@ describe('a captured pass', () => {
     expect(pass.replayed(captured)).toEqual(first);
   });
 
-  it('has uniforms of its own for each dispatch, though one buffer served them all', async () => {
+  it('keeps the uniforms of each dispatch, even if all dispatches shared one buffer', async () => {
     const pass = new Pass();
     const captured = await capturePass(pass.gpu.device, async () => {
       await pass.run(3);
@@ -67,7 +67,7 @@ describe('a captured pass', () => {
     expect(pass.gpu.submitted[3]).toContain(', 4) on 4');
   });
 
-  it('gives copies and indirect dispatches again', async () => {
+  it('replays copies and indirect dispatches', async () => {
     const pass = new Pass();
     const [source, target] = [
       pass.gpu.createBuffer(32, TENSOR_USAGE),
@@ -91,7 +91,7 @@ describe('a captured pass', () => {
     );
     expect(pass.replayed(captured).slice(-2)).toEqual([
       `copy ${source.name} 4 ${target.name} 8 16`,
-      `add (${target.name}) on what ${source.name} has at 12`,
+      `add (${target.name}) on the counts in ${source.name} at 12`,
     ]);
   });
 
@@ -102,18 +102,18 @@ describe('a captured pass', () => {
         gpu.device.queue.writeBuffer(gpu.createBuffer(16, TENSOR_USAGE).asBuffer, 0, new Uint8Array(16)),
     ],
     [
-      'makes a buffer that holds what the CPU knows',
+      'creates a buffer with contents from the CPU',
       ({ gpu }) => void gpu.device.createBuffer({ size: 16, usage: TENSOR_USAGE, mappedAtCreation: true }),
     ],
     [
-      'reads back',
+      'reads a buffer back',
       ({ gpu, result }, encoder) => {
         const staging = gpu.createBuffer(64, BUFFER_USAGE.MAP_READ | BUFFER_USAGE.COPY_DST);
         encoder.copyBufferToBuffer(result.asBuffer, 0, staging.asBuffer, 0, 64);
       },
     ],
     [
-      'binds what was bound before it was captured',
+      'uses a bind group from before the capture',
       ({ gpu }, encoder) => {
         const pass = encoder.beginComputePass();
         pass.setPipeline(gpu.pipeline('old'));
@@ -122,14 +122,14 @@ describe('a captured pass', () => {
         pass.end();
       },
     ],
-  ])('is not made of a pass that %s', async (_, act) => {
+  ])('is not made from a pass that %s', async (_, act) => {
     const pass = new Pass();
     expect(
       await capturePass(pass.gpu.device, () => pass.run(3, (encoder) => act(pass, encoder))),
     ).toBeUndefined();
   });
 
-  it('leaves the device as it was, also where the pass fails', async () => {
+  it('restores the device, even if the pass fails', async () => {
     const { gpu } = new Pass();
     const before = [Object.keys(gpu.device), Object.keys(gpu.device.queue)];
     await expect(capturePass(gpu.device, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -137,7 +137,7 @@ describe('a captured pass', () => {
   });
 });
 
-/** Runs a step as the backend does; tells whether a capture served. */
+/** Runs a step as the backend does. Returns whether a capture replaced the run. */
 async function step(steps: CapturedSteps, pass: Pass, shape = '8 rows'): Promise<'replayed' | 'run'> {
   if (steps.find(shape)) return 'replayed';
   await steps.run(shape, () => pass.run(3));
@@ -154,7 +154,7 @@ describe('captured steps', () => {
     expect(await step(steps, pass, '9 rows')).toBe('run');
   });
 
-  it('are captured anew once onnxruntime-web has destroyed a buffer of theirs', async () => {
+  it('are captured again after onnxruntime-web destroys one of their buffers', async () => {
     const pass = new Pass();
     const steps = new CapturedSteps(pass.gpu.device);
     for (let time = 0; time < 3; time++) await step(steps, pass);
@@ -164,7 +164,18 @@ describe('captured steps', () => {
     expect(await step(steps, pass)).toBe('replayed');
   });
 
-  it('run each time where they cannot be repeated', async () => {
+  it('are not replayed if onnxruntime-web destroys one of their buffers at the end of the captured pass', async () => {
+    const pass = new Pass();
+    const steps = new CapturedSteps(pass.gpu.device);
+    await step(steps, pass);
+    await steps.run('8 rows', async () => {
+      await pass.run(3);
+      pass.result.asBuffer.destroy();
+    });
+    expect(steps.find('8 rows')).toBeUndefined();
+  });
+
+  it('run every time if they cannot be replayed', async () => {
     const pass = new Pass();
     const steps = new CapturedSteps(pass.gpu.device);
     const upload = (): Promise<void> => {
@@ -177,7 +188,7 @@ describe('captured steps', () => {
     }
   });
 
-  it('give back their uniforms when they are cleared, and when too many others were used since', async () => {
+  it('free their uniforms when they are cleared, and when they are the least recently used of too many', async () => {
     const pass = new Pass();
     const steps = new CapturedSteps(pass.gpu.device);
     const capturedUniforms = (): readonly FakeBuffer[] =>

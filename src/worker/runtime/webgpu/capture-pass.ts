@@ -1,34 +1,40 @@
 import { BUFFER_USAGE } from './gpu-flags.ts';
-import { CapturedPass, type Dispatch, type Launch, type Transfer } from './captured-pass.ts';
+import {
+  CapturedPass,
+  watchDestruction,
+  type Dispatch,
+  type Launch,
+  type Transfer,
+} from './captured-pass.ts';
 
-/** What onnxruntime-web writes for one shader, and where it is bound. */
+/** Parameters that onnxruntime-web writes for one shader, and their binding. */
 interface Uniform {
   readonly binding: number;
   readonly content: Uint8Array<ArrayBuffer>;
 }
 
-interface SeenDispatch extends Dispatch {
-  /** Empty until the dispatch is submitted: what a buffer holds by then is what the shader reads. */
+interface RecordedDispatch extends Dispatch {
+  /** Empty until the dispatch is submitted: the shader reads what its buffers hold at that time. */
   uniforms: readonly Uniform[];
 }
 
-/** The last one, which for a copy has the offsets. */
+/** The last overload of a method. That of `copyBufferToBuffer` takes offsets. */
 type Overload<Method> = Method extends (...args: infer Args) => infer Result
   ? (...args: Args) => Result
   : never;
 
 type CopyArguments = Parameters<GPUCommandEncoder['copyBufferToBuffer']>;
 
-/** Binding sizes and offsets of uniforms are multiples of this in every WebGPU device. */
+/** Offsets of uniform bindings are multiples of this many bytes: the strictest alignment that a WebGPU device may ask for. */
 const UNIFORM_ALIGNMENT = 256;
 
 /**
- * Runs a forward pass of onnxruntime-web and captures what it asks of the GPU.
+ * Runs a forward pass of onnxruntime-web and captures its GPU commands.
  *
- * Its own graph capture would leave out the sampler, and takes only tensors that it has allocated itself.
+ * onnxruntime-web's own graph capture would leave out the sampler, and it accepts only tensors that it allocated itself.
  *
- * @param run Nothing else may use the device until it has resolved.
- * @returns `undefined` where the pass can't be repeated: it read something back, or uploaded what only this run knew.
+ * @param run Nothing else may use the device until this resolves.
+ * @returns `undefined` if the pass can't be replayed: it read data back, or uploaded data of this run.
  */
 export async function capturePass(
   device: GPUDevice,
@@ -43,13 +49,13 @@ export async function capturePass(
   return capture.finish();
 }
 
-/** Stands between onnxruntime-web and the methods of its device, queue, encoders and passes. */
+/** Wraps the methods of the device and of its queue, encoders and passes while onnxruntime-web runs a pass. */
 class PassCapture {
   readonly #device: GPUDevice;
-  readonly #steps: (SeenDispatch | Transfer)[] = [];
+  readonly #steps: (RecordedDispatch | Transfer)[] = [];
   readonly #groups = new Map<GPUBindGroup, GPUBindGroupDescriptor>();
   readonly #buffers = new Set<GPUBuffer>();
-  /** What the uniform buffers hold. */
+  /** Contents of the uniform buffers. */
   readonly #written = new Map<GPUBuffer, Uint8Array<ArrayBuffer>>();
   readonly #restorers: (() => void)[] = [];
   #numSubmitted = 0;
@@ -133,7 +139,7 @@ class PassCapture {
     });
     this.#replace(encoder, 'clearBuffer', (buffer, offset, size) => {
       clear(buffer, offset, size);
-      this.#buffers.add(buffer);
+      this.#keep(buffer);
       this.#steps.push({ encode: (again) => again.clearBuffer(buffer, offset, size) });
     });
     const copy = encoder.copyBufferToBuffer.bind(encoder);
@@ -141,7 +147,8 @@ class PassCapture {
       copy(...copied);
       const [source, , target] = copied;
       if (target.usage & BUFFER_USAGE.MAP_READ) this.#isRepeatable = false;
-      this.#buffers.add(source).add(target);
+      this.#keep(source);
+      this.#keep(target);
       this.#steps.push({ encode: (again) => again.copyBufferToBuffer(...copied) });
     });
   }
@@ -173,15 +180,15 @@ class PassCapture {
     });
     this.#replace(pass, 'dispatchWorkgroupsIndirect', (buffer, offset) => {
       dispatchIndirect(buffer, offset);
-      this.#buffers.add(buffer);
+      this.#keep(buffer);
       record((again) => again.dispatchWorkgroupsIndirect(buffer, offset));
     });
   }
 
-  /** Copies what the uniform buffers of a dispatch hold now, and keeps its other buffers. */
+  /** Copies the current contents of a dispatch's uniform buffers, and remembers its other buffers. */
   #uniformsOf({ bindings }: Dispatch): Uniform[] {
     const entries = [...(this.#groups.get(bindings)?.entries ?? [])];
-    // A group that was made before the capture has bindings that nobody knows.
+    // The bindings of a group from before the capture are unknown.
     if (entries.length === 0) this.#isRepeatable = false;
     return entries.flatMap(({ binding, resource }) => {
       if (!('buffer' in resource)) {
@@ -190,12 +197,18 @@ class PassCapture {
       }
       const content = this.#written.get(resource.buffer);
       if (content) return [{ binding, content: content.slice() }];
-      this.#buffers.add(resource.buffer);
+      this.#keep(resource.buffer);
       return [];
     });
   }
 
-  /** All uniforms of all dispatches, one behind the other. */
+  /** Remembers a buffer. It is watched from now on, because onnxruntime-web may destroy it as the pass ends. */
+  #keep(buffer: GPUBuffer): void {
+    watchDestruction(buffer);
+    this.#buffers.add(buffer);
+  }
+
+  /** Uploads the uniforms of all dispatches into one buffer, in order. */
   #uploadUniforms(): GPUBuffer | undefined {
     const contents = this.#steps.flatMap((step) =>
       'encode' in step ? [] : step.uniforms.map(({ content }) => content),
@@ -214,8 +227,12 @@ class PassCapture {
     return buffer;
   }
 
-  /** The bindings of a dispatch with its uniforms from `offset` on. */
-  #rebind({ bindings, uniforms }: SeenDispatch, buffer: GPUBuffer | undefined, offset: number): GPUBindGroup {
+  /** The bindings of a dispatch, with its uniforms in `buffer` from `offset` on. */
+  #rebind(
+    { bindings, uniforms }: RecordedDispatch,
+    buffer: GPUBuffer | undefined,
+    offset: number,
+  ): GPUBindGroup {
     const descriptor = this.#groups.get(bindings);
     if (!descriptor || !buffer || uniforms.length === 0) return bindings;
     const entries = new Map([...descriptor.entries].map((entry) => [entry.binding, entry]));
@@ -242,7 +259,7 @@ function alignedSize({ byteLength }: Uint8Array): number {
   return Math.ceil(byteLength / UNIFORM_ALIGNMENT) * UNIFORM_ALIGNMENT;
 }
 
-/** @param dataOffset In elements of a typed array, and `size` likewise, as `GPUQueue.writeBuffer` takes them. */
+/** @param dataOffset Like `size`, in elements of a typed array and otherwise in bytes, as `GPUQueue.writeBuffer` counts. */
 function bytesOf(data: AllowSharedBufferSource, dataOffset = 0, size?: number): Uint8Array {
   const isView = ArrayBuffer.isView(data);
   const unit = isView && 'BYTES_PER_ELEMENT' in data ? Number(data.BYTES_PER_ELEMENT) : 1;

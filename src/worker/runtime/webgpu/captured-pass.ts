@@ -1,6 +1,6 @@
 export type Launch = (pass: GPUComputePassEncoder) => void;
 
-/** Clears and copies, which are encoded between compute passes. */
+/** A clear or a copy, which is encoded between compute passes. */
 export interface Transfer {
   readonly encode: (encoder: GPUCommandEncoder) => void;
 }
@@ -12,15 +12,16 @@ export interface Dispatch {
 }
 
 /**
- * The commands that a forward pass gave to the GPU, to be given again without onnxruntime-web: describing a pass anew takes the
- * CPU longer than the GPU needs to compute it. Inputs and outputs are the same buffers, with what they hold by then.
+ * The GPU commands of a forward pass, replayed without onnxruntime-web, which takes longer to describe a pass than the GPU takes
+ * to compute it. A replay uses the same input and output buffers, with their current contents.
  */
 export class CapturedPass {
   readonly #commands: readonly (Dispatch | Transfer)[];
   readonly #buffers: ReadonlySet<GPUBuffer>;
-  /** What onnxruntime-web had written for the shaders of this pass; it uses its own buffers again for others. */
+  /** Copies of this pass's uniforms: onnxruntime-web reuses its own uniform buffers for other passes. */
   readonly #uniforms: GPUBuffer | undefined;
 
+  /** @param buffers All buffers of the pass. The caller has called `watchDestruction` for each. */
   constructor(
     commands: readonly (Dispatch | Transfer)[],
     buffers: ReadonlySet<GPUBuffer>,
@@ -29,10 +30,9 @@ export class CapturedPass {
     this.#commands = commands;
     this.#buffers = buffers;
     this.#uniforms = uniforms;
-    for (const buffer of buffers) watchDestruction(buffer);
   }
 
-  /** Whether all buffers are still there: onnxruntime-web may give back those of its intermediate results. */
+  /** Whether all buffers still exist: onnxruntime-web may destroy those of its intermediate results. */
   get isIntact(): boolean {
     for (const buffer of this.#buffers) if (destroyed.has(buffer)) return false;
     return true;
@@ -62,7 +62,8 @@ export class CapturedPass {
 
 const destroyed = new WeakSet<GPUBuffer>();
 
-function watchDestruction(buffer: GPUBuffer): void {
+/** Notes when a buffer is destroyed, for `CapturedPass.isIntact`. */
+export function watchDestruction(buffer: GPUBuffer): void {
   if (Object.hasOwn(buffer, 'destroy')) return;
   const destroy = buffer.destroy.bind(buffer);
   buffer.destroy = () => {

@@ -1,19 +1,19 @@
 import { capturePass } from './capture-pass.ts';
 import type { CapturedPass } from './captured-pass.ts';
 
-/** The bench also builds a page that describes each step anew, to measure what captures spare. */
+/** The bench also builds a page without captures, to measure what they save. */
 const IS_CAPTURING = import.meta.env.MODE !== 'plain-steps';
 
-/** Rows come and go, so several shapes are in use at a time. A capture of 12 layers takes some 40 kB of the GPU's memory. */
+/** Rows join and leave, so several shapes are in use at a time. A capture of 12 layers takes about 40 kB of GPU memory. */
 const MAX_CAPTURES = 16;
 
 /**
- * Captures of decode steps by their shape. The first step of a shape runs as it is, since its shaders may have to be compiled;
- * the second one is captured.
+ * Captures of decode steps by their shape. The first step of a shape only runs, because its shaders may have to compile. The
+ * second one is captured.
  */
 export class CapturedSteps {
   readonly #device: GPUDevice;
-  /** The least recently used first. `seen` has run once, `unrepeatable` can't be captured. */
+  /** Least recently used first. A `seen` step has run once, an `unrepeatable` one can't be captured. */
   readonly #steps = new Map<string, CapturedPass | 'seen' | 'unrepeatable'>();
 
   constructor(device: GPUDevice) {
@@ -23,13 +23,16 @@ export class CapturedSteps {
   find(shape: string): CapturedPass | undefined {
     const known = this.#steps.get(shape);
     if (!known || typeof known === 'string') return undefined;
-    this.#put(shape, known.isIntact ? known : 'seen');
-    if (known.isIntact) return known;
+    if (known.isIntact) {
+      this.#put(shape, known);
+      return known;
+    }
     known.destroy();
+    this.#put(shape, 'seen');
     return undefined;
   }
 
-  /** Runs a step of which there is no capture. */
+  /** Runs a step that `find` has no capture of. Captures the second run. */
   async run(shape: string, step: () => Promise<unknown>): Promise<void> {
     const known = this.#steps.get(shape);
     if (IS_CAPTURING && known === 'seen')
@@ -40,7 +43,7 @@ export class CapturedSteps {
     }
   }
 
-  /** Called when buffers that the steps use are replaced. */
+  /** Drops all captures. Call when buffers that the steps use are replaced. */
   clear(): void {
     for (const step of this.#steps.values()) if (typeof step !== 'string') step.destroy();
     this.#steps.clear();

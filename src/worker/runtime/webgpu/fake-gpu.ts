@@ -1,6 +1,6 @@
 import { BUFFER_USAGE } from './gpu-flags.ts';
 
-/** A buffer that holds bytes and has a name. */
+/** A buffer with bytes and a name. */
 export class FakeBuffer {
   readonly name: string;
   readonly size: number;
@@ -30,10 +30,10 @@ export class FakeBuffer {
   }
 }
 
-/** A GPU for tests alone, which tells what it was given: of a uniform buffer the number that it held by then. */
+/** A GPU for tests that logs each submitted command. It logs a uniform buffer as the number that the buffer holds at that time. */
 export class FakeGpu {
   readonly buffers: FakeBuffer[] = [];
-  /** A line for each command that was submitted. */
+  /** One line per submitted command. */
   readonly submitted: string[] = [];
   readonly device = as<GPUDevice>(new FakeDevice(this));
   readonly layout = as<GPUBindGroupLayout>({});
@@ -50,7 +50,7 @@ export class FakeGpu {
   }
 }
 
-/** Tells what it does when it is submitted. */
+/** Called when the command is submitted. Returns its line in the log. */
 type Command = () => string;
 
 class FakeDevice {
@@ -137,7 +137,7 @@ class FakePass {
   }
 
   dispatchWorkgroupsIndirect({ name }: FakeBuffer, offset: number): void {
-    this.#dispatch(`what ${name} has at ${offset}`);
+    this.#dispatch(`the counts in ${name} at ${offset}`);
   }
 
   end(): void {}
@@ -157,6 +157,6 @@ class FakePass {
 
 // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- it stands for a cast
 function as<Type>(fake: object): Type {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- for tests: it has what a capture uses
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a fake has the methods that a capture uses
   return fake as Type;
 }

@@ -12,16 +12,16 @@ export interface WebGpuBackendOptions extends PackedModel {
   readonly gpu: Pick<GpuDevice, 'device' | 'isSoftwareAdapter'>;
 }
 
-/** What takes a while to make: it is compiled. */
+/** The parts of a backend that take seconds to create, because they compile. */
 export interface GpuParts {
   readonly ort: OrtModule;
   /**
-   * One for both, or two with weights of their own: on a software adapter fused attention is the faster one for prompts, which run
-   * as `staging`, and the slower one for decode steps.
+   * One session for both targets, or two that each hold the weights: on a software adapter, fused attention is faster for prompts
+   * (`staging`) but slower for decode steps (`slots`).
    */
   readonly sessions: Readonly<Record<ForwardTarget, InferenceSession>>;
   readonly sampler: GpuSampler;
-  /** `undefined` where attention is fused for the slots too: that writes into the cache itself. */
+  /** `undefined` if attention is fused for the slots too: fused attention writes into the cache itself. */
   readonly appender: KvAppender | undefined;
 }
 
@@ -33,10 +33,10 @@ const SESSION_PATIENCE_MS = 1_800_000;
 /** Threads that sample one row. A software adapter runs them one after the other and pays for each at every barrier. */
 const SAMPLER_WORKGROUP_SIZE = { hardware: 256, software: 16 } as const;
 
-/** Of onnxruntime's severities. It warns of each graph whose shapes are computed on the CPU, which is where they belong. */
+/** onnxruntime's severity 3. At 2, it warns about every graph that computes shapes on the CPU, as ours should. */
 const ERRORS_ONLY = 3;
 
-/** @throws StepHangError where one of them hangs. */
+/** @throws StepHangError if creating a part hangs. */
 export async function createGpuParts(options: WebGpuBackendOptions): Promise<GpuParts> {
   const { device, isSoftwareAdapter } = options.gpu;
   const { config } = options.model;

@@ -20,15 +20,15 @@ interface GraphTensorsOptions {
   readonly config: ModelConfig;
   readonly cache: GpuKvCache;
   /**
-   * Of the slots where attention is plain: it takes masks, and the graph puts out what a pass adds. All others take lengths and
-   * put out the cache.
+   * The session of the slots if its attention is plain: its graph takes masks and outputs only a pass's new keys and values.
+   * Graphs with fused attention take lengths and output the cache.
    */
   readonly plainSession: Pick<InferenceSession, 'outputNames'> | undefined;
-  /** Of the graph that each target runs. */
+  /** Names of the graph's inputs, for each target's session. */
   readonly inputNames: Readonly<Record<ForwardTarget, readonly string[]>>;
 }
 
-/** Inputs and outputs of the graph, in buffers that stay from pass to pass. */
+/** Inputs and outputs of the graph, in buffers that persist from pass to pass. */
 export class GraphTensors {
   readonly #ort: OrtModule;
   readonly #device: GPUDevice;
@@ -36,15 +36,15 @@ export class GraphTensors {
   readonly #cache: GpuKvCache;
   readonly #isPlainOnSlots: boolean;
   readonly #inputNames: GraphTensorsOptions['inputNames'];
-  /** Names of the outputs that are added to the cache, layer by layer. */
+  /** Outputs with each layer's new queries, keys and values. Empty if attention is fused. */
   readonly #addedNames: readonly string[];
-  /** The windows of masks, by their names. */
+  /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
   readonly #buffers: GpuBuffers;
-  /** Of the cache, by the names of inputs or outputs, their target and their shape. */
+  /** Tensors over the cache's buffers, by `past` or `present`, target and shape. */
   readonly #kvTensors = new Map<string, Tensors>();
 
-  /** @param onReplace Called when a buffer gives way to a larger one. */
+  /** @param onReplace Called before a buffer is replaced by a larger one. */
   constructor(
     { ort, device, config, cache, plainSession, inputNames }: GraphTensorsOptions,
     onReplace: () => void,
@@ -61,42 +61,32 @@ export class GraphTensors {
     this.#buffers = new GpuBuffers(device, onReplace);
   }
 
-  /** Called when the buffers of the cache are others. */
+  /** Call when the cache's buffers are replaced. */
   forgetCache(): void {
     this.#kvTensors.clear();
   }
 
-  /** float32 [rows, vocab] of the last pass. */
+  /** Logits of the last pass: float32 [rows, vocab]. */
   logits(numRows: number): GPUBuffer {
     return this.#buffers.get('logits', numRows * this.#config.vocabSize * BYTES_PER_FLOAT32);
   }
 
   slotInputs(): SlotInputs {
-    return this.inputsOf({ target: 'slots', numRows: this.#cache.shape.numSlots, tokensPerRow: 1 });
+    return this.#inputsOf({ target: 'slots', numRows: this.#cache.shape.numSlots, tokensPerRow: 1 });
   }
 
-  /** Where the ids, positions and last indices of a pass are. */
-  inputsOf(pass: Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>): SlotInputs {
-    const numTokens = pass.numRows * pass.tokensPerRow;
-    return {
-      ids: this.#input(pass.target, GRAPH_IO.ids, numTokens),
-      positions: this.#input(pass.target, GRAPH_IO.positions, numTokens),
-      lastIndices: this.#input(pass.target, GRAPH_IO.lastIndices, pass.numRows),
-    };
-  }
-
-  /** What a pass over the slots adds to the cache, where attention is plain. */
+  /** A pass over the slots with plain attention, as `KvAppender` takes it. */
   addedBy(input: ForwardInput): AddedKv {
     return {
       ...input,
-      ...this.inputsOf(input),
+      ...this.#inputsOf(input),
       capacity: this.#cache.shape.capacity,
       added: this.#added(input),
       cache: this.#cache.buffers(input.target),
     };
   }
 
-  /** Writes the inputs of a pass, but for those that the sampler has left on the device. */
+  /** Writes the inputs of a pass, except those that the sampler left on the device. */
   write(input: ForwardInput): void {
     if (this.#isPlain(input)) {
       for (const [name, window] of this.#masks) {
@@ -105,7 +95,7 @@ export class GraphTensors {
       }
     }
     if (input.ids === 'sampled') return;
-    const { ids, positions, lastIndices } = this.inputsOf(input);
+    const { ids, positions, lastIndices } = this.#inputsOf(input);
     this.#write(ids, input.ids);
     this.#write(positions, input.positions);
     this.#write(lastIndices, input.lastIndices);
@@ -113,10 +103,10 @@ export class GraphTensors {
     this.#write(this.#input(input.target, GRAPH_IO.logitTokens, logitTokens.length), logitTokens);
   }
 
-  /** @param totalLength At least the largest of the rows' lengths. */
+  /** @param totalLength At least the length of the longest row, in tokens. */
   feeds(input: ForwardInput, totalLength: number): Tensors {
     const { target, numRows, tokensPerRow } = input;
-    const { ids, positions, lastIndices } = this.inputsOf(input);
+    const { ids, positions, lastIndices } = this.#inputsOf(input);
     const numLogits = logitTokensOf(input).length;
     const logitTokens = this.#input(target, GRAPH_IO.logitTokens, numLogits);
     return {
@@ -161,6 +151,16 @@ export class GraphTensors {
     return (numHeads + 2 * numKvHeads) * headSize;
   }
 
+  /** Buffers of a pass's ids, positions and last indices. */
+  #inputsOf(pass: Pick<ForwardInput, 'target' | 'numRows' | 'tokensPerRow'>): SlotInputs {
+    const numTokens = pass.numRows * pass.tokensPerRow;
+    return {
+      ids: this.#input(pass.target, GRAPH_IO.ids, numTokens),
+      positions: this.#input(pass.target, GRAPH_IO.positions, numTokens),
+      lastIndices: this.#input(pass.target, GRAPH_IO.lastIndices, pass.numRows),
+    };
+  }
+
   #input(target: ForwardTarget, name: string, numValues: number): GPUBuffer {
     // Inputs of the slots never grow with a batch: a larger buffer would lose what the sampler wrote.
     const length = target === 'slots' ? this.#cache.shape.numSlots : numValues;
@@ -175,7 +175,7 @@ export class GraphTensors {
     return target === 'slots' && this.#isPlainOnSlots;
   }
 
-  /** Of each layer, float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
+  /** One buffer per layer: float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
   #added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
     const size = numRows * tokensPerRow * this.#addedWidth * BYTES_PER_FLOAT32;
     return this.#addedNames.map((name) => this.#buffers.get(name, size));

@@ -1,11 +1,11 @@
 import type { ModelConfig } from '../../models/model-config.ts';
 import { BUFFER_USAGE } from './gpu-flags.ts';
 
-/** A pass whose keys and values are appended, with its inputs on the GPU. */
+/** A pass whose keys and values are appended to the cache. */
 export interface AddedKv {
   readonly numRows: number;
   readonly tokensPerRow: number;
-  /** Tokens for which a row of the cache has room. */
+  /** Tokens that a row of the cache has room for. */
   readonly capacity: number;
   /** int32 [rows, tokens per row] */
   readonly positions: GPUBuffer;
@@ -18,16 +18,16 @@ export interface AddedKv {
 }
 
 const WORKGROUP_SIZE = 64;
-/** Of the shader's `Shape`. */
+/** Size of the shader's `Shape`, rounded up to 16 bytes. */
 const SHAPE_BYTES = 16;
 
-/** Writes what a pass adds to the K/V cache into it, where attention only reads the cache. */
+/** Copies a pass's new keys and values into the K/V cache. Needed for plain attention, which only reads the cache. */
 export class KvAppender {
   readonly #device: GPUDevice;
   readonly #pipeline: GPUComputePipeline;
   readonly #width: number;
   readonly #shape: GPUBuffer;
-  /** Of each layer, for the buffers in `#bound`. */
+  /** One bind group per layer, over the buffers in `#bound`. */
   #groups: readonly GPUBindGroup[] = [];
   #bound: readonly GPUBuffer[] = [];
 
@@ -47,7 +47,7 @@ export class KvAppender {
     });
   }
 
-  /** Encodes it behind the pass. The commands have to be submitted before the next call. */
+  /** Encodes the copies. Submit the encoder before the next call: all calls share one uniform buffer. */
   append(encoder: GPUCommandEncoder, kv: AddedKv): void {
     const numTokens = kv.numRows * kv.tokensPerRow;
     this.#device.queue.writeBuffer(

@@ -19,13 +19,13 @@ import { GraphTensors } from './graph-tensors.ts';
 import type { KvAppender } from './kv-appender.ts';
 import { CapturedSteps } from './captured-steps.ts';
 
-/** Capacity in tokens of the smallest cache for fused attention. It doubles as it grows, so buffers are seldom made anew. */
+/** Smallest capacity with fused attention, in tokens. The capacity grows by doubling, so buffers are seldom recreated. */
 const SMALLEST_CAPACITY = 128;
 
-/** Tokens by which the capacity grows where attention computes all of it, used or not. */
+/** Tokens by which the capacity grows with plain attention, which computes the whole capacity, used or not. */
 const CAPACITY_STEP = 64;
 
-/** Keys that fused attention gives to one workgroup. A captured step is good for lengths that take the same number of them. */
+/** Keys per workgroup of fused attention. A captured step serves all lengths that take the same number of workgroups. */
 const ATTENTION_TILE = 64;
 
 const BYTES_PER_INT32 = 4;
@@ -34,10 +34,10 @@ const BYTES_PER_INT32 = 4;
 const LOSS_GRACE_MS = 100;
 
 /**
- * A model on onnxruntime-web's native WebGPU backend. The cache is updated in place: by fused attention, for which past and
- * present are the same buffers, or behind the pass. Inputs and logits live in persistent buffers, so a step creates none. The
- * sampler runs right behind each pass and writes its tokens into the inputs of the slots. Decode steps are captured, so that
- * onnxruntime-web need not describe each of them anew.
+ * A model on onnxruntime-web's native WebGPU backend. The cache is updated in place: by fused attention, whose past and present
+ * are the same buffers, or by `KvAppender` after the pass. Inputs and logits live in persistent buffers, so a step creates none.
+ * The sampler runs right after each pass and writes its tokens into the inputs of the slots. Decode steps are captured and
+ * replayed, so that onnxruntime-web doesn't describe each one again.
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
@@ -51,12 +51,12 @@ export class WebGpuBackend implements ModelBackend {
   readonly #capturedSteps: CapturedSteps;
   readonly #ring: ReadbackRing;
   readonly failure: Promise<Error>;
-  /** Of commands that are submitted with those of the next call, mostly the sampler's. */
+  /** Holds commands that the next call submits with its own. That call is mostly `sample`. */
   #openEncoder: GPUCommandEncoder | undefined;
   #deviceError: Error | undefined;
   #isReleased = false;
 
-  /** @throws StepHangError where a part of it hangs. */
+  /** @throws StepHangError if creating a part hangs. */
   static async create(options: WebGpuBackendOptions): Promise<WebGpuBackend> {
     return new WebGpuBackend(await createGpuParts(options), options);
   }
@@ -90,7 +90,7 @@ export class WebGpuBackend implements ModelBackend {
   /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
     const { numLayers, contextLength } = this.#config;
-    const capacityFor = this.#appender ? nextStep : nextPowerOfTwo;
+    const capacityFor = this.#appender ? roundUpToStep : roundUpToPowerOfTwo;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
       maxBytes: this.#device.limits.maxBufferSize,
@@ -176,17 +176,18 @@ export class WebGpuBackend implements ModelBackend {
     this.#device.destroy();
   }
 
-  /** Launches the pass, or encodes a capture of it. */
+  /** Launches the pass, or encodes its capture. */
   async #run(input: ForwardInput): Promise<void> {
     const length = Math.max(...input.lastIndices) + 1;
     if (input.target === 'staging') {
       await this.#runSession(input, length);
       return;
     }
-    // Beyond a row's own length fused attention computes nothing; the other kind never reads this.
+    const { capacity } = this.#cache.shape;
+    // Fused attention computes nothing beyond a row's own length, but its outputs must fit the cache. Plain attention ignores it.
     const totalLength = this.#appender
-      ? this.#cache.shape.capacity
-      : ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE);
+      ? capacity
+      : Math.min(capacity, ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE));
     const shape = `${input.numRows} ${totalLength}`;
     const captured = this.#capturedSteps.find(shape);
     if (captured) captured.encode(this.#encoder());
@@ -238,10 +239,10 @@ export class WebGpuBackend implements ModelBackend {
   }
 }
 
-function nextPowerOfTwo(length: number): number {
+function roundUpToPowerOfTwo(length: number): number {
   return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
 }
 
-function nextStep(length: number): number {
+function roundUpToStep(length: number): number {
   return CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP);
 }

@@ -9,7 +9,7 @@ import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../../test-support.ts';
+import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts';
 
 // Which model serves, around models that are made ready at a word; what real ones do is shown end to end.
 
@@ -122,6 +122,32 @@ describe('a model that has taken over', () => {
     await load();
     expect(log.slice(2)).toEqual(['load model 1', 'serve model 1', 'release model 0']);
     expect(status().loadFailure).toMatchObject({ id: '', error: { code: 'STORAGE_QUOTA' } });
+  });
+});
+
+describe('the tokens of a chat', () => {
+  const chat = {
+    messages: [{ role: 'user', content: 'ab' }],
+    chatTemplateArguments: { mood: 'c' },
+  } as const;
+
+  it('are what the template of the model that serves writes', async () => {
+    const { models } = createSwitch();
+    platform.load = () =>
+      Promise.resolve(createScriptedModel(new ScriptedBackend(), { chatTemplate: scriptedChatTemplate }));
+    await models.started;
+    await models.load(EMBEDDED);
+    const spellingsOf = async (addGenerationPrompt: boolean): Promise<string> =>
+      (await models.tokenizeChat({ ...chat, addGenerationPrompt })).spellings.join('');
+    expect(await spellingsOf(true)).toBe('UabcA');
+    expect(await spellingsOf(false)).toBe('Uabc');
+  });
+
+  it('are refused for a base model', async () => {
+    const { models } = createSwitch();
+    await expect(models.tokenizeChat({ ...chat, addGenerationPrompt: true })).rejects.toMatchObject({
+      code: 'NO_CHAT_TEMPLATE',
+    });
   });
 });
 

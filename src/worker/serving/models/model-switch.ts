@@ -8,6 +8,7 @@ import { ModelStore } from '../../models/store/model-store.ts';
 import { suggestModels } from '../../models/suggestions.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
 import { LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { NoChatTemplateError } from '../../protocol/errors/model.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import {
   modelNameOf,
@@ -25,6 +26,8 @@ import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
 
 type LoadMessage = Extract<ClientMessage, { type: 'load-model' }>;
+type ChatMessages = Extract<ClientMessage, { type: 'tokenize-chat' }>;
+type ChatToTokenize = Pick<ChatMessages, 'messages' | 'addGenerationPrompt' | 'chatTemplateArguments'>;
 export type LoadRequest = Pick<LoadMessage, 'source' | 'dtype' | 'whenBusy'>;
 
 /** Decides which model serves all tabs. Another model is made ready beside it, and then takes over. */
@@ -58,14 +61,23 @@ export class ModelSwitch {
   }
 
   async tokenize(text: string, addSpecialTokens: boolean): Promise<Tokenization> {
-    const { tokenizer, modelInfo } = await this.#whenServed();
-    const tokenIds = tokenizer.encode(text, addSpecialTokens);
-    return {
-      modelId: modelInfo.id,
-      contextLength: modelInfo.contextLength,
-      tokenIds,
-      spellings: tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId)),
-    };
+    return tokenizationOf(text, addSpecialTokens, await this.#whenServed());
+  }
+
+  /** @throws NoChatTemplateError, ChatTemplateError. */
+  async tokenizeChat({
+    messages,
+    addGenerationPrompt,
+    chatTemplateArguments,
+  }: ChatToTokenize): Promise<Tokenization> {
+    const served = await this.#whenServed();
+    const { chatTemplate } = served.tokenizer;
+    if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
+    return tokenizationOf(
+      chatTemplate.render(messages, chatTemplateArguments, addGenerationPrompt),
+      false,
+      served,
+    );
   }
 
   /** @throws InvalidOptionError for an id that is outside of the vocabulary. */
@@ -209,4 +221,18 @@ export class ModelSwitch {
       this.#options.onStatus({ loadFailure: { id: '', error: toWireError(cause) } }, []);
     }
   }
+}
+
+function tokenizationOf(
+  text: string,
+  addSpecialTokens: boolean,
+  { tokenizer, modelInfo }: LoadedModel,
+): Tokenization {
+  const tokenIds = tokenizer.encode(text, addSpecialTokens);
+  return {
+    modelId: modelInfo.id,
+    contextLength: modelInfo.contextLength,
+    tokenIds,
+    spellings: tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId)),
+  };
 }

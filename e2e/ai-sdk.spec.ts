@@ -1,0 +1,146 @@
+import type { ChatMessage } from '../src/worker/protocol/chat.ts';
+import { CHAT_MODEL } from './hub-server/checkpoints/chat-checkpoint.ts';
+import { installAiSdk } from './support/ai-sdk.ts';
+import { test } from './support/hub-test.ts';
+import { greedyTokenIds, reference } from './support/reference.ts';
+import type { Tab } from './support/tab.ts';
+import { ANY_BACKEND, expect } from './support/test.ts';
+
+const MAX_TOKENS = 24;
+const HELLO: readonly ChatMessage[] = [{ role: 'user', content: 'Hello' }];
+
+/** PyTorch's greedy texts. */
+const expectedTexts = ({ page }: Tab): Promise<readonly string[]> =>
+  page.evaluate(
+    (continuations) =>
+      Promise.all(continuations.map(async (tokenIds) => (await window.tabserve.detokenize(tokenIds)).text)),
+    reference.prompts.map((prompt) => greedyTokenIds(prompt, MAX_TOKENS)),
+  );
+
+const generateTexts = ({ page }: Tab, prompts: readonly string[]) =>
+  page.evaluate(
+    ({ inputs, maxOutputTokens }) => {
+      const model = window.aiSdk.provider().completionModel('storyteller');
+      return Promise.all(
+        inputs.map(async (prompt) => {
+          const { text, usage } = await window.aiSdk.generateText({
+            model,
+            prompt,
+            maxOutputTokens,
+            temperature: 0,
+          });
+          return { text, usage: { inputTokens: usage.inputTokens } };
+        }),
+      );
+    },
+    { inputs: prompts, maxOutputTokens: MAX_TOKENS },
+  );
+
+test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
+  test("generateText of two tabs gives PyTorch's texts, in batches of eight", async ({ site }) => {
+    const tabs = await site.openReady(2);
+    for (const tab of tabs) await installAiSdk(tab);
+    const [first, second] = tabs;
+    if (!first || !second) throw new Error('Two tabs were asked for');
+    await first.configure({ maxBatchSize: 8, batchWaitTimeoutMs: 1000 });
+    const prompts = reference.prompts.slice(0, 8);
+    await first.forget();
+    const texts = prompts.map(({ prompt }) => prompt);
+    const answers = await Promise.all([
+      generateTexts(first, texts.slice(0, 4)),
+      generateTexts(second, texts.slice(4)),
+    ]);
+    const sizes = await first.page.evaluate(() => window.recorder.steps.map(({ batchSize }) => batchSize));
+    expect(Math.max(...sizes)).toBe(8);
+    expect(answers.flat().map(({ text }) => text)).toEqual((await expectedTexts(first)).slice(0, 8));
+    expect(answers.flat().map(({ usage }) => usage.inputTokens)).toEqual(
+      prompts.map(({ promptTokenIds }) => promptTokenIds.length),
+    );
+  });
+
+  test('an abort ends the request in the worker', async ({ ownTab, backend }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await installAiSdk(ownTab);
+    const { texts, ending } = await ownTab.page.evaluate(async () => {
+      const controller = new AbortController();
+      const { fullStream } = window.aiSdk.streamText({
+        model: window.aiSdk.provider().completionModel('storyteller'),
+        prompt: 'Once upon a time,',
+        maxOutputTokens: 400,
+        abortSignal: controller.signal,
+        providerOptions: { tabserve: { ignoreEos: true } },
+      });
+      const told: string[] = [];
+      let last = '';
+      for await (const part of fullStream) {
+        last = part.type;
+        if (part.type === 'text-delta') told.push(part.text);
+        if (told.length === 2) controller.abort();
+      }
+      return { texts: told, ending: last };
+    });
+    expect(texts.length).toBeGreaterThan(1);
+    expect(ending).toBe('abort');
+    await ownTab.whenIdle();
+    expect((await ownTab.steps('decode')).length).toBeLessThan(399);
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('useChat streams the answers of the model that it names, and stops one', async ({
+    ownTab,
+    hub,
+    backend,
+  }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await installAiSdk(ownTab);
+    const { page } = ownTab;
+    await page.evaluate((props) => window.aiSdk.mountChat(props), {
+      modelId: CHAT_MODEL,
+      maxOutputTokens: 200,
+      load: { hub: hub.url },
+    });
+    const chat = page.getByRole('region', { name: 'AI SDK chat' });
+    const answers = chat.locator('[data-role=assistant]');
+    await chat.getByRole('button', { name: 'Say hello' }).click();
+    await expect(chat).toHaveAttribute('data-status', 'ready', { timeout: 60_000 });
+    expect((await ownTab.status()).model?.id).toBe(CHAT_MODEL);
+    const { generatedText } = await ownTab.generate(HELLO, {
+      maxNewTokens: 200,
+      temperature: 0,
+      ignoreEos: true,
+    });
+    await expect(answers).toHaveText([generatedText], { useInnerText: false });
+
+    await chat.getByRole('button', { name: 'Say hello' }).click();
+    await expect(answers.nth(1)).not.toBeEmpty();
+    await chat.getByRole('button', { name: 'Stop the answer' }).click();
+    await expect(chat).toHaveAttribute('data-status', 'ready');
+    await ownTab.whenIdle();
+    await expect(chat.getByRole('alert')).toHaveCount(0);
+    expect(ownTab.errors).toEqual([]);
+  });
+
+  test('a base model has no chats, and a setting out of range says so', async ({ ownTab, backend }) => {
+    await ownTab.open(`?backend=${backend}`);
+    await ownTab.ready();
+    await installAiSdk(ownTab);
+    const codes = await ownTab.page.evaluate(async () => {
+      const tabserve = window.aiSdk.provider();
+      const calls = [
+        { model: tabserve('storyteller'), prompt: 'Hello' },
+        { model: tabserve.completionModel('storyteller'), prompt: 'Hello', temperature: -1 },
+        {
+          model: tabserve.completionModel('storyteller'),
+          prompt: 'Hello',
+          providerOptions: { tabserve: { heat: 1 } },
+        },
+      ];
+      const outcomes = await Promise.allSettled(calls.map((call) => window.aiSdk.generateText(call)));
+      return outcomes.map((outcome) => (outcome.status === 'rejected' ? outcome.reason.code : 'fulfilled'));
+    });
+    expect(codes).toEqual(['NO_CHAT_TEMPLATE', 'INVALID_OPTION', 'UNKNOWN_OPTION']);
+    expect(ownTab.errors).toEqual([]);
+  });
+});

@@ -1,0 +1,36 @@
+import { EXPECTED } from './expected.ts';
+
+/** What a test of a file came to, as testharness.js says it. */
+export interface TestResult {
+  readonly name: string;
+  readonly status: 'pass' | 'fail' | 'timeout' | 'not-run' | 'precondition-failed';
+  readonly message: string;
+}
+
+export interface Verdict {
+  /** `unexpected`: it should pass and does not, or it should not and does. */
+  readonly kind: 'pass' | 'fails' | 'does-not-apply' | 'unexpected';
+  readonly reason: string;
+}
+
+/** Why no test of a file applies; undefined where one does. */
+export function reasonToSkip(file: string): string | undefined {
+  return EXPECTED.doesNotApply.find(
+    (exception) => exception.test === undefined && file.startsWith(exception.file),
+  )?.reason;
+}
+
+export function judge(file: string, { name, status, message }: TestResult): Verdict {
+  const isMeant = (exception: { readonly file: string; readonly test?: string }): boolean =>
+    file.startsWith(exception.file) && (exception.test === undefined || exception.test === name);
+  const inapplicable = EXPECTED.doesNotApply.find(isMeant);
+  if (inapplicable) return { kind: 'does-not-apply', reason: inapplicable.reason };
+  const failing = EXPECTED.fails.find(isMeant);
+  const hasPassed = status === 'pass';
+  if (hasPassed && !failing) return { kind: 'pass', reason: '' };
+  if (!hasPassed && failing) return { kind: 'fails', reason: failing.reason };
+  return {
+    kind: 'unexpected',
+    reason: hasPassed ? 'passes, though it is listed to fail' : `${status}: ${message}`,
+  };
+}

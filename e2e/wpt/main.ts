@@ -1,0 +1,121 @@
+import { chromium, type Browser, type BrowserContext } from 'playwright';
+
+import { findBrowser } from '../../tools/browser/find-browser.ts';
+import { findCheckout } from './checkout.ts';
+import { judge, reasonToSkip, type TestResult, type Verdict } from './judge.ts';
+import { serveWpt, type WptSite } from './site.ts';
+
+// The Web Platform Tests of the Prompt API on the packed entry: `npm run test:wpt -- [CHECKOUT] [--only TEXT]`.
+
+const FILE_TIMEOUT_MS = 180_000;
+
+/** In the order of testharness.js. */
+const STATUSES = ['pass', 'fail', 'timeout', 'not-run', 'precondition-failed'] as const;
+
+interface Report {
+  readonly message: string | null;
+  readonly tests: readonly { readonly name: string; readonly status: number; readonly message: string }[];
+}
+
+/** Files of which the tests are about a model that has to be downloaded first. */
+const TO_DOWNLOAD = /user-activation|monitor-callback-exception/;
+
+const LABELS: Readonly<Record<Verdict['kind'], string>> = {
+  pass: 'pass',
+  fails: 'fail, as listed',
+  'does-not-apply': 'does not apply',
+  unexpected: 'UNEXPECTED',
+};
+
+const counts = new Map<Verdict['kind'], number>();
+let numSkippedFiles = 0;
+
+const { folder, only } = readArguments(process.argv.slice(2));
+const site = await serveWpt(await findCheckout(folder));
+const { path } = await findBrowser();
+const browser = await chromium.launch({ executablePath: path, args: ['--js-flags=--expose-gc'] });
+try {
+  await runAll(browser, site);
+} finally {
+  await browser.close();
+  await site.close();
+}
+const countOf = (kind: Verdict['kind']): number => counts.get(kind) ?? 0;
+console.log(
+  `Web Platform Tests: ${countOf('pass')} passed, ${countOf('fails')} failed as listed, ` +
+    `${countOf('does-not-apply')} and all of ${numSkippedFiles} files do not apply, ${countOf('unexpected')} unexpected.`,
+);
+process.exitCode = countOf('unexpected') === 0 && countOf('pass') > 0 ? 0 : 1;
+
+async function runAll(running: Browser, { files, addressOf }: WptSite): Promise<void> {
+  const shared = await running.newContext();
+  // Its tab keeps the worker, so that the model is loaded once for all files.
+  const { page: keeper } = await openTest(shared, addressOf('keeper.window.js', false));
+  await keeper.evaluate('LanguageModel.create()');
+  for (const file of files.filter((name) => name.includes(only))) {
+    const reason = reasonToSkip(file);
+    if (reason === undefined) await runFile(running, shared, file, addressOf);
+    else {
+      numSkippedFiles += 1;
+      console.log(`${LABELS['does-not-apply'].padEnd(15)}  ${file}: ${reason}`);
+    }
+  }
+}
+
+async function runFile(
+  running: Browser,
+  shared: BrowserContext,
+  file: string,
+  addressOf: WptSite['addressOf'],
+): Promise<void> {
+  const isToDownload = TO_DOWNLOAD.test(file);
+  const context = isToDownload ? await running.newContext() : shared;
+  const { page, report } = await openTest(context, addressOf(file, isToDownload));
+  for (const result of resultsOf(await within(FILE_TIMEOUT_MS, report))) {
+    const verdict = judge(file, result);
+    counts.set(verdict.kind, (counts.get(verdict.kind) ?? 0) + 1);
+    const reason = verdict.reason === '' ? '' : `: ${verdict.reason}`;
+    console.log(`${LABELS[verdict.kind].padEnd(15)}  ${file} · ${result.name}${reason}`);
+  }
+  await (isToDownload ? context.close() : page.close());
+}
+
+/** The page tells its results itself: whatever a debugger evaluates in it counts as the user's touch. */
+async function openTest(context: BrowserContext, address: string) {
+  const page = await context.newPage();
+  const { promise: report, resolve } = Promise.withResolvers<Report>();
+  await page.exposeFunction('tellReport', resolve);
+  await page.exposeFunction('clickAt', (x: number, y: number) => page.mouse.click(x, y));
+  await page.goto(address);
+  return { page, report };
+}
+
+async function within(limitMs: number, report: Promise<Report>): Promise<Report> {
+  const { promise: timeout, resolve } = Promise.withResolvers<Report>();
+  const timer = setTimeout(() => resolve({ message: `No result in ${limitMs} ms.`, tests: [] }), limitMs);
+  try {
+    return await Promise.race([report, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function resultsOf({ message, tests }: Report): readonly TestResult[] {
+  if (tests.length === 0)
+    return [{ name: 'the file', status: 'fail', message: message ?? 'It has no tests.' }];
+  return tests.map(({ name, status, message: detail }) => ({
+    name,
+    status: STATUSES[status] ?? 'fail',
+    message: detail,
+  }));
+}
+
+/** @param args A checkout's folder, and `--only` with a part of the names of files. */
+function readArguments(args: readonly string[]): {
+  readonly folder: string | undefined;
+  readonly only: string;
+} {
+  const at = args.indexOf('--only');
+  const [first] = at === 0 ? [] : args;
+  return { folder: first, only: at === -1 ? '' : (args[at + 1] ?? '') };
+}

@@ -1,0 +1,41 @@
+import { NoSuchModelError, type LanguageModelV4, type ProviderV4 } from '@ai-sdk/provider';
+
+import { TabserveLanguageModel } from './language-model.ts';
+import { ModelHost } from './model-host.ts';
+import type { TabserveOptions } from './options.ts';
+import { readChat, readText } from './read-prompt.ts';
+
+/** Makes models for the AI SDK. Calls of all tabs are batched in the one worker. */
+export interface TabserveProvider extends ProviderV4 {
+  /** A chat model, as `languageModel`. */
+  (modelId: string): LanguageModelV4;
+  /**
+   * A chat model: the ID of a Hugging Face model with a chat template. One worker serves one model to all tabs: a call to a model
+   * that doesn't serve yet loads it first, for all tabs. Calls to a base model reject with NoChatTemplateError.
+   */
+  languageModel(modelId: string): LanguageModelV4;
+  /** A model that continues a prompt, such as `storyteller`, the embedded one. It takes no chats. */
+  completionModel(modelId: string): LanguageModelV4;
+}
+
+/** Makes a provider for the AI SDK (`LanguageModelV4`): `streamText({ model: tabserve(modelId), … })` runs in the page. */
+export function createTabserve(options: TabserveOptions): TabserveProvider {
+  const host = new ModelHost(options);
+  const languageModel = (modelId: string): LanguageModelV4 =>
+    new TabserveLanguageModel(modelId, host, readChat);
+  const completionModel = (modelId: string): LanguageModelV4 =>
+    new TabserveLanguageModel(modelId, host, readText);
+  return Object.assign((modelId: string) => languageModel(modelId), {
+    specificationVersion: 'v4' as const,
+    languageModel,
+    completionModel,
+    embeddingModel: refuse('embeddingModel'),
+    imageModel: refuse('imageModel'),
+  });
+}
+
+function refuse(modelType: 'embeddingModel' | 'imageModel') {
+  return (modelId: string): never => {
+    throw new NoSuchModelError({ modelId, modelType });
+  };
+}

@@ -1,0 +1,17 @@
+import type { ServeStatus } from '../protocol/status.ts';
+import { fromWireError } from '../protocol/wire-errors.ts';
+import { closedError } from './connection.ts';
+
+type Subscribe = (listener: (status: ServeStatus) => void) => () => void;
+
+/** Resolves when the model can run; rejects with the reason why it cannot. */
+export function whenReady(subscribe: Subscribe): Promise<ServeStatus> {
+  return new Promise((resolve, reject) => {
+    const unsubscribe = subscribe((status) => {
+      if (status.state === 'loading' || status.state === 'warming-up') return;
+      queueMicrotask(() => unsubscribe());
+      if (status.state === 'ready') resolve(status);
+      else reject(status.error ? fromWireError(status.error) : closedError());
+    });
+  });
+}

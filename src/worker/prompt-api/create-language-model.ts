@@ -1,0 +1,93 @@
+import { ChatModel, contextWindowOf } from './chat-model.ts';
+import { startMonitor, type DownloadReport } from './create-monitor.ts';
+import { notSupported, quotaExceeded } from './dom-errors.ts';
+import { LanguageModel, type Parts } from './language-model.ts';
+import { LegacyLanguageModel } from './legacy-language-model.ts';
+import { ModelHost } from './model-host.ts';
+import { readCoreOptions, readCreateOptions, type CreateSettings } from './read-options.ts';
+import { samplingOptions, samplingParams, samplingParameters } from './sampling.ts';
+import { untilAborted, type SessionState } from './session.ts';
+import type {
+  Availability,
+  LanguageModelCreateCoreOptions,
+  LanguageModelCreateOptions,
+  PromptApiOptions,
+} from './types.ts';
+
+/** The class that pages know as `LanguageModel`. */
+export interface LanguageModelClass {
+  readonly prototype: LanguageModel;
+  /**
+   * Says whether such a session can be created. Rejects with a TypeError, with a RangeError for a language tag that is none, and as
+   * `connect` does.
+   */
+  availability(options?: LanguageModelCreateCoreOptions): Promise<Availability>;
+  /**
+   * Creates a session, and loads its model for all tabs if need be. Rejects with a TypeError, a RangeError, the reason of the signal,
+   * or a DOMException: NotSupportedError where no such session can be had, NotAllowedError where a download has to wait for the
+   * user, NetworkError where it fails, QuotaExceededError for initial prompts beyond the context window.
+   */
+  create(options?: LanguageModelCreateOptions): Promise<LanguageModel>;
+}
+
+/** Makes a class as the Prompt API's `LanguageModel`, and installs it nowhere. Its sessions share the worker of all tabs. */
+export function createLanguageModel(options: PromptApiOptions): LanguageModelClass {
+  const { legacy: isLegacy = false, generation = {} } = options;
+  const host = new ModelHost(options);
+  const Base = isLegacy ? LegacyLanguageModel : LanguageModel;
+  const Made = class extends Base {
+    static async availability(wanted?: LanguageModelCreateCoreOptions): Promise<Availability> {
+      const { refusal } = readCoreOptions(wanted, isLegacy);
+      return refusal === undefined ? host.availability() : 'unavailable';
+    }
+
+    static async create(wanted?: LanguageModelCreateOptions): Promise<LanguageModel> {
+      const settings = readCreateOptions(wanted, isLegacy);
+      const { monitor, signal } = settings;
+      signal?.throwIfAborted();
+      const report = startMonitor(monitor, signal);
+      return untilAborted(signal ?? new AbortController().signal, async () =>
+        clone({ ...(await prepare(host, settings, generation, report)), signal, clone }),
+      );
+    }
+  };
+  const clone = (parts: Parts): LanguageModel => new Made(parts);
+  Object.defineProperty(Made, 'name', { value: 'LanguageModel' });
+  if (isLegacy)
+    Object.defineProperty(Made, 'params', {
+      value: async () => {
+        const model = await host.model();
+        return model ? samplingParams(model) : null;
+      },
+    });
+  return Made;
+}
+
+/** @throws What `create()` rejects with. */
+async function prepare(
+  host: ModelHost,
+  { initialPrompts, refusal, sampling }: CreateSettings,
+  generation: NonNullable<PromptApiOptions['generation']>,
+  report: DownloadReport,
+): Promise<Omit<Parts, 'signal' | 'clone'>> {
+  if (refusal !== undefined) throw notSupported(refusal);
+  const { serve, model: info } = await host.open(report);
+  const parameters = samplingParameters(sampling, info);
+  const model = new ChatModel(serve, { ...generation, ...samplingOptions(parameters, info) });
+  const contextWindow = contextWindowOf(serve, info);
+  const state = await begin(model, initialPrompts, contextWindow);
+  return { model, state, samplingMode: sampling.mode, parameters };
+}
+
+/** Computes the initial prompts ahead. @throws QuotaExceededError */
+async function begin(
+  model: ChatModel,
+  initialPrompts: CreateSettings['initialPrompts'],
+  contextWindow: number,
+): Promise<SessionState> {
+  if (initialPrompts.length === 0) return { context: { kept: [], turns: [], usage: 0 }, contextWindow };
+  const { numTokens: usage } = await model.measure(initialPrompts);
+  if (usage > contextWindow) throw quotaExceeded({ requested: usage, quota: contextWindow });
+  await model.prefill(initialPrompts);
+  return { context: { kept: initialPrompts, turns: [], usage }, contextWindow };
+}
