@@ -138,9 +138,9 @@ test('an app without a model answers its own deployments, and no prompt', async 
   expect(requests.filter((url) => url.includes('/models/'))).toEqual([]);
 });
 
-test('a server may import every entry, but not connect', async ({ place }) => {
+test('a server may import all but the worker, and not connect', async ({ place }) => {
   const program = `
-    await Promise.all(['react', 'batching', 'node'].map((entry) => import('tabserve/' + entry)));
+    await Promise.all(['react', 'batching', 'ai-sdk', 'prompt-api', 'node'].map((entry) => import('tabserve/' + entry)));
     const { connect, NoBrowserError } = await import('tabserve');
     const worker = () => { throw new Error('no worker is made'); };
     await connect({ worker }).catch((error) => console.log(String(error instanceof NoBrowserError), error.code));

@@ -1,5 +1,9 @@
 import { join } from 'node:path';
+import type { BrowserContext } from 'playwright/test';
 
+import { chatCheckpoint } from '../../hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../hub-server/hub-repository.ts';
+import { startHubServer } from '../../hub-server/hub-server.ts';
 import { expect, test } from '../app-page.ts';
 import { serveFolders } from '../serve-folders.ts';
 
@@ -39,3 +43,45 @@ test('static-page writes stories together, without a build', async ({ place, ser
     beginnings.toReversed().map((beginning) => beginning.slice(0, 12)),
   );
 });
+
+test('react-chat answers with a model that it has loaded, stops, and goes on', async ({
+  place,
+  serveApp,
+  context,
+  page,
+}) => {
+  await place.runScript('react-chat', 'build');
+  const close = await standInForHub(context);
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/react-chat/dist')])));
+  const send = async (text: string): Promise<void> => {
+    await page.getByLabel('Message').fill(text);
+    await page.getByRole('button', { name: 'Send' }).click();
+  };
+  const answers = page.locator('.assistant');
+
+  await send('Hello');
+  await expect(page.getByRole('progressbar')).toBeVisible();
+  await expect(answers).toHaveText(/[a-z ]{5}/);
+  await page.getByRole('button', { name: 'Stop' }).click();
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  const stopped = await answers.textContent();
+
+  await send('And now?');
+  await expect(answers.nth(1)).toHaveText(/[a-z ]{5}/);
+  expect(await answers.first().textContent(), 'the first answer stays as it was').toBe(stopped);
+  await expect(page.locator('.user')).toHaveText(['Hello', 'And now?']);
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  await close();
+});
+
+/** A generated model under the name of the one that the example loads: no request leaves this machine. */
+async function standInForHub(context: BrowserContext): Promise<() => Promise<void>> {
+  const hub = await startHubServer([
+    await createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
+  ]);
+  await context.route('https://huggingface.co/**', async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    await route.fulfill({ response: await route.fetch({ url: hub.url + pathname + search }) });
+  });
+  return () => hub.close();
+}
