@@ -1,31 +1,24 @@
 import { cp } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build as bundle } from 'esbuild';
-import sirv from 'sirv';
 import { build, createServer as createViteServer } from 'vite';
 import webpack from 'webpack';
 
-import type { Workplace } from './app-folder.ts';
-
-/** An app that is served. */
-export interface ServedApp {
-  readonly url: string;
-  close(): Promise<void>;
-}
+import { writeApp } from './app.ts';
+import type { InstalledPackage } from './installed-package.ts';
+import { serveFolders, type HeadersOf, type ServedApp } from './serve-folders.ts';
 
 /** Ways to bring the package into a page, by name. Each serves the same app. */
-export const TOOLS: Readonly<Record<string, (place: Workplace) => Promise<ServedApp>>> = {
-  'a build by Vite': serveViteBuild,
+export const TOOLS: Readonly<Record<string, (place: InstalledPackage) => Promise<ServedApp>>> = {
+  'a build by Vite': (place) => serveViteBuild(place),
   "Vite's development server": serveViteDevelopment,
   'a build by webpack': serveWebpackBuild,
-  'a build by esbuild': serveEsbuildBuild,
+  'a build by esbuild': (place) => serveEsbuildBuild(place),
   'a plain page with an import map': (place) => servePlainPage(place),
 };
 
-async function serveViteBuild(place: Workplace): Promise<ServedApp> {
-  const root = await place.writeApp('vite');
+export async function serveViteBuild(place: InstalledPackage, headersOf?: HeadersOf): Promise<ServedApp> {
+  const root = await writeApp(place);
   await build({
     root,
     configFile: false,
@@ -33,11 +26,11 @@ async function serveViteBuild(place: Workplace): Promise<ServedApp> {
     worker: { format: 'es' },
     build: { target: 'es2024', chunkSizeWarningLimit: 2000 },
   });
-  return serveFolders([join(root, 'dist')]);
+  return serveFolders([join(root, 'dist')], headersOf);
 }
 
-async function serveViteDevelopment(place: Workplace): Promise<ServedApp> {
-  const root = await place.writeApp('vite-development');
+async function serveViteDevelopment(place: InstalledPackage): Promise<ServedApp> {
+  const root = await writeApp(place);
   const server = await createViteServer({
     root,
     configFile: false,
@@ -51,8 +44,8 @@ async function serveViteDevelopment(place: Workplace): Promise<ServedApp> {
   return { url, close: () => server.close() };
 }
 
-async function serveWebpackBuild(place: Workplace): Promise<ServedApp> {
-  const context = await place.writeApp('webpack');
+async function serveWebpackBuild(place: InstalledPackage): Promise<ServedApp> {
+  const context = await writeApp(place);
   const path = join(context, 'dist');
   await new Promise<void>((resolve, reject) => {
     const options: webpack.Configuration = {
@@ -71,9 +64,13 @@ async function serveWebpackBuild(place: Workplace): Promise<ServedApp> {
   return serveFolders([path, join(context, 'public'), context]);
 }
 
-/** esbuild copies no files that a module names: they are copied by hand, and the worker is told where they lie. */
-async function serveEsbuildBuild(place: Workplace): Promise<ServedApp> {
-  const root = await place.writeApp('esbuild', { runtimeUrl: '/onnxruntime/' });
+/**
+ * esbuild copies no files that a module names: they are copied by hand, and the worker is told where they lie.
+ *
+ * @param app The source of the page's script.
+ */
+export async function serveEsbuildBuild(place: InstalledPackage, app?: string): Promise<ServedApp> {
+  const root = await writeApp(place, { runtimeUrl: '/onnxruntime/', ...(app !== undefined && { app }) });
   await bundle({
     absWorkingDir: root,
     entryPoints: ['app.js', 'my-worker.js'],
@@ -82,53 +79,29 @@ async function serveEsbuildBuild(place: Workplace): Promise<ServedApp> {
     format: 'esm',
     outdir: 'dist',
     logLevel: 'error',
+    loader: { '.js': 'jsx' },
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"development"' },
   });
-  await cp(runtimeOf(place), join(root, 'dist/onnxruntime'), { recursive: true });
+  await cp(place.pathOf('dist-package/onnxruntime'), join(root, 'dist/onnxruntime'), { recursive: true });
   return serveFolders([join(root, 'dist'), join(root, 'public'), root]);
 }
 
-/** Import maps do not reach workers, so the worker's script names the package's file. */
+/**
+ * Import maps do not reach workers, so the worker's script names the package's file.
+ *
+ * @param app The source of the page's script.
+ */
 export async function servePlainPage(
-  place: Workplace,
+  place: InstalledPackage,
   headers: Readonly<Record<string, string>> = {},
+  app?: string,
 ): Promise<ServedApp> {
   const imports = { tabserve: '/node_modules/tabserve/dist-package/client.js' };
-  const root = await place.writeApp('plain', {
+  const root = await writeApp(place, {
     head: `<script type="importmap">${JSON.stringify({ imports })}</script>`,
     workerModule: '/node_modules/tabserve/dist-package/worker.js',
+    ...(app !== undefined && { app }),
   });
-  return serveFolders([root, join(root, 'public'), place.folder], headers);
-}
-
-function runtimeOf(place: Workplace): string {
-  return join(place.folder, 'node_modules/tabserve/dist-package/onnxruntime');
-}
-
-/** Serves the first folder that has a file. */
-async function serveFolders(
-  folders: readonly string[],
-  headers: Readonly<Record<string, string>> = {},
-): Promise<ServedApp> {
-  const setHeaders = (response: ServerResponse): void => {
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-  };
-  const handlers = folders.map((folder) => sirv(folder, { dev: true, setHeaders }));
-  const server = createServer((request, response) => {
-    const next = (index: number): void => {
-      const handle = handlers[index];
-      if (handle) handle(request, response, () => next(index + 1));
-      else response.writeHead(404).end();
-    };
-    next(0);
-  });
-  await new Promise<void>((resolve) => void server.listen(0, 'localhost', resolve));
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a server that listens on a port has such an address
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://localhost:${port}/`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => void server.close(resolve));
-    },
-  };
+  return serveFolders([root, join(root, 'public'), place.folder], () => headers);
 }

@@ -58,11 +58,11 @@ class WorkerStart {
   }
 
   async serve(): Promise<void> {
-    await this.#options.prepare?.();
     const { past, isShared } = this.#init;
     if (past.leftRungs.some(({ rung }) => rung === 'wasm-threads')) forbidThreads();
     this.#answerPings();
     this.#holdLifeLock();
+    await this.#options.prepare?.();
     if (isShared) this.#serveAllTabs();
     else this.#serveOneTab();
   }

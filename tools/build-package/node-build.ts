@@ -12,7 +12,7 @@ export async function buildForNode(): Promise<void> {
     publicDir: false,
     logLevel: 'warn',
     build: {
-      target: 'node20',
+      target: 'node22',
       outDir: OUTPUT,
       emptyOutDir: false,
       minify: false,

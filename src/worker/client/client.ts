@@ -54,10 +54,10 @@ export interface ConnectOptions {
    */
   readonly backend?: BackendChoice;
   /**
-   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. The leading tab
-   * decides for all.
+   * Folder of the first model in the hub's layout, relative to the page; `models/storyteller/` by default. With `null` the app
+   * begins without a model: only its own deployments serve until `loadModel`. The leading tab decides for all.
    */
-  readonly modelUrl?: string;
+  readonly modelUrl?: string | null;
   /** Origin of the hub that `loadModel` uses by default: that which the bridge was started with, else huggingface.co. */
   readonly hub?: string;
 }
@@ -82,20 +82,25 @@ export async function connect<const Deployments extends readonly AnyDeployment[]
 }: ConnectOptions): Promise<Serve<DeploymentTypes<Deployments>>> {
   if (!('document' in globalThis && 'Worker' in globalThis)) throw NoBrowserError.of();
   if (app !== undefined) checkAppName(app);
-  const folder = new URL(modelUrl, document.baseURI).href;
   const clientId = createClientId();
   const upstream = upstreamOfPage();
   const bridgeUrl = bridgeOfPage();
   const host = {
     createWorker,
     backend,
-    modelUrl: folder.endsWith('/') ? folder : `${folder}/`,
+    modelUrl: modelUrl === null ? '' : toFolderUrl(modelUrl),
     ...(app !== undefined && { app }),
     ...(upstream && { upstream }),
     ...(bridgeUrl !== undefined && { bridgeUrl }),
   };
   const open: OpenLink = (listener) => openLink({ clientId, host }, listener);
   return new Serve(clientId, open, hub ?? hubOfPage());
+}
+
+/** Absolute, with a slash at its end. */
+function toFolderUrl(modelUrl: string): string {
+  const { href } = new URL(modelUrl, document.baseURI);
+  return href.endsWith('/') ? href : `${href}/`;
 }
 
 /** The client's side: sends requests to the worker, wherever it runs, and hands out what comes back. */

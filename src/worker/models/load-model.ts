@@ -48,7 +48,7 @@ export async function loadEmbeddedModel(
 
 /** The folder's name is the model's. */
 export function embeddedId(modelUrl: string): string {
-  return new URL(modelUrl).pathname.split('/').at(-2) ?? modelUrl;
+  return URL.parse(modelUrl)?.pathname.split('/').at(-2) ?? modelUrl;
 }
 
 /**

@@ -23,6 +23,7 @@ export type UpstreamInit = Wire<typeof upstreamInit>;
 const workerInit = message('init', {
   /** The app's name among those of its origin; left out for the one without a name. */
   app: v.exactOptional(name),
+  /** The folder of the embedded model, ending in `/`. Empty: no model serves until `load-model`. */
   modelUrl: v.string(),
   backend: backendChoice,
   /** Answers for the text generator where the backend is `auto`. */

@@ -46,9 +46,9 @@ function renderChat(
   model: LoadedModel,
   { maxLength, chatTemplateArguments }: PromptLimits,
 ): Prompt {
+  const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
-  const messages = readMessages(prompt);
   // Rendering blocks the worker, too. A message has at least one token.
   const numCharacters = messages.reduce((sum, { content }) => sum + content.length, 0);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);

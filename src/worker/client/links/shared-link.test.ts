@@ -163,7 +163,7 @@ describe('a shared link', () => {
     await settle();
     for (let failure = 0; failure < 3; failure++) {
       a.failLast();
-      vi.runAllTimers();
+      vi.advanceTimersByTime(10_000);
     }
     await settle();
     expect(a.listener.log.slice(2)).toEqual([

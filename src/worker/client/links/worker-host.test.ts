@@ -143,7 +143,9 @@ describe('WorkerHost', () => {
     }
     expect(workers).toHaveLength(10);
     expect(errors.map(({ message }) => message)).toEqual([
-      expect.stringContaining('Check that the file that `worker` names is served as JavaScript'),
+      expect.stringContaining(
+        'Check that the file that `worker` names and all that it imports are served as JavaScript',
+      ),
     ]);
   });
 
@@ -281,6 +283,21 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     clock.advance(5000);
     expect(workers).toHaveLength(2);
     expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang', attempt: 1 } } });
+  });
+
+  it('gives up after half a minute where the script never starts a worker, and says what it has to call', () => {
+    const { host, workers, errors, clock } = createHost();
+    host.start();
+    clock.advance(30_000);
+    expect(errors).toEqual([]);
+    clock.advance(5000);
+    expect(errors).toMatchObject([
+      {
+        code: 'WORKER_SILENT',
+        message: expect.stringMatching(/^The worker has said nothing for 35 s.*startWorker\(\)/),
+      },
+    ]);
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true]);
   });
 
   it('waits for one that is ready no longer than a minute, and for nothing while it is idle', () => {

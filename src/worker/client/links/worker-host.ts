@@ -11,11 +11,13 @@ import type { RequestId } from '../../protocol/ids.ts';
 import { RecoveryPlan, type EndedWorker } from './recovery-plan.ts';
 import { SilenceWatch } from './silence-watch.ts';
 import type { Locks } from './link.ts';
-import { WorkerFailedError, WorkerNotLoadedError } from '../../protocol/errors/worker.ts';
+import { WorkerFailedError, WorkerNotLoadedError, WorkerSilentError } from '../../protocol/errors/worker.ts';
 import { namesOf } from '../../protocol/names.ts';
 
 /** A worker cannot answer while it converts a large model, or computes the first pass on a busy CPU. */
 const PATIENCE_AT_START_MS = 300_000;
+/** Browsers don't report a script that ends without `startWorker`, and a slow network delays any script. */
+const PATIENCE_BEFORE_START_MS = 30_000;
 
 /** A worker, as the tab that makes it sees it. */
 export interface WorkerPort {
@@ -91,14 +93,18 @@ export class WorkerHost {
     const hosted: HostedWorker = {
       port,
       lifeLock: locks && namesOf(init.app).createLifeName(),
-      state: 'starting',
+      state: 'silent',
       hasWork: false,
       stalledIds: [],
       stopped: new AbortController(),
       watch: new SilenceWatch({
         clock: this.#clock,
-        ask: () => port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing),
-        onSilence: (ms) => this.#replace(hosted, 'worker-hang', `no answer for ${Math.round(ms / 1000)} s`),
+        ask() {
+          // A script that has not come so far would find one ping after another.
+          if (hosted.state === 'silent') return;
+          port.postMessage({ version: PROTOCOL_VERSION, type: 'ping' } satisfies HostPing);
+        },
+        onSilence: (ms) => this.#endSilent(hosted, Math.round(ms / 1000)),
       }),
     };
     this.#hosted = hosted;
@@ -122,6 +128,7 @@ export class WorkerHost {
       ...(lifeLock && { lifeLock }),
       past,
     } satisfies WorkerInit);
+    hosted.watch.start(PATIENCE_BEFORE_START_MS);
   }
 
   /** Undefined where the browser refuses one, for instance by a policy of the page. */
@@ -136,6 +143,10 @@ export class WorkerHost {
   }
 
   #receive(hosted: HostedWorker, message: HostMessage): void {
+    if (hosted.state === 'silent') {
+      hosted.state = 'starting';
+      hosted.watch.stop();
+    }
     switch (message.type) {
       case 'alive':
         this.#watchLife(hosted);
@@ -191,6 +202,16 @@ export class WorkerHost {
     else watch.stop();
   }
 
+  /** A script that doesn't call `startWorker` won't do so in the next worker either. */
+  #endSilent(hosted: HostedWorker, seconds: number): void {
+    if (hosted.state === 'silent') {
+      this.stop();
+      this.#options.onGiveUp(WorkerSilentError.after(seconds));
+    } else {
+      this.#replace(hosted, 'worker-hang', `no answer for ${seconds} s`);
+    }
+  }
+
   /** For a worker that could not report its fault: the requests are those of the last step that it announced. */
   #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
     this.#end(hosted, { fault: { kind, message }, stalledIds: hosted.stalledIds, numRunning: 0 });
@@ -226,8 +247,8 @@ interface HostedWorker {
   readonly watch: SilenceWatch;
   /** Aborted when this tab stops the worker. */
   readonly stopped: AbortController;
-  /** `missing`: its script could not be loaded. */
-  state: 'missing' | 'starting' | 'ready';
+  /** `silent`: nothing has been heard of it. `missing`: its script could not be loaded. */
+  state: 'silent' | 'missing' | 'starting' | 'ready';
   hasWork: boolean;
   /** Requests of the last step that it announced which had no token then. */
   stalledIds: readonly RequestId[];
@@ -235,6 +256,6 @@ interface HostedWorker {
 
 function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
   if (state === 'missing') return 'fetch';
-  if (state === 'starting') return 'start';
+  if (state === 'silent' || state === 'starting') return 'start';
   return hasWork ? 'busy' : 'idle';
 }

@@ -1,5 +1,14 @@
 import { codedError } from './coded-error.ts';
 
+/** The app was connected without a model, and none has been loaded since. */
+export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
+  static of(): NoModelError {
+    return new NoModelError(
+      'No model is loaded: connect() was called with `modelUrl: null`. Call loadModel(), or name the folder of a model there.',
+    );
+  }
+}
+
 /** A file of the model could not be read. */
 export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
   static of(url: string, status: string, cause?: unknown): ModelFileMissingError {

@@ -15,8 +15,8 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
   static of(directive: string | undefined): WorkerNotLoadedError {
     return new WorkerNotLoadedError(
       directive === undefined
-        ? "The worker's script couldn't be loaded. Check that the file that `worker` names is served as JavaScript and " +
-            'that the device is online, then reload the page.'
+        ? "The worker's script couldn't be loaded. Check that the file that `worker` names and all that it imports are served as " +
+            'JavaScript, that they have no syntax error and that the device is online, then reload the page.'
         : `The page's Content-Security-Policy stops the worker's script: allow it with \`${directive} 'self'\`, then reload the page.`,
     );
   }
@@ -26,6 +26,15 @@ export class WorkerNotLoadedError extends codedError('WorkerNotLoadedError', 'WO
 export class WorkerFailedError extends codedError('WorkerFailedError', 'WORKER_FAILED') {
   static because(detail: string): WorkerFailedError {
     return new WorkerFailedError(`The worker failed (${detail}): reload the page.`);
+  }
+}
+
+/** The worker's script was loaded, it seems, but never called `startWorker()`. */
+export class WorkerSilentError extends codedError('WorkerSilentError', 'WORKER_SILENT') {
+  static after(seconds: number): WorkerSilentError {
+    return new WorkerSilentError(
+      `The worker has said nothing for ${seconds} s: its script has to call startWorker(), before any await. Then reload the page.`,
+    );
   }
 }
 

@@ -9,7 +9,7 @@ import {
 import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { ModelStartError } from '../../protocol/errors/hub.ts';
-import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
+import { ModelFileCorruptError, NoModelError } from '../../protocol/errors/model.ts';
 import { StepHangError } from '../../protocol/errors/runtime.ts';
 import { LADDERS, type BackendChoice, type Rung } from '../../protocol/ladder.ts';
 import type { WorkerPast } from '../../protocol/recovery.ts';
@@ -23,7 +23,7 @@ import type { ServeWorkerHost } from '../host-reports.ts';
 import type { RemovableField } from '../status-board.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
-  /** The folder of the embedded model. */
+  /** The folder of the embedded model. Empty where there is none. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
   readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
@@ -54,6 +54,11 @@ export class FirstModel {
     const folder = await this.#chosenBefore();
     const stored = folder && (await this.#serveStored(folder));
     if (stored) return stored;
+    if (modelUrl === '') {
+      onStatus({ state: 'ready' }, ['progress']);
+      generator.fail(toWireError(NoModelError.of()));
+      return undefined;
+    }
     try {
       return await this.#serve((device, report) => loadEmbeddedModel(modelUrl, device, report));
     } catch (cause) {

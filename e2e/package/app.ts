@@ -1,0 +1,57 @@
+import { cp, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { InstalledPackage } from './installed-package.ts';
+
+const APP = `import { connect } from 'tabserve';
+
+const query = new URLSearchParams(location.search);
+window.serve = await connect({
+  ...(query.has('name') && { name: query.get('name') }),
+  backend: 'wasm',
+  worker: () => new Worker(new URL('./my-worker.js', import.meta.url), { type: 'module' }),
+});
+`;
+
+/** The script of the app's worker. */
+const WORKER = (workerModule: string, runtimeUrl: string | undefined): string => `
+import { defineDeployment, startWorker } from '${workerModule}';
+
+const upperCase = defineDeployment({
+  name: 'upper-case',
+  checkInput: (input) => String(input),
+  handler: async (texts) => texts.map((text) => text.toUpperCase()),
+});
+// More than a small machine has, so that threads are used.
+Object.defineProperty(navigator, 'hardwareConcurrency', { value: 4 });
+startWorker({ deployments: [upperCase]${runtimeUrl === undefined ? '' : `, runtimeUrl: '${runtimeUrl}'`} });
+`;
+
+const PAGE = (head: string, script: string): string =>
+  `<!doctype html><html><head>${head}<title>An app</title></head><body><div id="root"></div><script type="module" src="${script}"></script></body></html>\n`;
+
+/** What differs between apps. */
+export interface AppParts {
+  /** More of the page's head. */
+  readonly head?: string;
+  /** The source of the page's script. */
+  readonly app?: string;
+  /** What the worker's script imports. */
+  readonly workerModule?: string;
+  readonly runtimeUrl?: string;
+}
+
+/** Writes an app beside the installed package, with the embedded model in its public folder; returns its own folder. */
+export async function writeApp(
+  place: InstalledPackage,
+  { head = '', app = APP, workerModule = 'tabserve/worker', runtimeUrl }: AppParts = {},
+): Promise<string> {
+  const folder = await mkdtemp(join(place.folder, 'app-'));
+  const model = 'models/storyteller';
+  await mkdir(join(folder, 'public'), { recursive: true });
+  await cp(place.pathOf(`dist/${model}`), join(folder, 'public', model), { recursive: true });
+  await writeFile(join(folder, 'app.js'), app);
+  await writeFile(join(folder, 'my-worker.js'), WORKER(workerModule, runtimeUrl));
+  await writeFile(join(folder, 'index.html'), PAGE(head, './app.js'));
+  return folder;
+}

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import manifest from '../../package.json' with { type: 'json' };
+
+const run = promisify(execFile);
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A folder outside of the repository where npm has installed the packed package, and the examples with all that they name. */
+export class InstalledPackage {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  static async create(): Promise<InstalledPackage> {
+    const folder = await mkdtemp(join(tmpdir(), 'tabserve-package-'));
+    await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
+    await cp(join(ROOT, 'examples'), join(folder, 'examples'), {
+      recursive: true,
+      filter: (path) => !/[/\\](?:node_modules|dist|package-lock\.json)$/.test(path),
+    });
+    const app = {
+      private: true,
+      type: 'module',
+      workspaces: ['examples/*'],
+      dependencies: { tabserve: `file:tabserve-${manifest.version}.tgz` },
+    };
+    await writeFile(join(folder, 'package.json'), JSON.stringify(app));
+    // What the repository itself uses in the same version comes from npm's cache.
+    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: folder });
+    return new InstalledPackage(folder);
+  }
+
+  /** A file of the package. */
+  pathOf(file: string): string {
+    return join(this.folder, 'node_modules/tabserve', file);
+  }
+
+  /** Runs a script of an example, as its user does. */
+  async runScript(example: string, script: string): Promise<void> {
+    await run('npm', ['run', script, '--workspace', `examples/${example}`], { cwd: this.folder });
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.folder, { recursive: true });
+  }
+}

@@ -1,0 +1,91 @@
+import { join } from 'node:path';
+import type { BrowserContext } from 'playwright/test';
+
+import { chatCheckpoint } from '../../hub-server/checkpoints/chat-checkpoint.ts';
+import { createRepository } from '../../hub-server/hub-repository.ts';
+import { startHubServer } from '../../hub-server/hub-server.ts';
+import { expect, test } from '../app-page.ts';
+import { serveFolders } from '../serve-folders.ts';
+
+/** Of the page's lines. */
+const LANGUAGES =
+  'English German French Spanish Portuguese Italian Dutch Swedish Finnish Polish Czech Hungarian Turkish Vietnamese Indonesian Greek Russian Ukrainian Arabic Hebrew Hindi Chinese Japanese Korean'.split(
+    ' ',
+  );
+
+test('classify-list names the language of each line, in batches', async ({ place, serveApp, page }) => {
+  await place.runScript('classify-list', 'build');
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/classify-list/dist')])));
+  await page.getByRole('button', { name: 'Classify' }).click();
+  // On a loaded machine the first of them may not wait for the last.
+  await expect(page.getByRole('status')).toHaveText(
+    /^24 texts in \d+ ms, in batches of \d+(?: \+ \d+){0,2}\.$/,
+  );
+  const answers = await page.locator('td:nth-child(2)').allTextContents();
+  expect(answers).toEqual(LANGUAGES);
+
+  await page.getByLabel('One text per line').fill('¡Buenos días a todos!\n1234');
+  await page.getByRole('button', { name: 'Classify' }).click();
+  await expect(page.locator('td:nth-child(2)')).toHaveText(['Spanish', /a text with letters/]);
+});
+
+test('static-page writes stories together, without a build', async ({ place, serveApp, page }) => {
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/static-page'), place.folder])));
+  const beginnings = ['Once upon a time,', 'In a small village', 'The old king'];
+  for (const beginning of beginnings) {
+    await page.getByLabel('Beginning').fill(beginning);
+    await page.getByRole('button', { name: 'Write' }).click();
+  }
+  await expect(page.getByRole('status')).toHaveText('Ready on wasm. Stories written together so far: 3.');
+  for (const story of await page.getByRole('listitem').all()) await expect(story).toContainText(/.{40}/);
+  const stories = await page.getByRole('listitem').allTextContents();
+  expect(stories.map((story) => story.slice(0, 12))).toEqual(
+    beginnings.toReversed().map((beginning) => beginning.slice(0, 12)),
+  );
+});
+
+test('react-chat answers with a model that it has loaded, stops, and goes on', async ({
+  place,
+  serveApp,
+  context,
+  page,
+}) => {
+  await place.runScript('react-chat', 'build');
+  const close = await standInForHub(context);
+  await page.goto(await serveApp(serveFolders([join(place.folder, 'examples/react-chat/dist')])));
+  const send = async (text: string): Promise<void> => {
+    await page.getByLabel('Message').fill(text);
+    await page.getByRole('button', { name: 'Send' }).click();
+  };
+  const answers = page.locator('.assistant');
+
+  await send('Hello');
+  await expect(page.getByRole('progressbar')).toBeVisible();
+  // In the page: an answer may end before a click from here arrives.
+  await page.waitForFunction(() => {
+    if (!/[a-z ]{5}/.test(document.querySelector('.assistant')?.textContent ?? '')) return false;
+    document.querySelector<HTMLElement>('button[type=button]')?.click();
+    return true;
+  });
+  await expect(page.getByRole('button', { name: 'Send' })).toBeVisible();
+  const stopped = await answers.textContent();
+
+  await send('And now?');
+  await expect(answers.nth(1)).toHaveText(/[a-z ]{5}/);
+  expect(await answers.first().textContent(), 'the first answer stays as it was').toBe(stopped);
+  await expect(page.locator('.user')).toHaveText(['Hello', 'And now?']);
+  await expect(page.getByRole('alert')).toHaveCount(0);
+  await close();
+});
+
+/** A generated model under the name of the one that the example loads: no request leaves this machine. */
+async function standInForHub(context: BrowserContext): Promise<() => Promise<void>> {
+  const hub = await startHubServer([
+    await createRepository('HuggingFaceTB/SmolLM2-135M-Instruct', chatCheckpoint()),
+  ]);
+  await context.route('https://huggingface.co/**', async (route) => {
+    const { pathname, search } = new URL(route.request().url());
+    await route.fulfill({ response: await route.fetch({ url: hub.url + pathname + search }) });
+  });
+  return () => hub.close();
+}

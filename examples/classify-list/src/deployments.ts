@@ -1,0 +1,40 @@
+import { defineDeployment, InvalidOptionError, loadOnnxModel } from 'tabserve/worker';
+
+import { featuresOf, NUM_FEATURES } from './features.ts';
+import { LANGUAGES, type Language } from './languages.ts';
+
+export interface Guess {
+  readonly language: Language;
+  /** Of the model, from 0 to 1. */
+  readonly probability: number;
+}
+
+/** Fetched with the first batch. */
+const loadModel = loadOnnxModel(new URL('../model/languages.onnx', import.meta.url).href);
+
+const language = defineDeployment({
+  name: 'language',
+  checkInput(input): string {
+    if (typeof input === 'string' && /\p{L}/u.test(input)) return input;
+    throw InvalidOptionError.of('input', 'a text with letters', input);
+  },
+  batchOptions: { maxBatchSize: 64, batchWaitTimeoutMs: 20 },
+  /** A batch is one run of the model: one row per text. */
+  async handler(texts): Promise<readonly Guess[]> {
+    const model = await loadModel();
+    const features = new Float32Array(texts.length * NUM_FEATURES);
+    for (const [row, text] of texts.entries()) features.set(featuresOf(text), row * NUM_FEATURES);
+    const probabilities = await model.run('features', features, [texts.length, NUM_FEATURES]);
+    return texts.map((_, row) => {
+      const start = row * LANGUAGES.length;
+      return mostLikely(probabilities.subarray(start, start + LANGUAGES.length));
+    });
+  },
+});
+
+export const deployments = [language] as const;
+
+function mostLikely(probabilities: Float32Array): Guess {
+  const probability = Math.max(...probabilities);
+  return { language: LANGUAGES[probabilities.indexOf(probability)] ?? LANGUAGES[0], probability };
+}

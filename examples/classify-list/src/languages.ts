@@ -1,0 +1,31 @@
+/** The languages that the model tells apart, in the order of its outputs. */
+export const LANGUAGES = [
+  'Arabic',
+  'Chinese',
+  'Czech',
+  'Danish',
+  'Dutch',
+  'English',
+  'Finnish',
+  'French',
+  'German',
+  'Greek',
+  'Hebrew',
+  'Hindi',
+  'Hungarian',
+  'Indonesian',
+  'Italian',
+  'Japanese',
+  'Korean',
+  'Polish',
+  'Portuguese',
+  'Romanian',
+  'Russian',
+  'Spanish',
+  'Swedish',
+  'Turkish',
+  'Ukrainian',
+  'Vietnamese',
+] as const;
+
+export type Language = (typeof LANGUAGES)[number];

@@ -1,0 +1,5 @@
+import { startWorker } from 'tabserve/worker';
+
+import { deployments } from './deployments.ts';
+
+startWorker({ deployments });
