@@ -23,7 +23,11 @@ declare const TYPES: unique symbol;
 export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
   /** The name for `getHandle`. */
   readonly name: Name;
-  /** For the compiler only. */
+  /**
+   * For the compiler only.
+   *
+   * @internal
+   */
   readonly [TYPES]?: { readonly input: Input; readonly output: Output };
 }
 
