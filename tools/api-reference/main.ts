@@ -67,6 +67,11 @@ try {
 } finally {
   await rm(temporary, { recursive: true });
 }
+for (const { name } of ENTRIES) {
+  const path = `${REFERENCE}/${pageOf(name)}`;
+  const page = await readFile(path, 'utf8');
+  await writeFile(path, page.replace(/^# .+$/m, `# ${name}`));
+}
 const list = ENTRIES.map(({ name }) => `- [\`${name}\`](${pageOf(name)})`).join('\n');
 await writeFile(`${REFERENCE}/README.md`, [INTRO, list, '', stampOfSources(), ''].join('\n'));
 await run('npx', ['oxfmt', REFERENCE]);
@@ -109,7 +114,7 @@ async function writePages(model: string): Promise<void> {
     ...MARKDOWN_OPTIONS,
     entryPointStrategy: 'merge',
     entryPoints: [model],
-    out: REFERENCE,
+    out: ROOT + REFERENCE,
     readme: 'none',
     sort: ['source-order'],
     sortEntryPoints: false,

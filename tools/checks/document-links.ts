@@ -3,7 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 
 // Links between documents lead to files that are there, and to headings that are in them.
 
-const documents = globSync(['*.md', 'docs/*.md', '{deploy,tools,public}/**/*.md'], {
+const documents = globSync(['*.md', 'docs/**/*.md', '{deploy,tools,public}/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),
 });
 const dead = documents.flatMap((document) =>
