@@ -12,8 +12,14 @@ const PUBLIC_FACTORY = 'InvalidOptionError.of';
  */
 export function arrange(project: Reflection, nameOf: (module: string) => string): object {
   const modules = (project.children ?? []).map((module) => {
-    const children = (module.children ?? []).map((child) => (isError(child) ? shortenError(child) : child));
-    return { ...module, name: nameOf(module.name), children, groups: groupByTopic(children) };
+    const children = (module.children ?? []).map((child) =>
+      isError(child) ? shortenError(child) : withoutInheritedMethods(child),
+    );
+    const groups = groupByTopic(children);
+    // The renderer numbers anchors in the order of the children.
+    const order = groups.flatMap((group) => group.children);
+    const sorted = children.toSorted((a, b) => order.indexOf(a.id) - order.indexOf(b.id));
+    return { ...module, name: nameOf(module.name), children: sorted, groups };
   });
   const typeOf = createFinder(modules.flatMap(({ children }) => children));
   const pages = withNames(modules, typeOf);
@@ -30,6 +36,15 @@ function idsIn(value: unknown): ReadonlySet<number> {
     return field;
   });
   return ids;
+}
+
+/** Methods stand once, at the type that the page links as the base. */
+function withoutInheritedMethods(type: Reflection): Reflection {
+  const isRepeated = ({ kind, inheritedFrom }: Reflection): boolean =>
+    kind === KIND.method && typeof inheritedFrom?.target === 'number' && inheritedFrom.target > 0;
+  if (!type.children?.some(isRepeated)) return type;
+  const { groups: _, ...rest } = type;
+  return { ...rest, children: type.children.filter((child) => !isRepeated(child)) };
 }
 
 /** Leaves what users read of an error: its code, its cause and its own fields. */

@@ -8,6 +8,7 @@ import { writeDeclarations } from '../build-package/declarations.ts';
 import { installApart } from '../install-apart/install-apart.ts';
 import { arrange } from './arrange.ts';
 import { ENTRIES, pageOf } from './entries.ts';
+import { mendLinks } from './mend-links.ts';
 import type { Reflection } from './model.ts';
 import { REFERENCE, stampOfSources } from './stamp.ts';
 
@@ -71,6 +72,7 @@ for (const { name } of ENTRIES) {
   const path = `${REFERENCE}/${pageOf(name)}`;
   const page = await readFile(path, 'utf8');
   await writeFile(path, page.replace(/^# .+$/m, `# ${name}`));
+  mendLinks(path);
 }
 const list = ENTRIES.map(({ name }) => `- [\`${name}\`](${pageOf(name)})`).join('\n');
 await writeFile(`${REFERENCE}/README.md`, [INTRO, list, '', stampOfSources(), ''].join('\n'));

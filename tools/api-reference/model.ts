@@ -9,6 +9,8 @@ export interface Reflection {
   readonly sources?: readonly { readonly fileName: string }[];
   /** Of the project: where each declaration comes from, by its ID. */
   readonly symbolIdMap?: Readonly<Record<string, unknown>>;
+  /** The target is an ID if the model has it. */
+  readonly inheritedFrom?: { readonly target?: unknown };
   readonly type?: { readonly type: string; readonly value?: unknown };
   readonly [field: string]: unknown;
 }
