@@ -35,6 +35,7 @@ export function codeOf(error: unknown): string | undefined {
 /** A reason why the server cannot start; the message names the remedy. */
 export class BridgeError extends Error {
   override readonly name = 'BridgeError';
+  /** Stable: compare this, not the message. */
   readonly code: BridgeErrorCode;
 
   constructor(code: BridgeErrorCode, message: string, cause?: unknown) {

@@ -4,6 +4,7 @@ export interface LogEntry {
   readonly time: string;
   /** As in the header `X-Request-Id` of the answer. */
   readonly requestId: string;
+  /** The method of the request. */
   readonly method: string;
   /** Without the query. */
   readonly path: string;

@@ -46,8 +46,12 @@ export interface BatchedStream<Item, Chunk> extends BatchControls {
   (item: Item, options?: CallOptions): AsyncIterableIterator<Chunk>;
 }
 
+/** The type of `END_OF_STREAM`. A `unique symbol` would widen to `symbol` in what a handler's callbacks return. */
+export type EndOfStream = symbol & { readonly __brand: 'END_OF_STREAM' };
+
 /** Ends the stream of one caller, in its slot of a step. */
-export const END_OF_STREAM: unique symbol = Symbol('END_OF_STREAM');
+// oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a brand has no other way in
+export const END_OF_STREAM = Symbol('END_OF_STREAM') as EndOfStream;
 
 /** Returns one entry per item, in order. An `Error` instance in a slot rejects that caller alone. */
 export type Handler<Item, Result> = (
@@ -56,7 +60,7 @@ export type Handler<Item, Result> = (
 ) => Promise<readonly (Result | Error)[]>;
 
 /** What a step gives one caller: a chunk, the end, or an `Error` for that caller alone. */
-export type StreamSlot<Chunk> = Chunk | Error | typeof END_OF_STREAM;
+export type StreamSlot<Chunk> = Chunk | Error | EndOfStream;
 
 /** Yields, per step, one entry per item: a chunk, END_OF_STREAM, or an `Error` for that caller alone. */
 export type StreamHandler<Item, Chunk> = (

@@ -12,6 +12,7 @@ export {
   type BatchOptions,
   type CallOptions,
   type CutReason,
+  type EndOfStream,
   type Handler,
   type StreamHandler,
   type StreamSlot,

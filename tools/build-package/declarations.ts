@@ -31,8 +31,9 @@ const KNOWN_PACKAGES = new Set([
   ...Object.keys(manifest.peerDependencies),
 ]);
 
-/** Writes the declarations that the entries reach. */
+/** Writes the declarations that the entries reach, in place of those that are there. */
 export async function writeDeclarations(): Promise<void> {
+  await rm(TYPES, { recursive: true, force: true });
   const emitted = await mkdtemp(join(tmpdir(), 'tabserve-types-'));
   try {
     // Each project reads the built declarations of those that it refers to.

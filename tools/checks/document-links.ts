@@ -1,9 +1,11 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 
+import { anchorsOf, withoutCode } from './anchors.ts';
+
 // Links between documents lead to files that are there, and to headings that are in them.
 
-const documents = globSync(['*.md', 'docs/*.md', '{deploy,examples,tools,public}/**/*.md'], {
+const documents = globSync(['*.md', 'docs/**/*.md', '{deploy,examples,tools,public}/**/*.md'], {
   exclude: (path) => path.includes('node_modules'),
 });
 const dead = documents.flatMap((document) =>
@@ -26,21 +28,4 @@ function isAlive(document: string, link: string): boolean {
   const [path = '', heading] = link.split('#');
   const target = path === '' ? document : normalize(join(dirname(document), path));
   return existsSync(target) && (heading === undefined || anchorsOf(target).has(heading));
-}
-
-function anchorsOf(document: string): ReadonlySet<string> {
-  const headings = withoutCode(readFileSync(document, 'utf8')).matchAll(/^#+ (.+)$/gm);
-  return new Set([...headings].map(([, heading = '']) => anchorOf(heading)));
-}
-
-/** As GitHub makes it. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-');
-}
-
-function withoutCode(markdown: string): string {
-  return markdown.replaceAll(/^```.*?^```/gms, '');
 }

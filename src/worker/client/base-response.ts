@@ -32,6 +32,7 @@ export class BaseResponse<Result> {
   /**
    * The answer; the same outcome on every call.
    *
+   * @param options How long to wait.
    * @throws The error that ended the request, such as InvalidOptionError, PromptTooLongError, BackPressureError, ModelRunError,
    *   RequestCancelledError or, if its own `timeoutMs` passed, RequestTimeoutError. ClosedError after `close()`.
    * @throws RequestTimeoutError if the `timeoutMs` given here has passed. The request goes on.

@@ -69,6 +69,7 @@ export interface ConnectOptions {
  *
  * The type of the worker's deployments makes `getHandle` know them: `connect<typeof deployments>({ … })`.
  *
+ * @param options How this tab joins. All tabs of an app give the same `name`.
  * @returns The client of this tab.
  * @throws InvalidOptionError if `name` has other characters or is too long.
  * @throws NoBrowserError outside of a page.
@@ -206,6 +207,7 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
    * stored: the next time it loads from this device, without the network. After a failure the old model serves on.
    *
    * @param model An ID of the hub, `storyteller` for the embedded model, or a folder's files.
+   * @param options In which precision, and what becomes of requests that run.
    * @param onProgress Gets what every tab sees as `status().load`.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
@@ -276,6 +278,8 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   /**
    * A text as tokens of the model that serves. Waits for the first model. `addSpecialTokens`, true by default, adds those that the
    * model expects at the start of a prompt.
+   *
+   * @param options Whether to add special tokens.
    */
   tokenize(
     text: string,

@@ -12,6 +12,7 @@ export type ClientUpdate =
   | {
       readonly type: 'submitted';
       readonly requestId: RequestId;
+      /** The deployment's name. */
       readonly deployment: string;
       /** The prompt, or another deployment's input, as the caller gave it. */
       readonly input: unknown;

@@ -23,7 +23,11 @@ declare const TYPES: unique symbol;
 export interface TypedDeployment<Name extends string, Input, Output> extends Deployment<unknown, unknown> {
   /** The name for `getHandle`. */
   readonly name: Name;
-  /** Never set: it carries the types for the compiler. */
+  /**
+   * Never set: it carries the types for the compiler.
+   *
+   * @internal
+   */
   readonly [TYPES]?: { readonly input: Input; readonly output: Output };
 }
 

@@ -53,7 +53,9 @@ export type WhenBusy = Wire<typeof whenBusy>;
 export const modelInfo = v.object({
   /** The hub's ID, the name of a folder, or what the upstream calls it. */
   id: v.string(),
+  /** Weights. */
   numParameters: count,
+  /** Decoder layers. */
   numLayers: count,
   /** Longest prompt and output together, in tokens, that the model and the device allow. */
   contextLength: count,
@@ -246,6 +248,7 @@ export const suggestedModel = v.object({
   license: v.string(),
   /** Whether it takes a list of chat messages as a prompt. */
   isChat: v.boolean(),
+  /** Weights. */
   numParameters: count,
   /** Bytes that `loadModel` fetches. */
   downloadBytes: count,

@@ -3,25 +3,25 @@ import type { RequestId } from './ids.ts';
 import { rung } from './ladder.ts';
 import { count, id, type Wire } from './wire.ts';
 
-const faultEntries = {
+const kind = v.picklist([
+  'device-lost',
+  'adapter-gone',
+  'gpu-error',
+  'gpu-hang',
+  'out-of-memory',
+  'wasm-abort',
+  'run-failed',
+  'worker-error',
+  'worker-hang',
+  'worker-ended',
+]);
+
+export const fault = v.object({
   /** What has failed. */
-  kind: v.picklist([
-    'device-lost',
-    'adapter-gone',
-    'gpu-error',
-    'gpu-hang',
-    'out-of-memory',
-    'wasm-abort',
-    'run-failed',
-    'worker-error',
-    'worker-hang',
-    'worker-ended',
-  ]),
+  kind,
   /** In the words of the platform or the runtime. */
   message: v.string(),
-};
-
-export const fault = v.object(faultEntries);
+});
 /** Why a worker ended. */
 export type Fault = Wire<typeof fault>;
 /**
@@ -32,7 +32,10 @@ export type Fault = Wire<typeof fault>;
 export type FaultKind = Fault['kind'];
 
 export const recovery = v.object({
-  ...faultEntries,
+  /** What has failed. */
+  kind,
+  /** In the words of the platform or the runtime. */
+  message: v.string(),
   /** Where the worker ran; left out where it ended before it chose. */
   rung: v.exactOptional(rung),
   /** Workers in a row that ended without a token, this one included. */

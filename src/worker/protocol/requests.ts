@@ -71,10 +71,16 @@ export const requestUpdate = v.variant('type', [
     requestId,
     /** From received to the first step. */
     queueWaitMs: duration,
+    /** The model that answers. */
     model: servedModel,
   }),
   /** `model` begins it anew, because another one had begun it or an upstream cannot resume it: what came before is void. */
-  v.object({ type: v.literal('restarted'), requestId, model: servedModel }),
+  v.object({
+    type: v.literal('restarted'),
+    requestId,
+    /** The model that answers now. */
+    model: servedModel,
+  }),
   /**
    * The prompt, once for each continuation and before its first chunk: when the request starts, or with the prompt's logprobs
    * once they are there.
@@ -82,9 +88,11 @@ export const requestUpdate = v.variant('type', [
   v.object({
     type: v.literal('echo'),
     requestId,
+    /** The continuation that it begins, from 0. */
     index: count,
     /** Empty unless the caller asked for the prompt in the stream. */
     text: v.string(),
+    /** One entry per prompt token, if they were asked for. */
     promptLogprobs: v.exactOptional(promptLogprobs),
   }),
   /** A piece of a continuation. */
@@ -107,11 +115,26 @@ export const requestUpdate = v.variant('type', [
     finishReason: v.exactOptional(finishReason),
   }),
   /** From the text generator. */
-  v.object({ type: v.literal('finished'), requestId, result: generationResult }),
+  v.object({
+    type: v.literal('finished'),
+    requestId,
+    /** What `result()` resolves with. */
+    result: generationResult,
+  }),
   /** From a deployment other than the text generator. */
-  v.object({ type: v.literal('answered'), requestId, result: v.unknown() }),
+  v.object({
+    type: v.literal('answered'),
+    requestId,
+    /** What `result()` resolves with. */
+    result: v.unknown(),
+  }),
   /** The request ended with an error, or was cancelled. */
-  v.object({ type: v.literal('failed'), requestId, error: wireError }),
+  v.object({
+    type: v.literal('failed'),
+    requestId,
+    /** What `result()` rejects with. */
+    error: wireError,
+  }),
 ]);
 /**
  * A worker's update of one request. In order: accepted, started, echo where it was asked for, chunk…, then finished,
@@ -129,6 +152,7 @@ export const END_TYPES: ReadonlySet<string> = new Set<RequestUpdate['type']>([
 ]);
 
 export const requestActivity = v.object({
+  /** Unique over all tabs. */
   requestId,
   /** The tab that sent it. */
   clientId: id<ClientId>(),

@@ -39,66 +39,82 @@ export const batchRecord = v.object({
  */
 export type BatchRecord = Wire<typeof batchRecord>;
 
-const stepEntries = {
+interface StepFigures {
   /** Prompts or parts of them, or one new token for each sequence. */
-  kind: v.picklist(['prefill', 'decode']),
+  readonly kind: 'prefill' | 'decode';
   /**
    * Why the step holds no more sequences. `full`: the policy allows no more. `timeout`: the engine was idle, and
    * `batchWaitTimeoutMs` ran out. `deferred`: requests wait for memory, for their prefill, or for a static batch to end. `idle`: no
    * request waits.
    */
-  reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
+  readonly reason: 'full' | 'deferred' | 'timeout' | 'idle';
   /** Sequences in the step. */
-  batchSize: count,
+  readonly batchSize: number;
   /** Tokens fed in, padding not counted. */
-  numTokens: count,
+  readonly numTokens: number;
   /** Requests that waited when the step was scheduled. */
-  queueLength: count,
+  readonly queueLength: number;
   /** The longest wait of sequences in their first step, from received to scheduled; 0 where it is nobody's first. */
-  waitMs: duration,
+  readonly waitMs: number;
   /** 'error' when all sequences of the step failed in it. */
+  readonly outcome: 'ok' | 'error';
+}
+
+/** One step of the engine, as the text generator's batch: one forward pass. */
+export interface StepBatch extends StepFigures {
+  /** The text generator's name. */
+  readonly deployment: typeof TEXT_GENERATOR;
+  /** Counts up from 0 within a loaded model. */
+  readonly batchIndex: number;
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  readonly executionMs: number;
+}
+
+/** One forward pass. */
+export interface StepRecord extends StepFigures {
+  /** Counts up from 0 within a loaded model. */
+  readonly stepIndex: number;
+  /** Launched while the step before it was in flight. */
+  readonly isBehind: boolean;
+  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
+  readonly stepMs: number;
+  /** Time in the runtime's `run` call. */
+  readonly runMs: number;
+  /** Until the tokens are read from the device. A GPU's own time is here. */
+  readonly readbackMs: number;
+  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
+  readonly agoMs: number;
+  /** The K/V slots of its sequences, in the order of its rows. */
+  readonly slots: readonly number[];
+}
+
+const stepEntries = {
+  kind: v.picklist(['prefill', 'decode']),
+  reason: v.picklist(['full', 'deferred', 'timeout', 'idle']),
+  batchSize: count,
+  numTokens: count,
+  queueLength: count,
+  waitMs: duration,
   outcome: v.picklist(['ok', 'error']),
 };
 
-export const stepBatch = v.object({
+export const stepBatch: v.GenericSchema<unknown, StepBatch> = v.object({
   ...stepEntries,
-  /** The text generator's name. */
   deployment: v.literal(TEXT_GENERATOR),
-  /** Counts up from 0 within a loaded model. */
   batchIndex: count,
-  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
   executionMs: duration,
 });
-/**
- * One step of the engine, as the text generator's batch: one forward pass.
- *
- * @interface
- */
-export type StepBatch = Wire<typeof stepBatch>;
 
-const stepRecord = v.object({
+const stepRecord: v.GenericSchema<unknown, StepRecord> = v.object({
   ...stepEntries,
-  /** Counts up from 0 within a loaded model. */
   stepIndex: count,
-  /** Launched while the step before it was in flight. */
   isBehind: v.boolean(),
-  /** From the end of the step before, or from scheduling after an idle spell, to the end of this one. */
   stepMs: duration,
-  /** Time in the runtime's `run` call. */
   runMs: duration,
-  /** Until the tokens are read from the device. A GPU's own time is here. */
   readbackMs: duration,
-  /** Between the step's end and the sending of this record: timestamps do not cross the wire. */
   agoMs: duration,
-  /** The K/V slots of its sequences, in the order of its rows. */
   slots: v.array(count),
 });
-/**
- * One forward pass.
- *
- * @interface
- */
-export type StepRecord = Wire<typeof stepRecord>;
 
 const slotStay = v.object({
   /** The request that the sequence belongs to. */
@@ -167,15 +183,31 @@ export const serveStats = v.object({
   /** From received to finished. */
   e2eMs: latencySummary,
   /** Sequences that ended, by reason. */
-  finishReasons: v.object({ stop: count, length: count, abort: count, error: count }),
+  finishReasons: v.object({
+    /** An end token, a stop token or a stop string. */
+    stop: count,
+    /** `maxNewTokens` or the context is used up. */
+    length: count,
+    /** Cancelled. */
+    abort: count,
+    /** Failed. */
+    error: count,
+  }),
   /** Counted in sequences and tokens since the worker started. */
   totals: v.object({
+    /** Sequences that were accepted. */
     submitted: count,
+    /** Sequences that ended with `stop` or `length`. */
     finished: count,
+    /** Sequences that ended with `abort`. */
     cancelled: count,
+    /** Sequences that ended with `error`. */
     failed: count,
+    /** Requests that were refused. */
     rejected: count,
+    /** Tokens of the prompts, each counted once. */
     promptTokens: count,
+    /** Tokens generated, end tokens not counted. */
     outputTokens: count,
     /** Tokens that were looked up in the K/V rows of other sequences. */
     prefixCacheQueries: count,

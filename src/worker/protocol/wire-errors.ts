@@ -11,6 +11,7 @@ import type { WireError } from './wire.ts';
 /** An error from the wire with a code that this version does not know. */
 export class ServeError extends Error {
   override readonly name = 'ServeError';
+  /** Stable: compare this, not the message. */
   readonly code: string;
 
   constructor(code: string, message: string) {

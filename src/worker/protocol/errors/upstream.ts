@@ -27,6 +27,7 @@ export function isUpstreamErrorCode(code: string): code is UpstreamErrorCode {
 /** A failure of the server that generates instead of a model in the tab. Its 429 is a BackPressureError. */
 export class UpstreamError extends Error {
   override readonly name = 'UpstreamError';
+  /** Stable: compare this, not the message. */
   readonly code: UpstreamErrorCode;
 
   constructor(code: UpstreamErrorCode, message: string, cause?: unknown) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { isInstalled } from './install-peers.ts';
+import { isInstalled } from './install-apart.ts';
 
 const locked = { packages: { '': {}, 'node_modules/a': { version: '1.0.0' } } };
 

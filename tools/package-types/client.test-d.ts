@@ -1,0 +1,172 @@
+import {
+  BackPressureError,
+  connect,
+  type BatchingPolicy,
+  type BatchKnobs,
+  type BatchRecord,
+  type ChatMessage,
+  type FinishReason,
+  type GenerationResult,
+  type ModelLoad,
+  type ServedModel,
+  type ServeState,
+  type ServeStats,
+  type ServeStatus,
+  type StepBatch,
+  type TokenLogprobs,
+} from 'tabserve';
+
+import type { deployments } from './deployments.js';
+import { sameType } from './same-type.js';
+
+const worker = (): Worker => new Worker(new URL('my-worker.js', import.meta.url), { type: 'module' });
+
+// What connect takes.
+
+const serve = await connect<typeof deployments>({ worker });
+await connect({
+  worker,
+  name: 'app',
+  backend: 'webgpu',
+  modelUrl: '/models/storyteller/',
+  hub: 'https://hub.test',
+});
+// @ts-expect-error -- the app owns its worker
+await connect({ name: 'app' });
+// @ts-expect-error -- no such backend
+await connect({ worker, backend: 'cuda' });
+// @ts-expect-error -- a misspelled option
+await connect({ worker, modelURL: '/models/storyteller/' });
+// @ts-expect-error -- a worker, not what makes one
+await connect({ worker: worker() });
+
+// Handles know the names, inputs and answers of the deployments.
+
+type Names = Parameters<typeof serve.getHandle<'shout' | 'sentiment'>>[0];
+sameType<Names, 'shout' | 'sentiment'>();
+const shout = serve.getHandle('shout');
+sameType<Parameters<typeof shout.remote>[0], string>();
+const shouted = shout.remote('hello', { signal: AbortSignal.timeout(1000) });
+sameType<Awaited<typeof shouted>, string>();
+const inTime = await shouted.result({ timeoutMs: 500 });
+sameType<typeof inTime, string>();
+const sentiment = await serve.getHandle('sentiment').remote({ words: ['fine'] });
+sameType<typeof sentiment, { label: 'positive'; score: number }>();
+const all = await Promise.all(shout.remoteAll(['a', 'b']));
+sameType<typeof all, string[]>();
+// @ts-expect-error -- a number is no text
+shout.remote(3);
+// @ts-expect-error -- several inputs go to remoteAll
+shout.remote(['a', 'b']);
+// @ts-expect-error -- a deployment has no options of generation
+shout.remote('hello', { maxNewTokens: 3 });
+// @ts-expect-error -- words, not a text
+serve.getHandle('sentiment').remote('fine');
+// @ts-expect-error -- what another deployment answers
+const wrongAnswer: number = await shout.remote('hello');
+// A name from elsewhere, as in a list of deployments from `status()`, has unknown types.
+const unlisted = await serve.getHandle('unlisted').remote(3);
+sameType<typeof unlisted, unknown>();
+const plain = await connect({ worker });
+const untyped = await plain.getHandle('shout').remote('hello');
+sameType<typeof untyped, unknown>();
+
+// The text generator: options, chunks, result.
+
+const generator = serve.getHandle('text-generator');
+const response = generator.remote('Once', {
+  maxNewTokens: 3,
+  temperature: 0.8,
+  topK: 40,
+  topP: 0.9,
+  minP: 0.1,
+  repetitionPenalty: 1.1,
+  logitBias: { 262: -100 },
+  seed: 7,
+  logprobs: 2,
+  stop: ['.', '!'],
+  stopTokenIds: [13],
+  n: 2,
+  echo: true,
+  priority: -1,
+  timeoutMs: 1000,
+  chatTemplateArguments: { enable_thinking: false },
+  signal: AbortSignal.timeout(1000),
+});
+generator.remote([1, 2, 3]);
+generator.remote([{ role: 'user', content: 'Hello' }]);
+const messages: ChatMessage[] = [{ role: 'system', content: 'Be brief.' }];
+generator.remote(messages, { stop: '.' });
+// @ts-expect-error -- a misspelled option
+generator.remote('Once', { maxTokens: 3 });
+// @ts-expect-error -- a text in place of a number
+generator.remote('Once', { temperature: '0.8' });
+// @ts-expect-error -- no such role
+generator.remote([{ role: 'robot', content: 'Hello' }]);
+// @ts-expect-error -- no prompt
+generator.remote();
+for await (const chunk of response) {
+  sameType<typeof chunk.index, number>();
+  sameType<typeof chunk.text, string>();
+  sameType<typeof chunk.tokenIds, readonly number[]>();
+  sameType<typeof chunk.finishReason, FinishReason | undefined>();
+  sameType<typeof chunk.isRestart, true | undefined>();
+  // @ts-expect-error -- the text is `text`
+  void chunk.token;
+}
+const result = await response.result();
+sameType<typeof result, GenerationResult>();
+sameType<typeof result.text, string>();
+sameType<typeof result.finishReason, 'stop' | 'length' | 'abort' | 'error'>();
+sameType<typeof result.usage.numCachedTokens, number>();
+sameType<typeof result.timings.ttftMs, number>();
+sameType<typeof result.logprobs, readonly TokenLogprobs[] | undefined>();
+sameType<(typeof result.choices)[number]['seed'], number>();
+sameType<typeof response.model, ServedModel | undefined>();
+// @ts-expect-error -- results are read-only
+result.text = '';
+// @ts-expect-error -- a response is awaited by result(), as it has chunks too
+response.then();
+
+// Status, knobs, models and subscriptions.
+
+const status = serve.status();
+sameType<typeof status, ServeStatus>();
+sameType<ServeState, 'loading' | 'warming-up' | 'ready' | 'failed' | 'closed'>();
+sameType<typeof status.state, ServeState>();
+sameType<NonNullable<typeof status.backend>['precision'], 'fp16' | 'fp32' | 'q8' | 'q4' | 'unknown'>();
+const policy = await serve.configure('text-generator', { policy: 'static', maxBatchSize: 4 });
+sameType<typeof policy, BatchingPolicy>();
+const knobs = await serve.configure('shout', { maxBatchSize: 4 });
+sameType<typeof knobs, BatchKnobs>();
+// @ts-expect-error -- no such policy
+void serve.configure('text-generator', { policy: 'dynamic' });
+const steps = serve.batches('text-generator');
+sameType<typeof steps, readonly StepBatch[]>();
+const batches = serve.batches('shout');
+sameType<typeof batches, readonly BatchRecord[]>();
+const loaded = await serve.loadModel('owner/name', { dtype: 'q4', whenBusy: 'finish' }, (load) =>
+  sameType<typeof load, ModelLoad>(),
+);
+sameType<typeof loaded, ServeStatus>();
+// @ts-expect-error -- no such dtype
+void serve.loadModel('owner/name', { dtype: 'int8' });
+const unsubscribe = serve.subscribe('stats', (stats) => sameType<typeof stats, ServeStats>());
+sameType<typeof unsubscribe, () => void>();
+serve.subscribe('requests', ([update]) => {
+  if (update?.type === 'finished') sameType<typeof update.result, GenerationResult>();
+  if (update?.type === 'submitted') sameType<typeof update.input, unknown>();
+});
+// @ts-expect-error -- no such topic
+serve.subscribe('tokens', () => undefined);
+
+// Errors narrow to their fields.
+
+try {
+  await response.result();
+} catch (error) {
+  if (error instanceof BackPressureError) {
+    sameType<typeof error.code, 'BACK_PRESSURE'>();
+    sameType<typeof error.retryAfterMs, number>();
+  }
+}
