@@ -12,6 +12,7 @@ export interface Library {
 
 const ROOT = new URL('../../', import.meta.url);
 const PEERS = new URL('peers/', import.meta.url);
+
 /** Installs the peers that need another runtime than ours, unless the locked versions are there. */
 export function installPeers(): Promise<void> {
   return installApart(PEERS, 'the peers');
