@@ -9,7 +9,9 @@ interface Entry {
 
 /** All entries that have types, in the order of the package's `exports`. */
 export const ENTRIES: readonly Entry[] = Object.entries(manifest.exports).flatMap(([path, target]) =>
-  typeof target === 'object' ? [{ name: path.replace('.', manifest.name), types: target.types.slice(2) }] : [],
+  typeof target === 'object'
+    ? [{ name: path.replace('.', manifest.name), types: target.types.slice(2) }]
+    : [],
 );
 
 /** The page of an entry, relative to the reference's folder: `tabserve/worker` -> `worker.md`. */

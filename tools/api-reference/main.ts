@@ -43,7 +43,8 @@ const MARKDOWN_OPTIONS = {
   propertyMembersFormat: 'table',
 } as const;
 
-const DEFAULTS = 'maxNewTokens temperature topK topP minP repetitionPenalty presencePenalty frequencyPenalty n stop';
+const DEFAULTS =
+  'maxNewTokens temperature topK topP minP repetitionPenalty presencePenalty frequencyPenalty n stop';
 
 /** What tells events apart, brands, and defaults that are named as the options are. */
 const SELF_EVIDENT = [
@@ -122,7 +123,16 @@ async function writePages(model: string): Promise<void> {
     sortEntryPoints: false,
     intentionallyNotDocumented: SELF_EVIDENT,
     validation: { notExported: false, invalidLink: true, notDocumented: true },
-    requiredToBeDocumented: ['Variable', 'Function', 'Class', 'Interface', 'Property', 'Method', 'Accessor', 'TypeAlias'],
+    requiredToBeDocumented: [
+      'Variable',
+      'Function',
+      'Class',
+      'Interface',
+      'Property',
+      'Method',
+      'Accessor',
+      'TypeAlias',
+    ],
   });
 }
 
@@ -135,7 +145,8 @@ async function runTypedoc(options: object): Promise<void> {
 
 async function run(command: string, args: readonly string[]): Promise<void> {
   const { isSuccess } = await runCommand(command, args, { timeoutMs: TYPEDOC_TIMEOUT_MS });
-  if (!isSuccess) throw new Error("Couldn't write the API reference: mend what is reported above, then run this again.");
+  if (!isSuccess)
+    throw new Error("Couldn't write the API reference: mend what is reported above, then run this again.");
 }
 
 /** typedoc names a module by its path below the root. */

@@ -9,11 +9,14 @@ import { anchorsOf } from '../checks/anchors.ts';
  */
 export function mendLinks(path: string): void {
   const page = readFileSync(path, 'utf8');
-  const mended = page.replaceAll(/\]\((\w*(?:\.md)?)#([\w-]+?)-\d+\)/g, (link, file: string, anchor: string) => {
-    const anchors = anchorsOf(file === '' ? path : join(dirname(path), file));
-    return !anchors.has(link.slice(link.indexOf('#') + 1, -1)) && anchors.has(anchor)
-      ? `](${file}#${anchor})`
-      : link;
-  });
+  const mended = page.replaceAll(
+    /\]\((\w*(?:\.md)?)#([\w-]+?)-\d+\)/g,
+    (link, file: string, anchor: string) => {
+      const anchors = anchorsOf(file === '' ? path : join(dirname(path), file));
+      return !anchors.has(link.slice(link.indexOf('#') + 1, -1)) && anchors.has(anchor)
+        ? `](${file}#${anchor})`
+        : link;
+    },
+  );
   writeFileSync(path, mended);
 }

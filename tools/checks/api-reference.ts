@@ -8,6 +8,8 @@ const index = `${REFERENCE}/README.md`;
 if (existsSync(index) && readFileSync(index, 'utf8').includes(stampOfSources())) {
   console.log(`${REFERENCE} is current.`);
 } else {
-  console.error(`${REFERENCE} is out of date: the package's declarations have changed. Run \`npm run docs:api\`.`);
+  console.error(
+    `${REFERENCE} is out of date: the package's declarations have changed. Run \`npm run docs:api\`.`,
+  );
   process.exitCode = 1;
 }
