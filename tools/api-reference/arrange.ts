@@ -40,15 +40,17 @@ function idsIn(value: unknown): ReadonlySet<number> {
 
 /** Methods stand once, at the type that the page links as the base. */
 function withoutInheritedMethods(type: Reflection): Reflection {
-  const isRepeated = ({ kind, inheritedFrom }: Reflection): boolean =>
-    kind === KIND.method && typeof inheritedFrom?.target === 'number' && inheritedFrom.target > 0;
   if (!type.children?.some(isRepeated)) return type;
-  const { groups: _, ...rest } = type;
+  const { groups: _groups, ...rest } = type;
   return { ...rest, children: type.children.filter((child) => !isRepeated(child)) };
 }
 
+function isRepeated({ kind, inheritedFrom }: Reflection): boolean {
+  return kind === KIND.method && typeof inheritedFrom?.target === 'number' && inheritedFrom.target > 0;
+}
+
 /** Leaves what users read of an error: its code, its cause and its own fields. */
-function shortenError({ extendedTypes: _, groups: _groups, ...error }: Reflection): Reflection {
+function shortenError({ extendedTypes: _bases, groups: _groups, ...error }: Reflection): Reflection {
   const code = error.children?.find(({ name }) => name === 'code')?.type?.value;
   const isCode = typeof code === 'string';
   const children = error.children?.filter(

@@ -63,7 +63,7 @@ shout.remote('hello', { maxNewTokens: 3 });
 // @ts-expect-error -- words, not a text
 serve.getHandle('sentiment').remote('fine');
 // @ts-expect-error -- what another deployment answers
-const wrongAnswer: number = await shout.remote('hello');
+void ((await shout.remote('hello')) satisfies number);
 // A name from elsewhere, as in a list of deployments from `status()`, has unknown types.
 const unlisted = await serve.getHandle('unlisted').remote(3);
 sameType<typeof unlisted, unknown>();
@@ -126,7 +126,7 @@ sameType<typeof response.model, ServedModel | undefined>();
 // @ts-expect-error -- results are read-only
 result.text = '';
 // @ts-expect-error -- a response is awaited by result(), as it has chunks too
-response.then();
+response.then(String);
 
 // Status, knobs, models and subscriptions.
 

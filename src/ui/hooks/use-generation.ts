@@ -21,9 +21,9 @@ export interface Generation {
   /** Whether a request waits or runs. */
   readonly isRunning: boolean;
   /** Submits a prompt in place of the request that runs, if one does. Without a client it does nothing. `n` is always 1. */
-  generate(prompt: Prompt, options?: GenerationOptions): void;
+  readonly generate: (prompt: Prompt, options?: GenerationOptions) => void;
   /** Ends the request that runs. Its text stays. */
-  cancel(): void;
+  readonly cancel: () => void;
 }
 
 type GenerationState = Pick<Generation, 'text' | 'result' | 'error' | 'isRunning'>;
