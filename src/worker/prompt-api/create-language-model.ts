@@ -6,7 +6,7 @@ import { LegacyLanguageModel } from './legacy-language-model.ts';
 import { ModelHost } from './model-host.ts';
 import { readCoreOptions, readCreateOptions, type CreateSettings } from './read-options.ts';
 import { samplingOptions, samplingParams, samplingParameters } from './sampling.ts';
-import { untilAborted, type SessionState } from './session.ts';
+import { runUntilAborted, type SessionState } from './session.ts';
 import type {
   Availability,
   LanguageModelCreateCoreOptions,
@@ -46,7 +46,7 @@ export function createLanguageModel(options: PromptApiOptions): LanguageModelCla
       const { monitor, signal } = settings;
       signal?.throwIfAborted();
       const report = startMonitor(monitor, signal);
-      return untilAborted(signal ?? new AbortController().signal, async () =>
+      return runUntilAborted(signal ?? new AbortController().signal, async () =>
         clone({ ...(await prepare(host, settings, generation, report)), signal, clone }),
       );
     }

@@ -2,7 +2,7 @@ import type { ChatModel } from './chat-model.ts';
 import { EventHandler } from './event-handler.ts';
 import { readInput, readPromptOptions } from './read-prompt.ts';
 import type { SamplingParameters } from './sampling.ts';
-import { Session, untilAborted, type SessionState } from './session.ts';
+import { Session, runUntilAborted, type SessionState } from './session.ts';
 import type {
   LanguageModelPrompt,
   LanguageModelPromptOptions,
@@ -125,7 +125,7 @@ export class LanguageModel extends EventTarget {
   /** Resolves with a session of its own that begins with what this one has by now. The worker shares their keys and values. */
   async clone(options?: LanguageModelSignalOptions): Promise<LanguageModel> {
     const signal = this.#signalWith(readSignal(options));
-    return untilAborted(signal, async () => {
+    return runUntilAborted(signal, async () => {
       // A signal that aborts in the turn of the call is heard.
       await Promise.resolve();
       const { clone } = this.#parts;

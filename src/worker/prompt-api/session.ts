@@ -1,4 +1,5 @@
 import type { ChatMessage } from '../client/index.ts';
+import { untilAborted } from '../platform/until-aborted.ts';
 import type { ChatModel } from './chat-model.ts';
 import { evictions, extend, messagesOf, type Context } from './context.ts';
 import { quotaExceeded, toDomException } from './dom-errors.ts';
@@ -36,7 +37,7 @@ export class Session {
 
   /** Resolves with the tokens that the input would add. */
   measure(input: Input, signal: AbortSignal): Promise<number> {
-    return untilAborted(signal, async () => {
+    return runUntilAborted(signal, async () => {
       // A system message can begin a session alone, so the messages that follow it are measured alone.
       const isBeginning = input[0]?.role === 'system';
       const { messages, prefix } = checkPrompt(input, this.#hasBegun && !isBeginning);
@@ -118,28 +119,23 @@ export class Session {
       return operation();
     });
     this.#last = result.then(goOn, goOn);
-    return untilAborted(signal, () => result);
+    return runUntilAborted(signal, () => result);
   }
 }
 
 /** The next operation runs after the last one, however that ended. */
 function goOn(): void {}
 
-/** Rejects with the signal's reason as soon as it aborts, and otherwise as the operation does, with a DOMException. */
-export async function untilAborted<Result>(
+/** Runs an operation with the errors of the Prompt API. Rejects with the signal's reason as soon as it aborts. */
+export async function runUntilAborted<Result>(
   signal: AbortSignal,
   operation: () => Promise<Result>,
 ): Promise<Result> {
   signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener('abort', abort);
   try {
-    return await Promise.race([aborted.promise, operation()]);
+    return await untilAborted(operation(), signal);
   } catch (error) {
     throw signal.aborted ? signal.reason : toDomException(error);
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 
