@@ -46,7 +46,7 @@ const MARKDOWN_OPTIONS = {
 const DEFAULTS =
   'maxNewTokens temperature topK topP minP repetitionPenalty presencePenalty frequencyPenalty n stop';
 
-/** What tells events apart, brands, and defaults that are named as the options are. */
+/** What tells events apart, brands, defaults that are named as the options are, and what classes and attributes always have. */
 const SELF_EVIDENT = [
   ...['ClientUpdate', 'RequestUpdate'].flatMap((name) => [
     `tabserve.${name}.__type.type`,
@@ -54,6 +54,8 @@ const SELF_EVIDENT = [
   ]),
   ...['RequestId', 'ClientId'].map((name) => `tabserve.${name}.__type.__brand`),
   ...['', '.__type.prototype'].map((path) => `batching.AbortSignal.__type.AbortSignal${path}`),
+  'prompt-api.LanguageModelClass.prototype',
+  'prompt-api.LanguageModel.oncontextoverflow',
   ...DEFAULTS.split(' ').map((name) => `tabserve.ModelInfo.generationDefaults.__type.${name}`),
 ];
 
@@ -100,6 +102,9 @@ async function readModel(json: string): Promise<void> {
     tsconfig,
     json,
     basePath: ROOT,
+    // A checkout may have no remote repository. `hideSources` leaves the links out.
+    disableGit: true,
+    sourceLinkTemplate: '{path}',
     readme: 'none',
     excludeExternals: true,
     excludePrivate: true,

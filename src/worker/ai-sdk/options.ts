@@ -8,11 +8,18 @@ import type {
 
 /** What a provider calls of a client, whatever deployments its worker has. */
 export interface TextClient extends Pick<Serve, 'ready' | 'status' | 'loadModel'> {
+  /** The handle of the text generator. */
   getHandle(name: 'text-generator'): TextGeneratorHandle;
 }
 
 /** A client that you have, or what `connect` takes: then the first call connects. */
-export type TabserveOptions = (ConnectOptions | { readonly serve: TextClient | Promise<TextClient> }) & {
+export type TabserveOptions = (
+  | ConnectOptions
+  | {
+      /** A connected client, or a promise of one. */
+      readonly serve: TextClient | Promise<TextClient>;
+    }
+) & {
   /** How to load a model that a call names and that doesn't serve yet. */
   readonly load?: Omit<LoadModelOptions, 'signal'>;
 };

@@ -22,7 +22,7 @@ export { NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
-export type { ChatMessage } from '../protocol/chat.ts';
+export type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
 export {
   TEXT_GENERATOR,
   type FinishReason,

@@ -11,7 +11,7 @@ export class EventHandler {
     this.#type = type;
   }
 
-  get handler(): Handler | null {
+  get handler(): ((event: Event) => unknown) | null {
     return this.#handler;
   }
 

@@ -17,5 +17,6 @@ export type {
   LanguageModelPromptOptions,
   LanguageModelSamplingMode,
   LanguageModelSignalOptions,
+  ModelOptions,
   PromptApiOptions,
 } from './types.ts';

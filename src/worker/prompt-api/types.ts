@@ -6,31 +6,48 @@ import type { ConnectOptions, GenerationOptions, LoadModelOptions, Serve } from 
 /** Whether a session can be created, and what has to be downloaded first. */
 export type Availability = 'unavailable' | 'downloadable' | 'downloading' | 'available';
 
-export const SAMPLING_MODES = [
+/** How varied the answers are. */
+export type LanguageModelSamplingMode =
+  | 'most-predictable'
+  | 'predictable'
+  | 'balanced'
+  | 'creative'
+  | 'most-creative';
+export const SAMPLING_MODES: readonly LanguageModelSamplingMode[] = [
   'most-predictable',
   'predictable',
   'balanced',
   'creative',
   'most-creative',
-] as const;
-/** How varied the answers are. */
-export type LanguageModelSamplingMode = (typeof SAMPLING_MODES)[number];
+];
 
-export const MESSAGE_ROLES = ['system', 'user', 'assistant'] as const;
-export type LanguageModelMessageRole = (typeof MESSAGE_ROLES)[number];
+/** Who says a message. */
+export type LanguageModelMessageRole = 'system' | 'user' | 'assistant';
+export const MESSAGE_ROLES: readonly LanguageModelMessageRole[] = ['system', 'user', 'assistant'];
 
-export const MESSAGE_TYPES = ['text', 'image', 'audio', 'tool-call', 'tool-response'] as const;
-/** Text alone is supported; a session that expects another type is refused. */
-export type LanguageModelMessageType = (typeof MESSAGE_TYPES)[number];
+/** Only text is supported; a session that expects another type is refused. */
+export type LanguageModelMessageType = 'text' | 'image' | 'audio' | 'tool-call' | 'tool-response';
+export const MESSAGE_TYPES: readonly LanguageModelMessageType[] = [
+  'text',
+  'image',
+  'audio',
+  'tool-call',
+  'tool-response',
+];
 
+/** A part of a message. */
 export interface LanguageModelMessageContent {
+  /** Only `text` is supported. */
   readonly type: LanguageModelMessageType;
   /** A string for `text`. */
   readonly value: unknown;
 }
 
+/** A message of a conversation. */
 export interface LanguageModelMessage {
+  /** Who says it. */
   readonly role: LanguageModelMessageRole;
+  /** A text, or parts whose texts are joined. */
   readonly content: string | readonly LanguageModelMessageContent[];
   /** The beginning of the answer, which goes on from here. For the last message, of the role `assistant`. */
   readonly prefix?: boolean;
@@ -39,7 +56,9 @@ export interface LanguageModelMessage {
 /** A text of the user, or messages. */
 export type LanguageModelPrompt = string | readonly LanguageModelMessage[];
 
+/** What prompts or answers are made of. */
 export interface LanguageModelExpected {
+  /** Only `text` is supported. */
   readonly type: LanguageModelMessageType;
   /** BCP 47 tags. One that the browser does not know makes the session unavailable. */
   readonly languages?: readonly string[];
@@ -47,25 +66,27 @@ export interface LanguageModelExpected {
 
 /** What `availability()` asks for. */
 export interface LanguageModelCreateCoreOptions {
+  /** Scales the model's own temperature; `balanced` leaves it as it is. */
   readonly samplingMode?: LanguageModelSamplingMode;
   /** At least 1, rounded down. Ignored unless `legacy` is set, as browsers do in pages. */
   readonly topK?: number;
   /** From 0 to 2. Ignored unless `legacy` is set, as browsers do in pages. */
   readonly temperature?: number;
+  /** What prompts are made of. */
   readonly expectedInputs?: readonly LanguageModelExpected[];
+  /** What answers are made of. */
   readonly expectedOutputs?: readonly LanguageModelExpected[];
   /** Not supported: a session with tools is refused. */
   readonly tools?: readonly object[];
 }
 
-type ProgressListener = (event: ProgressEvent) => unknown;
-
 /** A target of `downloadprogress` events, whose `loaded` goes from 0 to 1. */
 export interface CreateMonitor extends EventTarget {
-  ondownloadprogress: ProgressListener | null;
+  /** A listener of `downloadprogress`. */
+  ondownloadprogress: ((event: ProgressEvent) => unknown) | null;
   addEventListener(
     type: 'downloadprogress',
-    listener: ProgressListener,
+    listener: (event: ProgressEvent) => unknown,
     options?: boolean | AddEventListenerOptions,
   ): void;
   addEventListener(
@@ -78,26 +99,35 @@ export interface CreateMonitor extends EventTarget {
 export interface LanguageModelCreateOptions extends LanguageModelCreateCoreOptions {
   /** Rejects `create()`; afterwards it destroys the session. The download goes on. */
   readonly signal?: AbortSignal;
+  /** Called once, before the download begins. */
   readonly monitor?: (monitor: CreateMonitor) => unknown;
   /** The beginning of the session. An overflow never evicts it. */
   readonly initialPrompts?: readonly LanguageModelMessage[];
 }
 
+/** Options of an operation that can be aborted. */
 export interface LanguageModelSignalOptions {
+  /** Rejects the operation with its reason. */
   readonly signal?: AbortSignal;
 }
 
+/** Options of a prompt. */
 export interface LanguageModelPromptOptions extends LanguageModelSignalOptions {
   /** Not supported: a prompt with it is refused. */
   readonly responseConstraint?: object;
+  /** Refused without `responseConstraint`, which isn't supported. */
   readonly omitResponseConstraintInput?: boolean;
 }
 
 /** What `params()` resolves with. */
 export interface LanguageModelParams {
+  /** The model's own; the size of its vocabulary if it samples from all tokens. */
   readonly defaultTopK: number;
+  /** The most that `topK` may be. */
   readonly maxTopK: number;
+  /** The model's own. */
   readonly defaultTemperature: number;
+  /** The most that `temperature` may be. */
   readonly maxTemperature: number;
 }
 
@@ -126,4 +156,11 @@ export interface ModelOptions {
 }
 
 /** A client, or what `connect` takes: then the class connects when it is first asked. */
-export type PromptApiOptions = ModelOptions & ({ readonly serve: Serve } | ConnectOptions);
+export type PromptApiOptions = ModelOptions &
+  (
+    | {
+        /** A connected client. */
+        readonly serve: Serve;
+      }
+    | ConnectOptions
+  );
