@@ -72,9 +72,12 @@ test.describe('the Prompt API', { tag: ANY_BACKEND }, () => {
     const expected = [];
     for (const text of texts) expected.push(await answerOf(first, [user(text)], LONG));
     await first.forget();
+    // The first prompt waits for the second, however late the second tab is.
+    await first.configure({ maxBatchSize: 2, batchWaitTimeoutMs: 30_000 });
     const answers = await Promise.all(tabs.map((tab, index) => answersTo(tab, [texts[index] ?? ''])));
     expect(answers.flat()).toEqual(expected);
-    const sizes = await first.page.evaluate(() => window.recorder.steps.map(({ batchSize }) => batchSize));
+    await first.whenIdle();
+    const sizes = (await first.steps('decode')).map(({ batchSize }) => batchSize);
     expect(sizes.filter((size) => size === 2).length).toBeGreaterThan(100);
   });
 

@@ -115,6 +115,8 @@ export function closeRun(store: ServeStore): void {
 
 /** Drops the requests that are over; those that wait or run stay. */
 export function clearFinished(store: ServeStore): void {
+  // A request that has just ended may still wait for a frame.
+  store.getState().applyPending();
   store.setState(({ requests }) => ({
     requests: new Map([...requests].filter(([, { status }]) => isActive(status))),
   }));
