@@ -64,6 +64,19 @@ describe('the build of onnxruntime-web that a worker loads', () => {
     expect(isFault(cause)).toBe(false);
   });
 
+  it('still says that the file is missing when the runtime refuses to be started again', async () => {
+    const failures = [
+      'both async and sync fetching of the wasm failed',
+      'previous call to initWasm() failed',
+    ];
+    parts.create = () => Promise.reject(new Error(failures.shift()));
+    const { ortInUse } = await import('./ort.ts');
+    const createSession = async (): Promise<unknown> =>
+      (await ortInUse()).InferenceSession.create(new Uint8Array(), {});
+    await expect(createSession()).rejects.toMatchObject({ code: 'RUNTIME_FILE_MISSING' });
+    await expect(createSession()).rejects.toMatchObject({ code: 'RUNTIME_FILE_MISSING' });
+  });
+
   it('passes every other failure on unchanged', async () => {
     const failure = new Error('Aborted(OOM)');
     parts.create = () => Promise.reject(failure);

@@ -26,6 +26,9 @@ const MISSING_FILE = /fetching of the wasm failed|CompileError/;
  */
 export const ortMutex = createMutex();
 
+/** A build whose file was missing fails ever after, with errors that don't tell why. */
+const missingFiles = new Map<OrtBuild, RuntimeFileError>();
+
 let loaded: Promise<OrtModule> | undefined;
 let hasThreads = true;
 let runtimeFolder: string | undefined;
@@ -68,7 +71,10 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   return {
     ...ort,
     InferenceSession: {
-      create: (model, options) => ort.InferenceSession.create(model, options).catch(explain),
+      create: (model, options) =>
+        ort.InferenceSession.create(model, options).catch((cause: unknown) => {
+          throw explain(build, cause);
+        }),
     },
   };
 }
@@ -87,6 +93,8 @@ function requireWasm(): void {
   }
 }
 
-function explain(cause: unknown): never {
-  throw cause instanceof Error && MISSING_FILE.test(cause.message) ? RuntimeFileError.because(cause) : cause;
+function explain(build: OrtBuild, cause: unknown): unknown {
+  if (cause instanceof Error && MISSING_FILE.test(cause.message))
+    missingFiles.set(build, RuntimeFileError.because(cause));
+  return missingFiles.get(build) ?? cause;
 }

@@ -67,6 +67,26 @@ describe('a captured pass', () => {
     expect(pass.gpu.submitted[3]).toContain(', 4) on 4');
   });
 
+  it('keeps that part of a uniform buffer that a dispatch is bound to', async () => {
+    const pass = new Pass();
+    const { device } = pass.gpu;
+    const shared = pass.gpu.createBuffer(512, UNIFORM_USAGE);
+    const captured = await capturePass(device, () => {
+      device.queue.writeBuffer(shared.asBuffer, 0, Uint32Array.of(7));
+      device.queue.writeBuffer(shared.asBuffer, 256, Uint32Array.of(9));
+      return pass.run(1, (encoder) => {
+        const second = encoder.beginComputePass();
+        second.setPipeline(pass.gpu.pipeline('add'));
+        const resource = { buffer: shared.asBuffer, offset: 256, size: 16 };
+        const entries = [{ binding: 0, resource }];
+        second.setBindGroup(0, device.createBindGroup({ layout: pass.gpu.layout, entries }));
+        second.dispatchWorkgroups(1, 1, 1);
+        second.end();
+      });
+    });
+    expect(pass.replayed(captured).at(-1)).toBe('add (9) on 1 x 1 x 1');
+  });
+
   it('replays copies and indirect dispatches', async () => {
     const pass = new Pass();
     const [source, target] = [

@@ -195,9 +195,10 @@ class PassCapture {
         this.#isRepeatable = false;
         return [];
       }
-      const content = this.#written.get(resource.buffer);
-      if (content) return [{ binding, content: content.slice() }];
-      this.#keep(resource.buffer);
+      const { buffer, offset = 0, size = buffer.size - offset } = resource;
+      const content = this.#written.get(buffer);
+      if (content) return [{ binding, content: content.slice(offset, offset + size) }];
+      this.#keep(buffer);
       return [];
     });
   }
