@@ -6,6 +6,7 @@ import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
+import { tiledProducts, untiledProducts } from './weight-products.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -69,10 +70,11 @@ export class ModelGraph {
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
   readonly #added: string[] = [];
 
-  constructor(config: ModelConfig, { layout, maxBindingBytes, attention }: GraphTarget) {
+  constructor(config: ModelConfig, { attention, ...target }: GraphTarget) {
     this.#config = config;
-    this.#precision = layout.precision;
-    this.weights = new GraphWeights(this.nodes, layout, maxBindingBytes);
+    this.#precision = target.layout.precision;
+    const products = attention === 'products-on-software-gpu' ? untiledProducts : tiledProducts;
+    this.weights = new GraphWeights(this.nodes, products, target);
     this.#products = PRODUCTS[attention]?.(this.nodes);
     this.#plainAttention =
       this.#products && new PlainAttention(this.nodes, this.weights, config, this.#products);
