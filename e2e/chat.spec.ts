@@ -125,6 +125,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
   test('run in one batch, and go on in the middle of an answer when the leader is closed', async ({
     site,
     hub,
+    backend,
   }) => {
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('Two tabs were asked for');
@@ -138,10 +139,18 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     await follower.whenStreamed(20);
     // The worker tells of its steps later than of their tokens.
     await follower.page.waitForFunction(() => window.recorder.steps.some(({ batchSize }) => batchSize === 2));
+    // So many that some are not over when the tab is gone.
+    const numMore = backend === 'webgpu' ? 0 : 15;
+    await follower.begin(Array.from({ length: numMore }, () => request));
     await site.close(leader);
-    const [outcome] = await follower.outcomesOfBegun();
-    expect(outcome?.value).toMatchObject({ text: alone.text, tokenIds: alone.tokenIds });
-    expect(outcome?.streamed).toEqual({ text: alone.text, tokenIds: alone.tokenIds });
-    expect((await follower.updates()).filter(({ type }) => type === 'resubmitted')).toHaveLength(1);
+    const answer = { text: alone.text, tokenIds: alone.tokenIds };
+    const outcomes = await follower.outcomesOfBegun();
+    expect(outcomes).toHaveLength(1 + numMore);
+    for (const { value, streamed } of outcomes) {
+      expect(value).toMatchObject(answer);
+      expect(streamed).toEqual(answer);
+    }
+    const types = (await follower.updates()).map(({ type }) => type);
+    expect(types).toContain('resubmitted');
   });
 });

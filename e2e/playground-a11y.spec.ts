@@ -50,8 +50,11 @@ const VIEWS: Readonly<Record<string, (tab: Tab) => Promise<() => Promise<unknown
     return () => page.locator('.compare').getByRole('button', { name: 'Close' }).click();
   },
   'a replay': async (tab) => {
-    await tab.generate('Once upon a time,', { maxNewTokens: 40 });
+    const prompt = 'A story that is told twice';
+    await tab.generate(prompt, { maxNewTokens: 40 });
     await tab.whenIdle();
+    // Until the page shows this run, “Replay” is of the one before.
+    await expect(tab.page.getByRole('list', { name: 'Requests', exact: true })).toContainText(prompt);
     await tab.page.getByRole('button', { name: 'Replay' }).click();
     await expect(tab.page.getByRole('slider', { name: 'Replay position' })).toBeVisible();
     return () => tab.page.locator('.slots').getByRole('button', { name: 'Close' }).click();

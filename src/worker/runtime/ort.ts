@@ -3,6 +3,7 @@ import { importPart } from '../platform/import-part.ts';
 import { RuntimeFileError, WasmForbiddenError } from '../protocol/errors/worker.ts';
 import { createMutex } from './mutex.ts';
 import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
+import { capturingModule } from './wasm/wasm-module.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
@@ -71,10 +72,14 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   return {
     ...ort,
     InferenceSession: {
-      create: (model, options) =>
-        ort.InferenceSession.create(model, options).catch((cause: unknown) => {
+      async create(model, options) {
+        const createSession = () => ort.InferenceSession.create(model, options);
+        try {
+          return await (build === 'wasm' ? capturingModule(createSession) : createSession());
+        } catch (cause) {
           throw explain(build, cause);
-        }),
+        }
+      },
     },
   };
 }

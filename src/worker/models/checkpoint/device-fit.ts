@@ -40,7 +40,7 @@ const WASM_GROWTH = 1.75;
 /** The heap beside weights and K/V: the runtime itself, activations and outputs. */
 const WASM_OVERHEAD = 2 ** 28;
 
-/** The WASM heap also holds the weights, a copy of the rows that run and the kernels' own memory. */
+/** The WASM heap also holds the weights and the kernels' own memory. */
 export const LARGEST_WASM_CACHE = 2 ** 30;
 
 /** Share of the machine's memory that one page may take. */

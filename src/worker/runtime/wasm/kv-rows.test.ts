@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { KvRows } from './kv-rows.ts';
+import { countElements } from '../../models/model-config.ts';
+import { KvRows, type KvArray } from './kv-rows.ts';
 
 const CONFIG = { numLayers: 1, numHeads: 1, numKvHeads: 2, headSize: 2 };
 
@@ -9,14 +10,19 @@ function qkvOf(token: number): number[] {
   return [-1, -1, ...heads(1), ...heads(2)];
 }
 
-function withTokens(numRows: number, capacity: number): KvRows {
-  const rows = new KvRows(CONFIG);
+const allocate = (length: number): KvArray => ({
+  floats: new Float32Array(length).fill(NaN),
+  free() {},
+});
+
+function withTokens(numRows: number, capacity: number): KvRows<KvArray> {
+  const rows = new KvRows(CONFIG, allocate);
   rows.resize(numRows, capacity);
   return rows;
 }
 
 function append(
-  rows: KvRows,
+  rows: KvRows<KvArray>,
   tokens: readonly (readonly number[])[],
   start: number,
   lasts: readonly number[],
@@ -33,8 +39,8 @@ function append(
   });
 }
 
-const arraysOf = (rows: KvRows, numRows: number): number[][] =>
-  rows.inputs(numRows).map(({ data }) => [...data]);
+const arraysOf = (rows: KvRows<KvArray>, numRows: number): number[][] =>
+  rows.inputs(numRows).map(({ array, dims }) => [...array.floats.subarray(0, countElements(dims))]);
 
 // Keys: [heads, head size, capacity]. Values: [heads, capacity, head size].
 const TWO_TOKENS = [
@@ -77,6 +83,22 @@ describe('KvRows', () => {
     expect(arraysOf(rows, 1)).toEqual(TWO_TOKENS);
   });
 
+  it('frees what it has replaced, and everything in the end', () => {
+    let numArrays = 0;
+    const rows = new KvRows(CONFIG, (length) => {
+      numArrays++;
+      return { floats: new Float32Array(length), free: () => numArrays-- };
+    });
+    rows.resize(2, 4);
+    rows.resize(3, 8);
+    rows.resize(1, 2);
+    expect(numArrays).toBe(2);
+    rows.free();
+    expect(numArrays).toBe(0);
+    rows.resize(1, 2);
+    expect(numArrays).toBe(2);
+  });
+
   it('copies a row to another cache, and to another row', () => {
     const staging = withTokens(1, 3);
     append(staging, [[1, 2]], 0, [1]);
@@ -92,9 +114,9 @@ describe('KvRows', () => {
       [2, 2, 2, 4],
       [2, 2, 4, 2],
     ]);
-    expect(rows.inputs(2, 1).map(({ data, dims }) => [data.length, dims])).toEqual([
-      [8, [2, 2, 2, 1]],
-      [8, [2, 2, 1, 2]],
+    expect(rows.inputs(2, 1).map(({ dims }) => dims)).toEqual([
+      [2, 2, 2, 1],
+      [2, 2, 1, 2],
     ]);
   });
 });

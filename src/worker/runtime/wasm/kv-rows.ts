@@ -3,48 +3,68 @@ import type { ForwardInput, RowCopy } from '../model-backend.ts';
 
 type KvConfig = Pick<ModelConfig, 'numLayers' | 'numHeads' | 'numKvHeads' | 'headSize'>;
 
+/** Memory for float32 values. */
+export interface KvArray {
+  /** Valid until the next allocation. */
+  readonly floats: Float32Array;
+  free(): void;
+}
+
 /**
  * The K/V cache of some rows on the CPU. Keys are stored transposed, as `PlainAttention` reads them:
  * [rows, K/V heads, head size, capacity]. Values are [rows, K/V heads, capacity, head size].
  */
-export class KvRows {
+export class KvRows<A extends KvArray> {
   readonly #config: KvConfig;
+  readonly #allocate: (length: number) => A;
   /** K and V of each layer in turn. */
-  #arrays: readonly Float32Array[];
+  readonly #arrays: A[] = [];
+  #numRows = 0;
   #capacity = 0;
 
-  constructor(config: KvConfig) {
+  constructor(config: KvConfig, allocate: (length: number) => A) {
     this.#config = config;
-    this.#arrays = Array.from({ length: 2 * config.numLayers }, () => new Float32Array());
+    this.#allocate = allocate;
   }
 
   /** Keeps the entries that fit. */
   resize(numRows: number, capacity: number): void {
-    const { numKvHeads, headSize } = this.#config;
-    const oldCapacity = this.#capacity;
+    const [oldRows, oldCapacity] = [this.#numRows, this.#capacity];
+    if (numRows === oldRows && capacity === oldCapacity) return;
+    const { numLayers, numKvHeads, headSize } = this.#config;
+    const numKept = Math.min(numRows, oldRows) * numKvHeads;
+    for (let i = 0; i < 2 * numLayers; i++) {
+      const old = this.#arrays[i];
+      const array = this.#allocate(numRows * numKvHeads * capacity * headSize);
+      const strips = isKeyArray(i) ? { perHead: headSize, entry: 1 } : { perHead: 1, entry: headSize };
+      copyStrips(array.floats, old?.floats, {
+        numKept: numKept * strips.perHead,
+        oldLength: oldCapacity * strips.entry,
+        newLength: capacity * strips.entry,
+      });
+      this.#arrays[i] = array;
+      old?.free();
+    }
+    this.#numRows = numRows;
     this.#capacity = capacity;
-    const length = numRows * this.#rowLength;
-    if (this.#arrays[0]?.length === length && capacity === oldCapacity) return;
-    const numHeads = numRows * numKvHeads;
-    this.#arrays = this.#arrays.map((old, i) =>
-      isKeyArray(i)
-        ? resizeStrips(old, numHeads * headSize, oldCapacity, capacity)
-        : resizeStrips(old, numHeads, oldCapacity * headSize, capacity * headSize),
-    );
   }
 
   /**
-   * K and V of each layer in turn, for the first rows.
+   * K and V of each layer in turn, with the dimensions of the first rows in it.
    *
-   * @param capacity Entries per row. If the cache has more, the arrays have the right size but hold no usable entries.
+   * @param capacity Entries per row. If the cache has more, the first values are as many as needed, but no usable entries.
    */
   inputs(numRows: number, capacity = this.#capacity) {
     const { numKvHeads, headSize } = this.#config;
-    const length = numRows * numKvHeads * capacity * headSize;
     return this.#arrays.map((array, i) => ({
-      data: array.subarray(0, length),
+      array,
       dims: [numRows, numKvHeads, ...(isKeyArray(i) ? [headSize, capacity] : [capacity, headSize])],
     }));
+  }
+
+  free(): void {
+    for (const array of this.#arrays.splice(0)) array.free();
+    this.#numRows = 0;
   }
 
   /**
@@ -57,7 +77,7 @@ export class KvRows {
     qkv: Float32Array,
     { numRows, tokensPerRow, positions, lastIndices }: ForwardInput,
   ): void {
-    const [keys, values] = this.#arrays.slice(2 * layer);
+    const [keys, values] = this.#arrays.slice(2 * layer, 2 * layer + 2).map(({ floats }) => floats);
     if (!keys || !values) return;
     const { numHeads, numKvHeads, headSize } = this.#config;
     const [capacity, rowLength] = [this.#capacity, this.#rowLength];
@@ -79,11 +99,12 @@ export class KvRows {
   }
 
   /** Copies rows to another cache of the same capacity, or to other rows of this one. */
-  copyTo(target: KvRows, rows: readonly RowCopy[]): void {
+  copyTo(target: KvRows<A>, rows: readonly RowCopy[]): void {
     const length = this.#rowLength;
-    for (const [i, source] of this.#arrays.entries()) {
+    for (const [i, { floats: source }] of this.#arrays.entries()) {
+      const copies = target.#arrays[i]?.floats;
       for (const [row, copy] of rows) {
-        target.#arrays[i]?.set(source.subarray(row * length, (row + 1) * length), copy * length);
+        copies?.set(source.subarray(row * length, (row + 1) * length), copy * length);
       }
     }
   }
@@ -97,18 +118,22 @@ function isKeyArray(index: number): boolean {
   return index % 2 === 0;
 }
 
-/** Resizes consecutive strips: cuts each one, or pads it with zeros. */
-function resizeStrips(
-  old: Float32Array,
-  numStrips: number,
-  oldLength: number,
-  newLength: number,
-): Float32Array {
-  const resized = new Float32Array(numStrips * newLength);
-  const numKept = Math.min(oldLength, newLength);
-  const numOld = oldLength > 0 ? Math.min(numStrips, old.length / oldLength) : 0;
-  for (let strip = 0; strip < numOld; strip++) {
-    resized.set(old.subarray(strip * oldLength, strip * oldLength + numKept), strip * newLength);
+interface Strips {
+  readonly numKept: number;
+  readonly oldLength: number;
+  readonly newLength: number;
+}
+
+/** Fills an array with the first strips of another, each cut, or padded with zeros. */
+function copyStrips(
+  array: Float32Array,
+  old: Float32Array | undefined,
+  { numKept, oldLength, newLength }: Strips,
+): void {
+  array.fill(0);
+  if (!old) return;
+  const length = Math.min(oldLength, newLength);
+  for (let strip = 0; strip < numKept; strip++) {
+    array.set(old.subarray(strip * oldLength, strip * oldLength + length), strip * newLength);
   }
-  return resized;
 }

@@ -7,6 +7,7 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
+import { HeapFloats } from './ort-heap.ts';
 import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
 import {
   isFresh,
@@ -28,6 +29,8 @@ interface WasmBackendOptions extends PackedModel {
   readonly numThreads: number;
 }
 
+const allocate = (length: number): HeapFloats => new HeapFloats(length);
+
 /** Tokens by which the capacity grows. */
 const CAPACITY_STEP = 32;
 
@@ -35,7 +38,8 @@ const CAPACITY_STEP = 32;
 const MAX_BUSY_MS = 4;
 
 /**
- * A model on onnxruntime-web's CPU kernels. A pass reads the K/V cache as inputs; its new keys and values are appended after it.
+ * A model on onnxruntime-web's CPU kernels. A pass reads the K/V cache where it lies in onnxruntime's memory; its new keys and
+ * values are appended after it.
  */
 export class WasmBackend implements ModelBackend {
   /** The CPU that would prepare the next pass is busy with this one. */
@@ -48,7 +52,7 @@ export class WasmBackend implements ModelBackend {
   #sampledIds: Int32Array = new Int32Array();
   #capacity = 0;
   #yieldedAtMs = 0;
-  readonly #rows: Readonly<Record<ForwardTarget, KvRows>>;
+  readonly #rows: Readonly<Record<ForwardTarget, KvRows<HeapFloats>>>;
   /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
@@ -76,7 +80,7 @@ export class WasmBackend implements ModelBackend {
     this.#session = session;
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
-    this.#rows = { slots: new KvRows(config), staging: new KvRows(config) };
+    this.#rows = { slots: new KvRows(config, allocate), staging: new KvRows(config, allocate) };
     this.#masks = maskWindowsOf(session.inputNames);
   }
 
@@ -95,7 +99,7 @@ export class WasmBackend implements ModelBackend {
       bytesPerToken: kvBytesPerToken(this.#config, Float32Array.BYTES_PER_ELEMENT),
       maxBytes: LARGEST_WASM_CACHE,
       maxSlotBytes: LARGEST_WASM_CACHE,
-      // Each run copies the whole capacity, so unused capacity costs time in every step.
+      // Each run reads the whole capacity, so unused capacity costs time in every step.
       capacityFor: (length) => Math.min(contextLength, CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP)),
     };
   }
@@ -143,7 +147,10 @@ export class WasmBackend implements ModelBackend {
   }
 
   release(): Promise<void> {
-    return ortMutex.run(() => this.#session.release());
+    return ortMutex.run(async () => {
+      await this.#session.release();
+      for (const rows of Object.values(this.#rows)) rows.free();
+    });
   }
 
   #feeds(input: ForwardInput): Record<string, InstanceType<OrtModule['Tensor']>> {
@@ -151,12 +158,12 @@ export class WasmBackend implements ModelBackend {
     const { numRows, tokensPerRow, positions } = input;
     const ids = input.ids === 'sampled' ? this.#sampledIds : input.ids;
     const logitTokens = logitTokensOf(input);
-    // onnxruntime copies its inputs. A fresh pass reads nothing from the cache, so one masked entry stands in for it.
+    // A fresh pass reads nothing from the cache, so one masked entry stands in for it.
     const capacity = isFresh(input) ? 1 : this.#capacity;
     const names = GRAPH_IO.past.all(this.#config.numLayers);
     const kv = this.#rows[input.target]
       .inputs(numRows, capacity)
-      .map(({ data, dims }, i) => [names[i], new Tensor('float32', data, dims)]);
+      .map(({ array, dims }, i) => [names[i], array.tensor(this.#ort, dims)]);
     const maskDims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
     const masks = Array.from(this.#masks, ([name, window]) => [
       name,
