@@ -271,9 +271,6 @@ test.describe('the page', { tag: ANY_BACKEND }, () => {
     expect(figures.maxBatchSize).toBe(16);
     expect(figures.numCommits).toBeGreaterThan(10);
     expect(figures.numCommits, 'commits').toBeLessThanOrEqual(figures.numFrames);
-    // On a machine without a GPU the browser draws the page on the cores that the page's thread needs: what it computes itself
-    // is judged, and in the whole suite alone, which has the machine for itself.
-    if (IS_WHOLE) expect(longestMs, 'ms that a task computes').toBeLessThan(LONG_TASK_MS);
   });
 });
 

@@ -48,6 +48,20 @@ export function RequestText({ prompt, numTexts, isRunning, children }: RequestTe
 /** An error and a note stand before the text. */
 const PINNED_TO_START = "[data-status='failed'], [data-owner='another tab']";
 
+interface Clip {
+  readonly box: HTMLElement;
+  readonly content: Element;
+  readonly text: HTMLElement;
+  boxHeight: number;
+  contentHeight: number;
+}
+
+/** By box and by content. */
+const clips = new Map<Element, Clip>();
+
+/** Of all texts: many that begin and end in one frame are scrolled first and marked then, so that no layout is forced. */
+let observer: ResizeObserver | undefined;
+
 /**
  * Marks a box whose content is taller than the box, and keeps its end in view; returns the release. The observer delivers the sizes, so no layout is forced. The
  * mark is an attribute for the style sheet, so no render is needed.
@@ -56,15 +70,35 @@ function markClipped(box: HTMLElement): () => void {
   const content = box.firstElementChild;
   const text = box.parentElement;
   if (!content || !text) throw new Error('A text box stands in its text and has a content.');
-  const heights = new Map<Element, number>();
-  const observer = new ResizeObserver((entries) => {
-    for (const { target, borderBoxSize } of entries) heights.set(target, borderBoxSize[0]?.blockSize ?? 0);
-    const isClipped = String((heights.get(content) ?? 0) > (heights.get(box) ?? 0) + 1);
-    if (text.dataset['clipped'] !== isClipped) text.dataset['clipped'] = isClipped;
-    // The end of the text. Unlike a layout that grows upward, scrolling moves nothing as the browser counts it.
-    if (!box.closest(PINNED_TO_START)) box.scrollTop = heights.get(content) ?? 0;
-  });
-  observer.observe(box);
-  observer.observe(content);
-  return () => observer.disconnect();
+  const clip: Clip = { box, content, text, boxHeight: 0, contentHeight: 0 };
+  const watching = (observer ??= new ResizeObserver(onResize));
+  for (const part of [box, content]) {
+    clips.set(part, clip);
+    watching.observe(part);
+  }
+  return () => {
+    for (const part of [box, content]) {
+      clips.delete(part);
+      watching.unobserve(part);
+    }
+  };
+}
+
+function onResize(entries: readonly ResizeObserverEntry[]): void {
+  const resized = new Set<Clip>();
+  for (const { target, borderBoxSize } of entries) {
+    const clip = clips.get(target);
+    if (!clip) continue;
+    const height = borderBoxSize[0]?.blockSize ?? 0;
+    if (target === clip.box) clip.boxHeight = height;
+    else clip.contentHeight = height;
+    resized.add(clip);
+  }
+  // The end of the text. Unlike a layout that grows upward, scrolling moves nothing as the browser counts it.
+  for (const { box, contentHeight } of resized) {
+    if (!box.closest(PINNED_TO_START)) box.scrollTop = contentHeight;
+  }
+  for (const { text, boxHeight, contentHeight } of resized) {
+    text.toggleAttribute('data-clipped', contentHeight > boxHeight + 1);
+  }
 }
