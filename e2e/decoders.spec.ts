@@ -16,8 +16,6 @@ const LARGEST_LOSSES = [
 /** On a software adapter each decoder compiles its shaders for seconds. */
 const IN_SHORT_ON_WEBGPU: readonly string[] = ['generated/llama', 'generated/qwen3'];
 
-const IN_SHORT_AS_HARDWARE: readonly string[] = ['generated/llama'];
-
 const IN_SHORT_ON_WEBGPU_TOO = 'joining late, prompts in chunks';
 
 /** The longest prompt has 60 tokens. */
@@ -52,14 +50,6 @@ for (const [id, expected] of Object.entries(decoderReferences)) {
       backend,
     }) => {
       await expectAsTransformers(probePage, { id, backend, dtype: 'fp32' }, expected);
-    });
-
-    test('has them with the operators of a hardware GPU too', async ({ probePage, backend }) => {
-      test.skip(
-        backend === 'wasm' || !(IS_WHOLE || IN_SHORT_AS_HARDWARE.includes(id)),
-        'each compiles for seconds',
-      );
-      await expectAsTransformers(probePage, { id, backend: 'webgpu-as-hardware', dtype: 'fp32' }, expected);
     });
 
     test('samples the same texts with any mates, with and without prefix reuse, pipelined or not', async ({

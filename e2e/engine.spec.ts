@@ -24,19 +24,16 @@ test('a request has the text that it has alone, whatever runs with it, under eve
 }) => {
   test.setTimeout(IS_WHOLE ? 3_600_000 : 300_000);
   const seed = runSeed();
-  const backends = backend === 'webgpu' ? (['webgpu', 'webgpu-as-hardware'] as const) : (['wasm'] as const);
-  for (const runsOn of backends) {
-    const report = await probePage.evaluate((input) => window.engineProbe.runTrials(...input), [
-      runsOn,
-      seed,
-      TRIALS[backend],
-    ] as const);
-    expect(report.differences, `E2E_SEED=${seed} on ${runsOn}`).toEqual([]);
-    expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
-    expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
-    if (backend === 'webgpu') expect(report.numPipelined, 'trials pipelined').toBeGreaterThan(0);
-    expect(Math.max(...report.batchSizes), 'the largest batch').toBe(16);
-  }
+  const report = await probePage.evaluate((input) => window.engineProbe.runTrials(...input), [
+    backend,
+    seed,
+    TRIALS[backend],
+  ] as const);
+  expect(report.differences, `E2E_SEED=${seed}`).toEqual([]);
+  expect(report.numReusedTokens, 'tokens reused').toBeGreaterThan(0);
+  expect(report.numSharedPrefills, 'prefills shared').toBeGreaterThan(0);
+  if (backend === 'webgpu') expect(report.numPipelined, 'trials pipelined').toBeGreaterThan(0);
+  expect(Math.max(...report.batchSizes), 'the largest batch').toBe(16);
 });
 
 test('a decode step has the same logits when it runs, when it is captured and when it is replayed, at every length', async ({
@@ -44,12 +41,10 @@ test('a decode step has the same logits when it runs, when it is captured and wh
   backend,
 }) => {
   test.skip(backend === 'wasm', 'the CPU has no commands to capture');
-  for (const runsOn of ['webgpu', 'webgpu-as-hardware'] as const) {
-    const report = await probePage.evaluate((choice) => window.engineProbe.repeatSteps(choice), runsOn);
-    expect(report.differences, runsOn).toEqual([]);
-    // The first two of six times run or are captured: onnxruntime-web describes those.
-    expect(report.numReplayed, `steps replayed on ${runsOn}`).toBeGreaterThan(report.numSteps / 2);
-  }
+  const report = await probePage.evaluate(() => window.engineProbe.repeatSteps());
+  expect(report.differences).toEqual([]);
+  // The first two of six times run or are captured: onnxruntime-web describes those.
+  expect(report.numReplayed, 'steps replayed').toBeGreaterThan(report.numSteps / 2);
 });
 
 test(

@@ -7,21 +7,18 @@ const SEED = Number(process.env['SAMPLER_SEED'] ?? Date.now() % 2 ** 32);
 const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 
 test.describe('the sampler on the GPU', () => {
-  for (const [index, { vocabSize, workgroupSize, numRows }] of [
-    { vocabSize: 2048, workgroupSize: 16, numRows: IS_WHOLE ? 5000 : 400 },
-    { vocabSize: 2048, workgroupSize: 256, numRows: IS_WHOLE ? 2000 : 100 },
-    { vocabSize: 50_257, workgroupSize: 16, numRows: IS_WHOLE ? 2500 : 60 },
-    { vocabSize: 50_257, workgroupSize: 256, numRows: IS_WHOLE ? 500 : 20 },
+  for (const [index, { vocabSize, numRows }] of [
+    { vocabSize: 2048, numRows: IS_WHOLE ? 5000 : 400 },
+    { vocabSize: 50_257, numRows: IS_WHOLE ? 1000 : 20 },
   ].entries()) {
-    test(`gives what the CPU gives on ${numRows} random rows over all options: ${vocabSize} tokens, ${workgroupSize} threads`, async ({
+    test(`gives what the CPU gives on ${numRows} random rows over all options: ${vocabSize} tokens`, async ({
       probePage: page,
     }) => {
       test.setTimeout(IS_WHOLE ? 1_800_000 : 180_000);
       test.info().annotations.push({ type: 'SAMPLER_SEED', description: String(SEED) });
-      const shape = { vocabSize, workgroupSize };
       const { differences, numFaults, logprobError } = await page.evaluate(
         (input) => window.samplerProbe.compareSamplers(...input),
-        [SEED + index, shape, numRows] as const,
+        [SEED + index, vocabSize, numRows] as const,
       );
       expect(differences, `SAMPLER_SEED=${SEED}`).toEqual([]);
       expect(logprobError).toBeLessThan(1e-9);
@@ -32,11 +29,10 @@ test.describe('the sampler on the GPU', () => {
   test('counts tokens and positions by itself from step to step, also when a row changes its slot', async ({
     probePage: page,
   }) => {
-    const shape = { vocabSize: 2048, workgroupSize: 16 };
     for (let round = 0; round < 3; round += 1) {
       const differences = await page.evaluate((input) => window.samplerProbe.compareContinuations(...input), [
         SEED + round,
-        shape,
+        2048,
         12,
       ] as const);
       expect(differences, `SAMPLER_SEED=${SEED}, round ${round}`).toEqual([]);

@@ -6,17 +6,16 @@ import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
 import { createTokenizer } from '../../src/worker/models/tokenizer/tokenizer.ts';
 import type { DtypeChoice } from '../../src/worker/protocol/models.ts';
-import { createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
+import { chooseDevice, createBackend, limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
 import { generatedFiles } from './generated-files.ts';
 import { logitsOf } from './logits-of.ts';
 import { play, type ProbeModel } from './play-requests.ts';
-import { chooseProbeDevice, type ProbeBackend } from './probe-device.ts';
 
 /** One of the generated decoders, and how it runs. */
 export interface DecoderChoice {
   readonly id: string;
-  readonly backend: ProbeBackend;
+  readonly backend: 'webgpu' | 'wasm';
   readonly dtype: DtypeChoice;
 }
 
@@ -60,7 +59,7 @@ export async function openDecoder(choice: DecoderChoice): Promise<ProbeModel> {
   const files = DECODERS.get(choice.id)?.();
   if (!files) throw new Error(`There is no decoder ${choice.id}.`);
   const checkpoint = await openCheckpoint(generatedFiles(files));
-  const device = await chooseProbeDevice(choice.backend);
+  const device = await chooseDevice(choice.backend);
   const plan = planModel(checkpoint, choice.dtype, limitsOf(device));
   const { model, tokenizer, tokenizerConfig } = checkpoint;
   const { backend } = await createBackend({ model, ...(await packInMemory(checkpoint, plan)) }, device);

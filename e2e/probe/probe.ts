@@ -6,8 +6,7 @@ import { decoderLogits, openDecoder, runGreedyBatch, type DecoderChoice } from '
 import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
-import type { ProbeBackend } from './probe-device.ts';
-import { sharedModel } from './shared-model.ts';
+import { sharedModel, type ProbeBackend } from './shared-model.ts';
 import { allowOwnScripts } from '../../src/worker/platform/own-scripts.ts';
 
 /** What the reference test calls in the page: the runtime below the engine, of which the client shows no logits. */
@@ -16,7 +15,7 @@ export interface LogitsProbe {
    * @param prompts Token ids of each prompt.
    * @returns Logits [vocab] after the last token of each prompt, in fp32.
    */
-  logitsOf(backend: 'webgpu' | 'wasm', prompts: readonly (readonly number[])[]): Promise<number[][]>;
+  logitsOf(backend: ProbeBackend, prompts: readonly (readonly number[])[]): Promise<number[][]>;
 }
 
 /** What the sampler's tests call in the page. */

@@ -11,21 +11,15 @@ import { createRandom, randomRow, type RandomRow } from './random-rows.ts';
 
 type Sample = SampledToken | Error;
 
-export interface SamplerShape {
-  readonly vocabSize: number;
-  readonly workgroupSize: number;
-}
-
 /** Of the logits and slots of each probe. */
 const MAX_ROWS = 200;
 
-const probes = new Map<string, Promise<SamplerProbe>>();
+const probes = new Map<number, Promise<SamplerProbe>>();
 
-/** One of each shape for the whole page: a software adapter compiles its shaders for seconds. */
-function probeOf(shape: SamplerShape): Promise<SamplerProbe> {
-  const key = `${shape.vocabSize} ${shape.workgroupSize}`;
-  const probe = probes.get(key) ?? SamplerProbe.create(shape);
-  probes.set(key, probe);
+/** One for each size of vocabulary, for the whole page: a software adapter compiles its shaders for seconds. */
+function probeOf(vocabSize: number): Promise<SamplerProbe> {
+  const probe = probes.get(vocabSize) ?? SamplerProbe.create(vocabSize);
+  probes.set(vocabSize, probe);
   return probe;
 }
 
@@ -37,9 +31,9 @@ class SamplerProbe {
   readonly #logits: GPUBuffer;
   readonly inputs: SlotInputs;
 
-  static async create({ vocabSize, workgroupSize }: SamplerShape): Promise<SamplerProbe> {
+  static async create(vocabSize: number): Promise<SamplerProbe> {
     const { device } = await requestGpuDevice('fp32');
-    const sampler = await GpuSampler.create(device, vocabSize, workgroupSize);
+    const sampler = await GpuSampler.create(device, vocabSize);
     return new SamplerProbe(device, sampler, vocabSize);
   }
 
@@ -91,14 +85,9 @@ export interface Agreement {
 }
 
 /** Samples random rows on both, in batches of 1 to 16. */
-export async function compareSamplers(
-  seed: number,
-  shape: SamplerShape,
-  numRows: number,
-): Promise<Agreement> {
+export async function compareSamplers(seed: number, vocabSize: number, numRows: number): Promise<Agreement> {
   const random = createRandom(seed);
-  const { vocabSize } = shape;
-  const probe = await probeOf(shape);
+  const probe = await probeOf(vocabSize);
   const onCpu = createSampler(vocabSize);
   const differences: string[] = [];
   let [numFaults, logprobError] = [0, 0];
@@ -161,12 +150,11 @@ function logprobsIn(sample: Sample): readonly number[] {
  */
 export async function compareContinuations(
   seed: number,
-  shape: SamplerShape,
+  vocabSize: number,
   numSteps: number,
 ): Promise<readonly string[]> {
   const random = createRandom(seed);
-  const { vocabSize } = shape;
-  const probe = await probeOf(shape);
+  const probe = await probeOf(vocabSize);
   const onCpu = createSampler(vocabSize);
   let rows = Array.from({ length: 4 }, () => createContinuation(randomRow(vocabSize, random)));
   let stepRows = probe.stepRows(rows.map(atStart));
@@ -222,7 +210,7 @@ export async function countDraws(
   params: SamplingParams,
   numDraws: number,
 ): Promise<number[]> {
-  const probe = await probeOf({ vocabSize: logits.length, workgroupSize: 16 });
+  const probe = await probeOf(logits.length);
   const counts = logits.map(() => 0);
   for (let position = 1; position <= numDraws; position += MAX_ROWS) {
     const rows = Array.from({ length: Math.min(MAX_ROWS, numDraws + 1 - position) }, (_, index) => ({

@@ -1,5 +1,7 @@
 import { loadEmbeddedModel, type LoadedModel } from '../../src/worker/models/load-model.ts';
-import { chooseProbeDevice, type ProbeBackend } from './probe-device.ts';
+import { chooseDevice } from '../../src/worker/runtime/create-backend.ts';
+
+export type ProbeBackend = 'webgpu' | 'wasm';
 
 const models = new Map<ProbeBackend, Promise<LoadedModel>>();
 
@@ -15,5 +17,5 @@ export function sharedModel(choice: ProbeBackend): Promise<LoadedModel> {
 
 async function load(choice: ProbeBackend): Promise<LoadedModel> {
   const modelUrl = new URL('/models/storyteller/', location.href).href;
-  return loadEmbeddedModel(modelUrl, await chooseProbeDevice(choice), () => {});
+  return loadEmbeddedModel(modelUrl, await chooseDevice(choice), () => {});
 }

@@ -261,7 +261,6 @@ export function createScriptedModel(
       rung: 'wasm',
       precision: 'fp32',
       adapter: 'none',
-      isSoftwareAdapter: false,
       fallbackReason: '',
     },
   };

@@ -35,7 +35,6 @@ import {
   type Scenario,
 } from './scenarios.ts';
 import { llamaStandIn, loadStandIn } from './stand-in.ts';
-import { treatAdapterAsHardware } from './step-costs/as-hardware.ts';
 import { measureSteps, NUM_MEASURED_STEPS, type StepKind } from './step-costs/measure-steps.ts';
 import { stepCostsReportOf } from './step-costs/report.ts';
 import { measureThreads } from './threads/measure-threads.ts';
@@ -85,7 +84,7 @@ function measureStepsInBrowser({ rounds }: BenchOptions): Promise<StepCostRun> {
     let backend: BackendInfo | undefined;
     try {
       const openPage = async (kind: StepKind): Promise<Page> => {
-        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`, treatAdapterAsHardware);
+        const opened = await openReady(browser, `${urls[kind]}/?backend=webgpu`);
         ({ backend } = opened.status);
         return opened.page;
       };

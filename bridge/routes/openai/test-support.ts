@@ -158,7 +158,7 @@ function readyWith(id: string) {
   return createWorkerStatus({
     state: 'ready',
     model: createModel(id),
-    backend: { name: 'wasm', precision: 'fp32', adapter: '', isSoftwareAdapter: false, fallbackReason: '' },
+    backend: { name: 'wasm', precision: 'fp32', adapter: '', fallbackReason: '' },
   });
 }
 

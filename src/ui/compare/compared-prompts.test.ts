@@ -38,7 +38,6 @@ it('compares only what has the same prompts, options, model and backend, whateve
     name: 'wasm',
     precision: 'fp32',
     adapter: '',
-    isSoftwareAdapter: false,
     fallbackReason: '',
   } as const;
   expect(comparisonKey([prompt], { ...status, backend })).not.toBe(key);

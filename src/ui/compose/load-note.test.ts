@@ -11,7 +11,6 @@ const WEBGPU = {
   rung: 'webgpu-fp16',
   precision: 'fp16',
   adapter: 'a',
-  isSoftwareAdapter: false,
   fallbackReason: '',
 } as const;
 

@@ -30,7 +30,6 @@ const BACKEND: BackendInfo = {
   rung: 'webgpu-fp16',
   precision: 'fp16',
   adapter: 'a GPU',
-  isSoftwareAdapter: false,
   fallbackReason: '',
 };
 

@@ -28,7 +28,6 @@ describe('state in words', () => {
       rung: 'wasm',
       precision: 'fp32',
       adapter: '',
-      isSoftwareAdapter: false,
     } as const;
     expect(describeState({ ...status, backend: { ...backend, fallbackReason: '' } })).toBe('Warming up');
   });
@@ -103,7 +102,6 @@ describe('the tabs in words', () => {
       name: 'upstream',
       precision: 'unknown',
       adapter: 'http://gpu:8000',
-      isSoftwareAdapter: false,
       fallbackReason: '',
     } as const;
     expect(describeTabs({ ...ready, backend })).toBe('This tab sends prompts to the upstream');

@@ -12,7 +12,6 @@ const GPU: BackendInfo = {
   name: 'webgpu',
   precision: 'fp16',
   adapter: 'a GPU',
-  isSoftwareAdapter: false,
   fallbackReason: '',
 };
 
@@ -27,7 +26,6 @@ describe('motion', () => {
   });
 
   it.each([
-    ['a software adapter', { ...GPU, isSoftwareAdapter: true }],
     ['WASM', { ...GPU, name: 'wasm' as const }],
     ['no model yet', undefined],
   ])('is not shown with %s', (_, backend) => {

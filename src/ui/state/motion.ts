@@ -9,6 +9,6 @@ export function hasMotion({
 }: {
   readonly status: Pick<ServeStatus, 'backend'>;
 }): boolean {
-  const isDrawnByGpu = backend !== undefined && backend.name !== 'wasm' && !backend.isSoftwareAdapter;
+  const isDrawnByGpu = backend !== undefined && backend.name !== 'wasm';
   return isDrawnByGpu && !matchMedia('(prefers-reduced-motion: reduce)').matches;
 }

@@ -12,7 +12,6 @@ const UPSTREAM = {
   name: 'upstream',
   precision: 'unknown',
   adapter: '',
-  isSoftwareAdapter: false,
   fallbackReason: '',
 } as const;
 const LOAD = { id: MODEL, isPaused: false, phase: 'download', loaded: 1, total: 4 } as const;

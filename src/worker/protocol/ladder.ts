@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import type { Wire } from './wire.ts';
 
-/** Where the model may run, best first. Each is tried in a worker of its own. */
+/**
+ * Where the model may run, best first. Each is tried in a worker of its own. A software adapter stands below them all: it serves
+ * only where `webgpu` is asked for.
+ */
 const LADDER = ['webgpu-fp16', 'webgpu-fp32', 'wasm-threads', 'wasm'] as const;
 
 export const rung = v.picklist(LADDER);
@@ -24,7 +27,7 @@ export const BACKEND_CHOICES = ['auto', 'webgpu', 'wasm'] as const;
 
 export const backendChoice = v.picklist(BACKEND_CHOICES);
 /**
- * Where the runtime may run: `auto` is WebGPU where there is an adapter, else WASM.
+ * Where the runtime may run: `auto` is WebGPU where there is a hardware adapter, else WASM. `webgpu` also takes a software adapter.
  *
  * @useDeclaredType
  */

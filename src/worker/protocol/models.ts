@@ -99,8 +99,8 @@ export const backendInfo = v.object({
   precision,
   /** The GPU as its driver names it, the CPU threads of WASM, or the address of the upstream. */
   adapter: v.string(),
-  /** True for SwiftShader and the like, which compute WebGPU on the CPU. */
-  isSoftwareAdapter: v.boolean(),
+  /** Whether the adapter computes WebGPU on the CPU, as SwiftShader does. */
+  isSoftwareAdapter: v.exactOptional(v.boolean()),
   /** Why each better rung was passed over or left; empty where this is the best. */
   fallbackReason: v.string(),
 });

@@ -5,7 +5,7 @@ import { type WorkerPast, NO_PAST } from '../protocol/recovery.ts';
 interface Machine {
   /** Undefined: the browser has no WebGPU. Null: it has, and no adapter. */
   readonly adapter?:
-    | { readonly features: readonly string[]; readonly isRefusing?: boolean }
+    | { readonly features: readonly string[]; readonly isRefusing?: boolean; readonly isSoftware?: boolean }
     | null
     | undefined;
   readonly isIsolated?: boolean;
@@ -24,7 +24,12 @@ function pretend({ adapter, isIsolated = true, numCores = 8 }: Machine): void {
   const offered = adapter && {
     features: new Set(adapter.features),
     limits: LIMITS,
-    info: { description: 'a GPU', vendor: '', architecture: '', device: '' },
+    info: {
+      description: adapter.isSoftware ? 'SwiftShader' : 'a GPU',
+      vendor: '',
+      architecture: '',
+      device: '',
+    },
     requestDevice,
   };
   const gpu = adapter === undefined ? undefined : { requestAdapter: () => Promise.resolve(offered) };
@@ -39,6 +44,7 @@ const leaving = (...rungs: WorkerPast['leftRungs'][number]['rung'][]): WorkerPas
 
 const FP16 = { adapter: { features: ['shader-f16'] } };
 const FP32 = { adapter: { features: [] } };
+const SOFTWARE = { adapter: { features: ['shader-f16'], isSoftware: true } };
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -47,6 +53,7 @@ describe('chooseDevice', () => {
     ['a GPU with fp16', FP16, 'webgpu-fp16', ''],
     ['a GPU without fp16', FP32, 'webgpu-fp32', 'the GPU adapter has no shader-f16'],
     ['a GPU that refuses', { adapter: { features: [], isRefusing: true } }, 'wasm-threads', 'no room'],
+    ['a software adapter alone', SOFTWARE, 'wasm-threads', 'computes on the CPU: WASM is faster'],
     ['no adapter', { adapter: null }, 'wasm-threads', 'the browser found no GPU adapter'],
     ['no WebGPU', {}, 'wasm-threads', 'has no navigator.gpu'],
     ['a page that is not isolated', { isIsolated: false }, 'wasm', "isn't cross-origin isolated"],
@@ -118,6 +125,14 @@ describe('chooseDevice', () => {
       rung: 'wasm',
       numThreads: 1,
     });
+  });
+
+  it('takes a software adapter only where WebGPU is asked for', async () => {
+    pretend(SOFTWARE);
+    expect((await chooseDevice('webgpu')).rung).toBe('webgpu-fp16');
+    expect((await chooseDevice('auto')).fallbackReason).toBe(
+      'The only GPU adapter, SwiftShader, computes on the CPU: WASM is faster',
+    );
   });
 
   it('keeps to WebGPU where that was asked for, and fails where there is none', async () => {

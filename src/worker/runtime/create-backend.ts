@@ -30,7 +30,7 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
     const left = past.leftRungs.find((entry) => entry.rung === rung);
     try {
       if (left) throw new RungUnavailableError(left.reason);
-      const device = await open(rung);
+      const device = await open(rung, choice);
       if (device) return { ...device, rung, fallbackReason: [...reasons].join('. ') };
     } catch (error) {
       if (!isRefusal(error)) throw error;
@@ -44,9 +44,10 @@ export async function chooseDevice(choice: BackendChoice, past: WorkerPast = NO_
 }
 
 /** @returns `undefined` where the rung would be the same as the next one. */
-async function open(rung: Rung): Promise<Device | undefined> {
-  if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16') };
-  if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32') };
+async function open(rung: Rung, choice: BackendChoice): Promise<Device | undefined> {
+  const allowsSoftware = choice === 'webgpu';
+  if (rung === 'webgpu-fp16') return { gpu: await requestGpuDevice('fp16', { allowsSoftware }) };
+  if (rung === 'webgpu-fp32') return { gpu: await requestGpuDevice('fp32', { allowsSoftware }) };
   if (rung === 'wasm') return { numThreads: 1 };
   const numThreads = numWasmThreads();
   return numThreads > 1 ? { numThreads } : undefined;
@@ -90,9 +91,12 @@ export async function createBackend(
   if ('gpu' in device) {
     const { adapterName: adapter, isSoftwareAdapter } = device.gpu;
     const backend = await WebGpuBackend.create({ gpu: device.gpu, ...model });
-    return { backend, backendInfo: { ...shared, name: 'webgpu', adapter, isSoftwareAdapter } };
+    return {
+      backend,
+      backendInfo: { ...shared, name: 'webgpu', adapter, ...(isSoftwareAdapter && { isSoftwareAdapter }) },
+    };
   }
   const backend = await WasmBackend.create({ ...model, numThreads: device.numThreads });
   const adapter = `CPU, ${backend.numThreads} thread${backend.numThreads === 1 ? '' : 's'}`;
-  return { backend, backendInfo: { ...shared, name: 'wasm', adapter, isSoftwareAdapter: false } };
+  return { backend, backendInfo: { ...shared, name: 'wasm', adapter } };
 }

@@ -10,7 +10,6 @@ import { toFloat16 } from '../checkpoint/float-formats.ts';
 import { countElements, isSplitByRows } from '../model-config.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
 import type { OnnxInitializer } from './onnx-proto.ts';
-import type { CreateProducts, WeightMatrix, WeightProducts } from './weight-products.ts';
 
 /** The file of external data that holds the graph's initializers. */
 export const WEIGHTS_LOCATION = 'weights';
@@ -32,7 +31,6 @@ interface RowBlock {
 /** The packed weights as initializers of a graph. Adds the nodes that multiply with them and look up in them. */
 export class GraphWeights {
   readonly #nodes: OnnxNodes;
-  readonly #products: WeightProducts;
   readonly #precision: Precision;
   readonly #initializers = new Map<string, OnnxInitializer>();
   readonly #blocks = new Map<string, readonly RowBlock[]>();
@@ -40,11 +38,9 @@ export class GraphWeights {
   /** @param maxBindingBytes Bytes that a shader can bind at once; larger embeddings are bound in blocks of rows. */
   constructor(
     nodes: OnnxNodes,
-    createProducts: CreateProducts,
     { layout, maxBindingBytes }: { readonly layout: PackedLayout; readonly maxBindingBytes: number },
   ) {
     this.#nodes = nodes;
-    this.#products = createProducts(nodes, (...values) => this.list(...values));
     this.#precision = layout.precision;
     for (const tensor of layout.tensors) {
       const blocks = splitRows(tensor, maxBindingBytes);
@@ -70,7 +66,7 @@ export class GraphWeights {
   multiply(input: string, weight: string, output: string): void {
     const [block] = this.#blocksOf(weight);
     if (block?.bits) this.#multiplyBits(input, block, output);
-    else if (block) this.#products.multiply(input, matrixOf(block), output);
+    else if (block) this.#nodes.add('MatMul', [input, block.name], [output]);
   }
 
   /** ids [B, S] -> rows of the embedding [B, S, width] */
@@ -113,7 +109,9 @@ export class GraphWeights {
 
   #projectBlock(input: string, block: RowBlock, output: string, bias: string): void {
     if (block.bits) return this.#multiplyBits(input, block, output, bias);
-    this.#products.project(input, matrixOf(block), output, bias);
+    const inputs = bias === '' ? [input, block.name] : [input, block.name, bias];
+    // Gemm reads the matrix as it lies, without a transposed copy.
+    this.#nodes.add('Gemm', inputs, [output], { transB: { int: 1 } });
   }
 
   #multiplyBits(input: string, block: RowBlock, output: string, bias = ''): void {
@@ -193,10 +191,6 @@ export class GraphWeights {
     if (!blocks) throw new Error(`Expected ${weight} among the packed weights`);
     return blocks;
   }
-}
-
-function matrixOf({ name, length, numRows }: RowBlock): WeightMatrix {
-  return { name, numInputs: length, numOutputs: numRows };
 }
 
 function splitRows(tensor: PackedTensor, maxBindingBytes: number): readonly RowBlock[] {

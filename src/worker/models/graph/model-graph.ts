@@ -1,12 +1,10 @@
 import type { PackedLayout } from '../checkpoint/packed-weights.ts';
 import type { ModelConfig } from '../model-config.ts';
-import { productsOnCpu, productsOnSoftwareGpu, type AttentionProducts } from './attention-products.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import { GraphWeights } from './graph-weights.ts';
 import { OnnxNodes } from './onnx-nodes.ts';
 import { encodeOnnxModel, ONNX_TYPE, type OnnxType, type OnnxValue } from './onnx-proto.ts';
 import { PlainAttention } from './plain-attention.ts';
-import { tiledProducts, untiledProducts } from './weight-products.ts';
 
 export interface GraphTarget {
   readonly layout: PackedLayout;
@@ -18,11 +16,11 @@ export interface GraphTarget {
 }
 
 /**
- * `fused` is `GroupQueryAttention`: it outputs the cache as `GRAPH_IO.present`, updated in place. The others are `PlainAttention`
- * with the products of a device: after the logits, they output the queries, keys and values that a run computes, for each layer
- * in turn: float32 [B, S, (heads + 2 * K/V heads) * head size].
+ * `fused` is `GroupQueryAttention`, for GPUs: it outputs the cache as `GRAPH_IO.present`, updated in place. `plain` is
+ * `PlainAttention`, for the CPU: after the logits, it outputs the queries, keys and values that a run computes, for each layer in
+ * turn: float32 [B, S, (heads + 2 * K/V heads) * head size].
  */
-export type AttentionKind = 'fused' | 'products-on-cpu' | 'products-on-software-gpu';
+export type AttentionKind = 'fused' | 'plain';
 
 /** Outputs of the graph's nodes: [B, S, heads * head size], and twice [B, S, K/V heads * head size]. */
 interface SeparateQkv {
@@ -44,11 +42,6 @@ interface AttentionVariant {
   readonly window?: number;
 }
 
-const PRODUCTS: Partial<Readonly<Record<AttentionKind, (nodes: OnnxNodes) => AttentionProducts>>> = {
-  'products-on-cpu': productsOnCpu,
-  'products-on-software-gpu': productsOnSoftwareGpu,
-};
-
 /** Inputs of `GroupQueryAttention` besides the cache. */
 const FUSED_ATTENTION_INPUTS: readonly OnnxValue[] = [
   { name: GRAPH_IO.lastIndices, type: 'int32', dims: ['B'] },
@@ -64,7 +57,6 @@ export class ModelGraph {
   readonly weights: GraphWeights;
   readonly #config: ModelConfig;
   readonly #precision: OnnxType;
-  readonly #products: AttentionProducts | undefined;
   /** `undefined` if attention is fused. */
   readonly #plainAttention: PlainAttention | undefined;
   /** Outputs of plain attention, layer by layer. See `AttentionKind`. */
@@ -73,11 +65,8 @@ export class ModelGraph {
   constructor(config: ModelConfig, { attention, ...target }: GraphTarget) {
     this.#config = config;
     this.#precision = target.layout.precision;
-    const products = attention === 'products-on-software-gpu' ? untiledProducts : tiledProducts;
-    this.weights = new GraphWeights(this.nodes, products, target);
-    this.#products = PRODUCTS[attention]?.(this.nodes);
-    this.#plainAttention =
-      this.#products && new PlainAttention(this.nodes, this.weights, config, this.#products);
+    this.weights = new GraphWeights(this.nodes, target);
+    if (attention === 'plain') this.#plainAttention = new PlainAttention(this.nodes, this.weights, config);
   }
 
   /**
@@ -147,7 +136,7 @@ export class ModelGraph {
   encode(): Uint8Array<ArrayBuffer> {
     const { vocabSize, numLayers, numHeads, numKvHeads, headSize } = this.#config;
     const cacheDims = ['B', numKvHeads, 'C', headSize];
-    const keyDims = this.#products?.hasTransposedKeys ? ['B', numKvHeads, headSize, 'C'] : cacheDims;
+    const keyDims = this.#plainAttention ? ['B', numKvHeads, headSize, 'C'] : cacheDims;
     return encodeOnnxModel({
       name: 'decoder',
       nodes: this.nodes.all,

@@ -1,5 +1,4 @@
 import type { ModelConfig } from '../model-config.ts';
-import type { AttentionProducts } from './attention-products.ts';
 import { GRAPH_IO } from './graph-io.ts';
 import type { GraphWeights } from './graph-weights.ts';
 import type { OnnxNodes } from './onnx-nodes.ts';
@@ -15,10 +14,12 @@ interface AttentionShape {
 }
 
 /**
- * Attention as matrix products, for devices on which `GroupQueryAttention` is slow. On the CPU it copies the whole cache in each
- * run, and takes four times as long for a prompt. On a software adapter it takes ten times as long for 8 rows of 512 tokens.
- * `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. On the CPU its nodes cost about 10 µs
- * a layer, which matters only for steps of few short rows of a tiny model.
+ * Attention as matrix products, for the CPU. `GroupQueryAttention` copies the whole cache there in each run, and takes four times
+ * as long for a prompt. `PlainAttention` only reads the cache: it joins the scores of cached and new keys instead. Its nodes cost
+ * about 10 µs a layer, which matters only for steps of few short rows of a tiny model.
+ *
+ * The cache holds keys transposed, so that `MatMul` reads them in memory order and never transposes them. `FusedMatMul` with
+ * `transB` or `alpha` takes three to four times as long (measured).
  *
  * onnxruntime fuses a `Mul`, or a `Transpose` of the last two axes, into the product that reads it, which is slower on the CPU. A
  * `Transpose` of other axes in between prevents that.
@@ -27,14 +28,12 @@ export class PlainAttention {
   readonly #nodes: OnnxNodes;
   readonly #weights: GraphWeights;
   readonly #heads: HeadCounts;
-  readonly #products: AttentionProducts;
   readonly #windows = new Set<number>();
 
-  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts, products: AttentionProducts) {
+  constructor(nodes: OnnxNodes, weights: GraphWeights, heads: HeadCounts) {
     this.#nodes = nodes;
     this.#weights = weights;
     this.#heads = heads;
-    this.#products = products;
   }
 
   /** The graph's inputs for attention, besides the cache. */
@@ -57,8 +56,8 @@ export class PlainAttention {
     this.#windows.add(window);
     const { query, key, value } = this.#byHead(qkv, scale, name);
     const groups = this.#regroup(query, numKvHeads, headSize, name('q_groups'));
-    this.#products.scoreCached(groups, GRAPH_IO.past.key(layer), name('past_scores'));
-    this.#products.multiply(groups, key, name('new_scores'));
+    nodes.add('MatMul', [groups, GRAPH_IO.past.key(layer)], [name('past_scores')]);
+    nodes.add('MatMul', [groups, key], [name('new_scores')]);
     nodes.add('Concat', [name('past_scores'), name('new_scores')], [name('group_scores')], {
       axis: { int: -1 },
     });
@@ -69,8 +68,8 @@ export class PlainAttention {
     nodes.add('Split', [shares, GRAPH_IO.keyCounts], [name('past_shares'), name('new_shares')], {
       axis: { int: -1 },
     });
-    this.#products.multiply(name('past_shares'), GRAPH_IO.past.value(layer), name('past_context'));
-    this.#products.multiply(name('new_shares'), value, name('new_context'));
+    nodes.add('MatMul', [name('past_shares'), GRAPH_IO.past.value(layer)], [name('past_context')]);
+    nodes.add('MatMul', [name('new_shares'), value], [name('new_context')]);
     nodes.add('Add', [name('past_context'), name('new_context')], [name('group_context')]);
     const context = this.#regroup(name('group_context'), numHeads, headSize, name('context'));
     nodes.add('Transpose', [context], [name('tokens')], { perm: { ints: [0, 2, 1, 3] } });

@@ -31,8 +31,8 @@ export class GpuSampler {
   #buffers: readonly GPUBuffer[] = [];
 
   /** Compiles on a browser thread, so the worker can go on: a software adapter takes seconds. */
-  static async create(device: GPUDevice, vocabSize: number, workgroupSize: number): Promise<GpuSampler> {
-    const module = device.createShaderModule({ code: samplerShader(vocabSize, workgroupSize) });
+  static async create(device: GPUDevice, vocabSize: number): Promise<GpuSampler> {
+    const module = device.createShaderModule({ code: samplerShader(vocabSize) });
     const pipeline = await device.createComputePipelineAsync({ layout: 'auto', compute: { module } });
     return new GpuSampler(device, pipeline, vocabSize);
   }

@@ -9,14 +9,17 @@ import { SHORTLIST_WGSL } from './wgsl-shortlist.ts';
 import { VOCABULARY_WGSL } from './wgsl-vocabulary.ts';
 import { WEIGHTS_WGSL } from './wgsl-weights.ts';
 
+/** Threads that sample one row: as many as WebGPU's default limits allow. */
+const WORKGROUP_SIZE = 256;
+
 /**
  * `sampling.ts` for a whole batch: one workgroup per row, from logits to the inputs of the next forward pass. No row reads
  * what another row writes. It keeps to WebGPU's default limits and needs no feature.
  */
-export function samplerShader(vocabSize: number, workgroupSize: number): string {
+export function samplerShader(vocabSize: number): string {
   return [
     `const VOCAB_SIZE = ${vocabSize}u;`,
-    `const WORKGROUP_SIZE = ${workgroupSize}u;`,
+    `const WORKGROUP_SIZE = ${WORKGROUP_SIZE}u;`,
     ROW_OPTIONS_WGSL,
     BINDINGS_WGSL,
     INTEGERS_WGSL,

@@ -8,7 +8,7 @@ import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
 import { HeapFloats } from './ort-heap.ts';
-import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
+import { attentionMask, maskWindowsOf } from './attention-mask.ts';
 import {
   isFresh,
   logitTokensOf,
@@ -64,7 +64,7 @@ export class WasmBackend implements ModelBackend {
       layout: packed,
       maxBindingBytes: Infinity,
       contextLength,
-      attention: 'products-on-cpu',
+      attention: 'plain',
     });
     const session = await ortMutex.run(() =>
       ort.InferenceSession.create(graph, {

@@ -28,22 +28,32 @@ const RAISED_LIMITS = [
 /**
  * Requests a device of our own: a device that onnxruntime-web creates is destroyed with its last session.
  *
+ * @param allowsSoftware Whether a software adapter is taken too. It is slower than WASM on the same processor.
  * @throws NoWebGpuAdapterError where the browser has no WebGPU or no adapter, or does not answer.
- * @throws RungUnavailableError where the adapter lacks fp16 that was asked for, or refuses a device.
+ * @throws RungUnavailableError where the adapter is software, lacks the fp16 that was asked for, or refuses a device.
  */
-export async function requestGpuDevice(precision: 'fp16' | 'fp32'): Promise<GpuDevice> {
+export async function requestGpuDevice(
+  precision: 'fp16' | 'fp32',
+  { allowsSoftware = true }: { readonly allowsSoftware?: boolean } = {},
+): Promise<GpuDevice> {
   // In browsers without WebGPU the property is missing, whatever the type says.
   const gpu = navigator.gpu as GPU | undefined;
   if (!gpu) throw NoWebGpuAdapterError.because('this browser has no navigator.gpu');
   const adapter = await requestAdapter(gpu);
   if (!adapter) throw NoWebGpuAdapterError.because('the browser found no GPU adapter');
+  const adapterName = describeAdapter(adapter.info);
+  const isSoftwareAdapter = isSoftware(adapter.info);
+  if (isSoftwareAdapter && !allowsSoftware)
+    throw new RungUnavailableError(
+      `The only GPU adapter, ${adapterName}, computes on the CPU: WASM is faster`,
+    );
   if (precision === 'fp16' && !adapter.features.has('shader-f16'))
     throw new RungUnavailableError("fp16 isn't available: the GPU adapter has no shader-f16");
   const device = await requestFrom(adapter, precision === 'fp16' ? ['shader-f16'] : []);
   return {
     device,
-    adapterName: describeAdapter(adapter.info),
-    isSoftwareAdapter: isSoftware(adapter.info),
+    adapterName,
+    isSoftwareAdapter,
     hasShaderF16: device.features.has('shader-f16'),
   };
 }

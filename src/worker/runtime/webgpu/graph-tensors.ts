@@ -1,12 +1,10 @@
-import type { InferenceSession, Tensor } from 'onnxruntime-web/webgpu';
+import type { Tensor } from 'onnxruntime-web/webgpu';
 import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import type { ModelConfig } from '../../models/model-config.ts';
 import type { SlotInputs } from '../gpu-sampler/gpu-sampler.ts';
-import { attentionMask, maskWindowsOf } from '../attention-mask.ts';
 import { logitTokensOf, type ForwardInput, type ForwardTarget } from '../model-backend.ts';
 import type { OrtModule } from '../ort.ts';
 import type { GpuKvCache } from './gpu-kv-cache.ts';
-import type { AddedKv } from './kv-appender.ts';
 import { GpuBuffers } from './gpu-buffers.ts';
 
 type Tensors = Readonly<Record<string, Tensor>>;
@@ -19,13 +17,8 @@ interface GraphTensorsOptions {
   readonly device: GPUDevice;
   readonly config: ModelConfig;
   readonly cache: GpuKvCache;
-  /**
-   * The session of the slots if its attention is plain: its graph takes masks and outputs only a pass's new keys and values.
-   * Graphs with fused attention take lengths and output the cache.
-   */
-  readonly plainSession: Pick<InferenceSession, 'outputNames'> | undefined;
-  /** Names of the graph's inputs, for each target's session. */
-  readonly inputNames: Readonly<Record<ForwardTarget, readonly string[]>>;
+  /** Names of the graph's inputs. */
+  readonly inputNames: readonly string[];
 }
 
 /** Inputs and outputs of the graph, in buffers that persist from pass to pass. */
@@ -34,30 +27,18 @@ export class GraphTensors {
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
-  readonly #isPlainOnSlots: boolean;
   readonly #inputNames: GraphTensorsOptions['inputNames'];
-  /** Outputs with each layer's new queries, keys and values. Empty if attention is fused. */
-  readonly #addedNames: readonly string[];
-  /** Window of each mask among the graph's inputs, by the mask's name. */
-  readonly #masks: ReadonlyMap<string, number>;
   readonly #buffers: GpuBuffers;
   /** Tensors over the cache's buffers, by `past` or `present`, target and shape. */
   readonly #kvTensors = new Map<string, Tensors>();
 
   /** @param onReplace Called before a buffer is replaced by a larger one. */
-  constructor(
-    { ort, device, config, cache, plainSession, inputNames }: GraphTensorsOptions,
-    onReplace: () => void,
-  ) {
+  constructor({ ort, device, config, cache, inputNames }: GraphTensorsOptions, onReplace: () => void) {
     this.#ort = ort;
     this.#device = device;
     this.#config = config;
     this.#cache = cache;
-    const { outputNames = [] } = plainSession ?? {};
     this.#inputNames = inputNames;
-    this.#isPlainOnSlots = plainSession !== undefined;
-    this.#addedNames = plainSession ? outputNames.filter((name) => name !== GRAPH_IO.logits) : [];
-    this.#masks = maskWindowsOf(inputNames.slots);
     this.#buffers = new GpuBuffers(device, onReplace);
   }
 
@@ -75,25 +56,8 @@ export class GraphTensors {
     return this.#inputsOf({ target: 'slots', numRows: this.#cache.shape.numSlots, tokensPerRow: 1 });
   }
 
-  /** A pass over the slots with plain attention, as `KvAppender` takes it. */
-  addedBy(input: ForwardInput): AddedKv {
-    return {
-      ...input,
-      ...this.#inputsOf(input),
-      capacity: this.#cache.shape.capacity,
-      added: this.#added(input),
-      cache: this.#cache.buffers(input.target),
-    };
-  }
-
   /** Writes the inputs of a pass, except those that the sampler left on the device. */
   write(input: ForwardInput): void {
-    if (this.#isPlain(input)) {
-      for (const [name, window] of this.#masks) {
-        const mask = attentionMask(input, this.#cache.shape.capacity, window);
-        this.#write(this.#mask(name, input), mask);
-      }
-    }
     if (input.ids === 'sampled') return;
     const { ids, positions, lastIndices } = this.#inputsOf(input);
     this.#write(ids, input.ids);
@@ -112,43 +76,24 @@ export class GraphTensors {
     return {
       ...this.#cacheTensors('past', input),
       [GRAPH_IO.ids]: this.#tensor(ids, 'int32', [numRows, tokensPerRow]),
-      ...(this.#inputNames[target].includes(GRAPH_IO.positions) && {
+      ...(this.#inputNames.includes(GRAPH_IO.positions) && {
         [GRAPH_IO.positions]: this.#tensor(positions, 'int32', [numRows, tokensPerRow]),
       }),
       [GRAPH_IO.logitTokens]: this.#tensor(logitTokens, 'int32', [numLogits]),
-      ...(this.#isPlain(input)
-        ? this.#plainInputs(input)
-        : {
-            [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
-            // Attention reads this input on the CPU.
-            [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
-          }),
+      [GRAPH_IO.lastIndices]: this.#tensor(lastIndices, 'int32', [numRows]),
+      // Attention reads this input on the CPU.
+      [GRAPH_IO.totalLength]: new this.#ort.Tensor('int32', Int32Array.of(totalLength), [1]),
     };
   }
 
   fetches(input: ForwardInput): Tensors {
-    const { numRows, tokensPerRow } = input;
     const numLogits = logitTokensOf(input).length;
-    const dims = [numRows, tokensPerRow, this.#addedWidth];
-    const kv = this.#isPlain(input)
-      ? Object.fromEntries(
-          this.#added(input).map((buffer, layer) => [
-            this.#addedNames[layer] ?? '',
-            this.#tensor(buffer, 'float32', dims),
-          ]),
-        )
-      : this.#cacheTensors('present', input);
     const logits = this.#tensor(this.logits(numLogits), 'float32', [numLogits, this.#config.vocabSize]);
-    return { ...kv, [GRAPH_IO.logits]: logits };
+    return { ...this.#cacheTensors('present', input), [GRAPH_IO.logits]: logits };
   }
 
   destroy(): void {
     this.#buffers.destroy();
-  }
-
-  get #addedWidth(): number {
-    const { numHeads, numKvHeads, headSize } = this.#config;
-    return (numHeads + 2 * numKvHeads) * headSize;
   }
 
   /** Buffers of a pass's ids, positions and last indices. */
@@ -167,39 +112,8 @@ export class GraphTensors {
     return this.#buffers.get(`${target} ${name}`, length * BYTES_PER_INT32);
   }
 
-  #write(buffer: GPUBuffer, values: Int32Array | Float32Array): void {
+  #write(buffer: GPUBuffer, values: Int32Array): void {
     this.#device.queue.writeBuffer(buffer, 0, values.buffer, values.byteOffset, values.byteLength);
-  }
-
-  #isPlain({ target }: Pick<ForwardInput, 'target'>): boolean {
-    return target === 'slots' && this.#isPlainOnSlots;
-  }
-
-  /** One buffer per layer: float32 [rows, tokens per row, (heads + 2 * K/V heads) * head size]. */
-  #added({ numRows, tokensPerRow }: ForwardInput): readonly GPUBuffer[] {
-    const size = numRows * tokensPerRow * this.#addedWidth * BYTES_PER_FLOAT32;
-    return this.#addedNames.map((name) => this.#buffers.get(name, size));
-  }
-
-  #plainInputs(input: ForwardInput): Tensors {
-    const { numRows, tokensPerRow } = input;
-    const { capacity } = this.#cache.shape;
-    const dims = [numRows, 1, tokensPerRow, capacity + tokensPerRow];
-    const masks = Array.from(this.#masks.keys(), (name) => [
-      name,
-      this.#tensor(this.#mask(name, input), 'float32', dims),
-    ]);
-    const keyCounts = BigInt64Array.of(BigInt(capacity), BigInt(tokensPerRow));
-    return {
-      ...Object.fromEntries(masks),
-      [GRAPH_IO.keyCounts]: new this.#ort.Tensor('int64', keyCounts, [2]),
-    };
-  }
-
-  #mask(name: string, input: ForwardInput): GPUBuffer {
-    const { target, numRows, tokensPerRow } = input;
-    const numValues = numRows * tokensPerRow * (this.#cache.shape.capacity + tokensPerRow);
-    return this.#buffers.get(`${target} ${name}`, numValues * BYTES_PER_FLOAT32);
   }
 
   #cacheTensors(names: 'past' | 'present', input: ForwardInput): Tensors {

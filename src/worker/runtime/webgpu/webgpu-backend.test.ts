@@ -14,7 +14,6 @@ vi.mock('../ort.ts', () => ({
   loadOrt: () => Promise.resolve({ InferenceSession: { create: () => parts.session() } }),
   ortMutex: { run: (task: () => Promise<unknown>) => task() },
 }));
-vi.mock('./kv-appender.ts', () => ({ KvAppender: { create: () => Promise.resolve({}) } }));
 vi.mock('../gpu-sampler/gpu-sampler.ts', () => ({ GpuSampler: { create: () => parts.sampler() } }));
 
 type Options = Parameters<typeof WebGpuBackend.create>[0];
@@ -23,7 +22,7 @@ function create(): Promise<WebGpuBackend> {
   const device = { limits: {} };
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as much as it takes to come to its parts
   return WebGpuBackend.create({
-    gpu: { device, isSoftwareAdapter: true },
+    gpu: { device },
     model: { config: ScriptedBackend.config, buildGraph: () => new Uint8Array() },
     packed: { precision: 'float32' },
     weights: new Uint8Array(),

@@ -16,16 +16,12 @@ import { ortMutex } from '../ort.ts';
 import { GpuKvCache } from './gpu-kv-cache.ts';
 import { createGpuParts, type GpuParts, type WebGpuBackendOptions } from './gpu-parts.ts';
 import { GraphTensors } from './graph-tensors.ts';
-import type { KvAppender } from './kv-appender.ts';
 import { CapturedSteps } from './captured-steps.ts';
 
-/** Smallest capacity with fused attention, in tokens. The capacity grows by doubling, so buffers are seldom recreated. */
+/** Smallest capacity, in tokens. The capacity grows by doubling, so buffers are seldom recreated. */
 const SMALLEST_CAPACITY = 128;
 
-/** Tokens by which the capacity grows with plain attention, which computes the whole capacity, used or not. */
-const CAPACITY_STEP = 64;
-
-/** Keys per workgroup of fused attention. A captured step serves all lengths that take the same number of workgroups. */
+/** Keys per workgroup of attention. A captured step serves all lengths that take the same number of workgroups. */
 const ATTENTION_TILE = 64;
 
 const BYTES_PER_INT32 = 4;
@@ -34,20 +30,19 @@ const BYTES_PER_INT32 = 4;
 const LOSS_GRACE_MS = 100;
 
 /**
- * A model on onnxruntime-web's native WebGPU backend. The cache is updated in place: by fused attention, whose past and present
- * are the same buffers, or by `KvAppender` after the pass. Inputs and logits live in persistent buffers, so a step creates none.
+ * A model on onnxruntime-web's native WebGPU backend. Fused attention updates the cache in place: its past and present are the
+ * same buffers. Inputs and logits live in persistent buffers, so a step creates none.
  * The sampler runs right after each pass and writes its tokens into the inputs of the slots. Decode steps are captured and
  * replayed, so that onnxruntime-web doesn't describe each one again.
  */
 export class WebGpuBackend implements ModelBackend {
   readonly isPipelined = true;
-  readonly #sessions: GpuParts['sessions'];
+  readonly #session: GpuParts['session'];
   readonly #device: GPUDevice;
   readonly #config: ModelConfig;
   readonly #cache: GpuKvCache;
   readonly #tensors: GraphTensors;
   readonly #sampler: GpuSampler;
-  readonly #appender: KvAppender | undefined;
   readonly #capturedSteps: CapturedSteps;
   readonly #ring: ReadbackRing;
   readonly failure: Promise<Error>;
@@ -62,20 +57,17 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   private constructor(
-    { ort, sessions, sampler, appender }: GpuParts,
+    { ort, session, sampler }: GpuParts,
     { gpu: { device }, model: { config }, packed: { precision } }: WebGpuBackendOptions,
   ) {
-    this.#sessions = sessions;
+    this.#session = session;
     this.#device = device;
     this.#config = config;
     this.#cache = new GpuKvCache(device, config, precision);
     this.#capturedSteps = new CapturedSteps(device);
-    const plainSession = appender && sessions.slots;
-    const inputNames = { staging: sessions.staging.inputNames, slots: sessions.slots.inputNames };
-    const options = { ort, device, config, cache: this.#cache, plainSession, inputNames };
+    const options = { ort, device, config, cache: this.#cache, inputNames: session.inputNames };
     this.#tensors = new GraphTensors(options, () => this.#capturedSteps.clear());
     this.#sampler = sampler;
-    this.#appender = appender;
     this.#ring = new ReadbackRing(device);
     const { promise, resolve } = Promise.withResolvers<Error>();
     this.failure = promise;
@@ -90,12 +82,11 @@ export class WebGpuBackend implements ModelBackend {
   /** WebGPU does not tell how much memory there is. The largest buffer that the adapter allows is the best hint. */
   get kvCacheLimits(): KvCacheLimits {
     const { numLayers, contextLength } = this.#config;
-    const capacityFor = this.#appender ? roundUpToStep : roundUpToPowerOfTwo;
     return {
       bytesPerToken: kvBytesPerToken(this.#config, this.#cache.bytesPerElement),
       maxBytes: this.#device.limits.maxBufferSize,
       maxSlotBytes: 2 * numLayers * this.#maxBufferBytes,
-      capacityFor: (length) => Math.min(contextLength, capacityFor(length)),
+      capacityFor: (length) => Math.min(contextLength, roundUpToPowerOfTwo(length)),
     };
   }
 
@@ -121,7 +112,6 @@ export class WebGpuBackend implements ModelBackend {
     this.#submit();
     this.#tensors.write(input);
     await this.#run(input);
-    if (input.target === 'slots') this.#appender?.append(this.#encoder(), this.#tensors.addedBy(input));
     return { runMs: performance.now() - startedAtMs };
   }
 
@@ -166,12 +156,11 @@ export class WebGpuBackend implements ModelBackend {
 
   async release(): Promise<void> {
     this.#isReleased = true;
-    for (const session of new Set(Object.values(this.#sessions))) await ortMutex.run(() => session.release());
+    await ortMutex.run(() => this.#session.release());
     this.#capturedSteps.clear();
     this.#cache.destroy();
     this.#tensors.destroy();
     this.#sampler.destroy();
-    this.#appender?.destroy();
     this.#ring.destroy();
     this.#device.destroy();
   }
@@ -183,11 +172,11 @@ export class WebGpuBackend implements ModelBackend {
       await this.#runSession(input, length);
       return;
     }
-    const { capacity } = this.#cache.shape;
-    // Fused attention computes nothing beyond a row's own length, but its outputs must fit the cache. Plain attention ignores it.
-    const totalLength = this.#appender
-      ? capacity
-      : Math.min(capacity, ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE));
+    // Attention computes nothing beyond a row's own length, but its outputs must fit the cache.
+    const totalLength = Math.min(
+      this.#cache.shape.capacity,
+      ATTENTION_TILE * Math.ceil(length / ATTENTION_TILE),
+    );
     const shape = `${input.numRows} ${totalLength}`;
     const captured = this.#capturedSteps.find(shape);
     if (captured) captured.encode(this.#encoder());
@@ -197,7 +186,7 @@ export class WebGpuBackend implements ModelBackend {
   #runSession(input: ForwardInput, totalLength: number): Promise<unknown> {
     const feeds = this.#tensors.feeds(input, totalLength);
     const fetches = this.#tensors.fetches(input);
-    return this.#explained(ortMutex.run(() => this.#sessions[input.target].run(feeds, fetches)));
+    return this.#explained(ortMutex.run(() => this.#session.run(feeds, fetches)));
   }
 
   #encoder(): GPUCommandEncoder {
@@ -241,8 +230,4 @@ export class WebGpuBackend implements ModelBackend {
 
 function roundUpToPowerOfTwo(length: number): number {
   return Math.max(SMALLEST_CAPACITY, 2 ** Math.ceil(Math.log2(length)));
-}
-
-function roundUpToStep(length: number): number {
-  return CAPACITY_STEP * Math.ceil(length / CAPACITY_STEP);
 }

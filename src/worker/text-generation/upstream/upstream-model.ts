@@ -66,7 +66,6 @@ export function readUpstreamModel({ url, model }: UpstreamInit, body: string): U
       name: 'upstream',
       precision: 'unknown',
       adapter: url,
-      isSoftwareAdapter: false,
       fallbackReason: '',
     },
   };

@@ -1,5 +1,5 @@
-import { windowOfMask } from '../models/graph/graph-io.ts';
-import type { ForwardInput } from './model-backend.ts';
+import { windowOfMask } from '../../models/graph/graph-io.ts';
+import type { ForwardInput } from '../model-backend.ts';
 
 /** Added to the score of a hidden key, whose softmax share becomes 0. Finite, so that the sum with a score stays finite. */
 const HIDDEN = -3e38;
