@@ -5,11 +5,11 @@ import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 
 /** How much there is to go through, for each backend: a software adapter takes a second for what WASM does in ten ms. */
 const TRIALS = {
-  webgpu: IS_WHOLE ? { count: 200, maxNewTokens: 10 } : { count: 2, maxNewTokens: 6 },
+  webgpu: IS_WHOLE ? { count: 40, maxNewTokens: 10 } : { count: 2, maxNewTokens: 6 },
   wasm: { count: IS_WHOLE ? 200 : 100, maxNewTokens: 10 },
 } as const;
 const NUM_REQUESTS = {
-  webgpu: IS_WHOLE ? { first: 100, further: 900 } : { first: 12, further: 8 },
+  webgpu: IS_WHOLE ? { first: 100, further: 200 } : { first: 12, further: 8 },
   wasm: IS_WHOLE ? { first: 100, further: 900 } : { first: 100, further: 200 },
 } as const;
 /**

@@ -7,10 +7,10 @@ import { runSeed, seededRandom } from './support/seeded-random.ts';
 
 /** Each so often in the whole suite; in short, all of them in turn. */
 const NUM_FAULTS = {
-  'worker-ended': 50,
-  'wasm-abort': 20,
-  'run-rejected': 100,
-  'worker-throw': 20,
+  'worker-ended': 25,
+  'wasm-abort': 10,
+  'run-rejected': 50,
+  'worker-throw': 10,
 } as const;
 
 const KINDS = ['worker-ended', 'wasm-abort', 'run-rejected', 'worker-throw'] as const;

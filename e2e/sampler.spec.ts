@@ -9,7 +9,7 @@ const PLAIN: SamplingParams = { ...GREEDY, temperature: 1, seed: 7 };
 test.describe('the sampler on the GPU', () => {
   for (const [index, { vocabSize, numRows }] of [
     { vocabSize: 2048, numRows: IS_WHOLE ? 5000 : 400 },
-    { vocabSize: 50_257, numRows: IS_WHOLE ? 1000 : 20 },
+    { vocabSize: 50_257, numRows: IS_WHOLE ? 500 : 20 },
   ].entries()) {
     test(`gives what the CPU gives on ${numRows} random rows over all options: ${vocabSize} tokens`, async ({
       probePage: page,
@@ -39,7 +39,7 @@ test.describe('the sampler on the GPU', () => {
     }
   });
 
-  const numDraws = IS_WHOLE ? 100_000 : 5000;
+  const numDraws = IS_WHOLE ? 20_000 : 2000;
   // The same draws as the CPU's, whose distribution has unit tests: in short, the options that ask most of the GPU.
   const drawn: readonly (readonly [name: string, overrides: Partial<SamplingParams>])[] = [
     ['top-k 30 and top-p 0.9', { topK: 30, topP: 0.9 }],

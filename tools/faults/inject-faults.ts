@@ -21,8 +21,8 @@ export interface FaultPlan {
   readonly isAfterToken?: boolean;
   /** The fault hits each run that is fed this token: choose one that a single request has. */
   readonly poisonedTokenId?: number;
-  /** The browser offers no adapter, or one without fp16. */
-  readonly adapter?: 'refused' | 'without-f16';
+  /** The browser offers no adapter, or names a software adapter as hardware. */
+  readonly adapter?: 'refused' | 'hardware';
   readonly hardwareConcurrency?: number;
 }
 
@@ -61,7 +61,10 @@ async function readPlan(): Promise<FaultPlan> {
 
 function spoilAdapter({ adapter }: FaultPlan): void {
   if (adapter === 'refused') GPU.prototype.requestAdapter = () => Promise.resolve(null);
-  if (adapter === 'without-f16') GPUSupportedFeatures.prototype.has = () => false;
+  if (adapter !== 'hardware') return;
+  for (const name of ['vendor', 'architecture', 'device', 'description'])
+    Object.defineProperty(GPUAdapterInfo.prototype, name, { get: () => 'hardware' });
+  Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });
 }
 
 function rememberDevice(): () => GPUDevice | undefined {
