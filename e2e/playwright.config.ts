@@ -41,7 +41,7 @@ export default defineConfig<BackendOption>({
       workers: 1,
       use: { backend: 'webgpu' },
       testIgnore: ['recovery-wasm.spec.ts', 'recovery-soak.spec.ts'],
-      ...(isWhole ? {} : { grepInvert: /@any-backend/ }),
+      grepInvert: /@any-backend/,
     },
     {
       name: 'wasm',

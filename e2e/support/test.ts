@@ -7,13 +7,10 @@ import { DEFAULT_KNOBS, Tab, type Backend } from './tab.ts';
 
 export { expect };
 
-/**
- * Of a test whose claim has nothing to do with where the model runs. It runs on WASM, which loads in no time; on WebGPU
- * only in the whole suite.
- */
+/** Marks a test whose claim has nothing to do with where the model runs. It runs on WASM only, which loads in no time. */
 export const ANY_BACKEND = '@any-backend';
 
-/** Long proofs run whole, all tests on both backends: `npm run test:full`. */
+/** Long proofs run whole: `npm run test:full`. */
 export const IS_WHOLE = Boolean(process.env['FULL']);
 
 export interface BackendOption {
