@@ -87,10 +87,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     expect(ownTab.errors).toEqual([]);
   });
 
-  test('a stream goes on where it was when the leader is closed: no text is told twice', async ({
-    site,
-    backend,
-  }) => {
+  test('a stream goes on where it was when the leader is closed: no text is told twice', async ({ site }) => {
     await site.openReady(2);
     const [leader, [follower]] = [await site.leader(), await site.followers()];
     if (!follower) throw new Error('One of two tabs follows');
@@ -100,7 +97,7 @@ test.describe('the AI SDK', { tag: ANY_BACKEND }, () => {
     const alone = await follower.generate(prompt, options);
     await follower.forget();
     // Company makes the steps long enough for the leader to close in the middle of the text.
-    const numOthers = backend === 'webgpu' ? 15 : 63;
+    const numOthers = 63;
     await follower.configure({ maxBatchSize: 1 + numOthers });
     await follower.begin(Array.from({ length: numOthers }, () => ({ prompt, options })));
     const streamed = follower.page.evaluate(

@@ -4,8 +4,8 @@ import type { TextRequest } from './support/tab.ts';
 import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
 import type { GenerationOptions } from '../src/worker/protocol/generation.ts';
 
-/** Tokens of a request that still runs when the page's next word arrives: WASM makes a thousand a second. */
-const LASTING = { webgpu: 16, wasm: 400 } as const;
+/** Tokens of a request that still runs when the page's next message arrives: WASM makes a thousand a second. */
+const LASTING = 400;
 
 const POLICIES = ['off', 'static', 'continuous'] as const;
 
@@ -185,10 +185,10 @@ test.describe('an idle engine', () => {
 });
 
 test.describe('a knob turned while requests run', () => {
-  test('lets waiting requests in when maxBatchSize grows', { tag: ANY_BACKEND }, async ({ tab, backend }) => {
+  test('lets waiting requests in when maxBatchSize grows', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ maxBatchSize: 1 });
     await tab.page.evaluate(configureOnceRunning, {
-      requests: requestsOf(LASTING[backend], 3, 3),
+      requests: requestsOf(LASTING, 3, 3),
       runningIndex: 0,
       maxBatchSize: 3,
     });
@@ -197,27 +197,23 @@ test.describe('a knob turned while requests run', () => {
     );
   });
 
-  test(
-    'lets running requests end when maxBatchSize shrinks',
-    { tag: ANY_BACKEND },
-    async ({ tab, backend }) => {
-      const length = LASTING[backend];
-      // The third fills the batch, so that all three start in one.
-      await tab.configure({ maxBatchSize: 3, batchWaitTimeoutMs: 3_600_000 });
-      await tab.page.evaluate(configureOnceRunning, {
-        requests: requestsOf(length, length, length, 2),
-        runningIndex: 2,
-        maxBatchSize: 1,
-      });
-      expect(sequenceOf(await tab.updates())).toBe(
-        'started A, started B, started C, finished A, finished B, finished C, started D, finished D',
-      );
-    },
-  );
+  test('lets running requests end when maxBatchSize shrinks', { tag: ANY_BACKEND }, async ({ tab }) => {
+    const length = LASTING;
+    // The third fills the batch, so that all three start in one.
+    await tab.configure({ maxBatchSize: 3, batchWaitTimeoutMs: 3_600_000 });
+    await tab.page.evaluate(configureOnceRunning, {
+      requests: requestsOf(length, length, length, 2),
+      runningIndex: 2,
+      maxBatchSize: 1,
+    });
+    expect(sequenceOf(await tab.updates())).toBe(
+      'started A, started B, started C, finished A, finished B, finished C, started D, finished D',
+    );
+  });
 });
 
 test.describe('cancelling', () => {
-  test('frees the slot for the next and settles once', { tag: ANY_BACKEND }, async ({ tab, backend }) => {
+  test('frees the slot for the next and settles once', { tag: ANY_BACKEND }, async ({ tab }) => {
     await tab.configure({ maxBatchSize: 1 });
     const codes = await tab.page.evaluate(
       async (requests) => {
@@ -231,36 +227,32 @@ test.describe('cancelling', () => {
         running?.cancel();
         return [code, await running?.result().catch((error: { code: string }) => error.code)];
       },
-      requestsOf(LASTING[backend], 3),
+      requestsOf(LASTING, 3),
     );
     expect(codes).toEqual(['REQUEST_CANCELLED', 'REQUEST_CANCELLED']);
     expect(sequenceOf(await tab.updates())).toBe('started A, failed A, started B, finished B');
   });
 
-  test(
-    'by a signal removes a waiting request from the queue',
-    { tag: ANY_BACKEND },
-    async ({ tab, backend }) => {
-      await tab.configure({ maxBatchSize: 1 });
-      const code = await tab.page.evaluate(
-        async ([first, second]) => {
-          const generator = window.tabserve.getHandle('text-generator');
-          const controller = new AbortController();
-          const running = first && generator.remote(first.prompt, first.options);
-          const waiting =
-            second && generator.remote(second.prompt, { ...second.options, signal: controller.signal });
-          await running?.[Symbol.asyncIterator]().next();
-          controller.abort();
-          const settled = await waiting?.result().catch((error: { code: string }) => error.code);
-          await running?.result();
-          return settled;
-        },
-        requestsOf(LASTING[backend], 8),
-      );
-      expect(code).toBe('REQUEST_CANCELLED');
-      expect(sequenceOf(await tab.updates())).toBe('started A, failed B, finished A');
-    },
-  );
+  test('by a signal removes a waiting request from the queue', { tag: ANY_BACKEND }, async ({ tab }) => {
+    await tab.configure({ maxBatchSize: 1 });
+    const code = await tab.page.evaluate(
+      async ([first, second]) => {
+        const generator = window.tabserve.getHandle('text-generator');
+        const controller = new AbortController();
+        const running = first && generator.remote(first.prompt, first.options);
+        const waiting =
+          second && generator.remote(second.prompt, { ...second.options, signal: controller.signal });
+        await running?.[Symbol.asyncIterator]().next();
+        controller.abort();
+        const settled = await waiting?.result().catch((error: { code: string }) => error.code);
+        await running?.result();
+        return settled;
+      },
+      requestsOf(LASTING, 8),
+    );
+    expect(code).toBe('REQUEST_CANCELLED');
+    expect(sequenceOf(await tab.updates())).toBe('started A, failed B, finished A');
+  });
 });
 
 test(

@@ -7,7 +7,7 @@ import { ANY_BACKEND } from './support/test.ts';
 const NUM_STREAMS = 8;
 
 /** Tokens of a stream: long enough for a loss in the middle of it. */
-const LENGTHS: Readonly<Record<Backend, number>> = { webgpu: 24, wasm: 400 };
+const MAX_TOKENS = 400;
 
 /** Of the embedded model: without it a stream is as long as it may be. */
 const END_TOKEN = 2047;
@@ -25,17 +25,17 @@ class Stream {
   end: string | null = null;
   readonly done: Promise<void>;
 
-  constructor({ url }: ServedBridge, index: number, backend: Backend) {
-    this.done = this.#read(url, index, LENGTHS[backend]);
+  constructor({ url }: ServedBridge, index: number) {
+    this.done = this.#read(url, index);
   }
 
-  async #read(url: string, index: number, maxTokens: number): Promise<void> {
+  async #read(url: string, index: number): Promise<void> {
     const response = await fetch(`${url}/v1/completions`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
         prompt: SAMPLE_PROMPTS[index],
-        max_tokens: maxTokens,
+        max_tokens: MAX_TOKENS,
         temperature: 0.9,
         seed: index,
         logit_bias: { [END_TOKEN]: -100 },
@@ -64,8 +64,8 @@ class Stream {
   }
 }
 
-function startStreams(bridge: ServedBridge, backend: Backend): Stream[] {
-  return Array.from({ length: NUM_STREAMS }, (_, index) => new Stream(bridge, index, backend));
+function startStreams(bridge: ServedBridge): Stream[] {
+  return Array.from({ length: NUM_STREAMS }, (_, index) => new Stream(bridge, index));
 }
 
 async function finish(streams: readonly Stream[]): Promise<string[]> {
@@ -95,10 +95,10 @@ test(
     const bridge = await startBridge();
     const context = await browser.newContext({ baseURL: bridge.url });
     const site = await openSite(bridge, backend, context);
-    const undisturbed = await finish(startStreams(bridge, backend));
+    const undisturbed = await finish(startStreams(bridge));
 
     const leader = await site.leader();
-    const streams = startStreams(bridge, backend);
+    const streams = startStreams(bridge);
     await whenUnderWay(streams);
     await site.close(leader);
     const atTheLoss = streams.map(({ text }) => text);
@@ -123,8 +123,8 @@ test(
     if (!first || !second) throw new Error('There are two.');
     await openTab(first, backend);
     await openTab(second, backend);
-    const undisturbed = await finish(startStreams(bridge, backend));
-    const streams = startStreams(bridge, backend);
+    const undisturbed = await finish(startStreams(bridge));
+    const streams = startStreams(bridge);
     await whenUnderWay(streams);
     await first.close();
     expect(await finish(streams)).toEqual(undisturbed);

@@ -125,7 +125,6 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
   test('run in one batch, and go on in the middle of an answer when the leader is closed', async ({
     site,
     hub,
-    backend,
   }) => {
     const [first, second] = await site.openReady(2);
     if (!first || !second) throw new Error('Two tabs were asked for');
@@ -140,7 +139,7 @@ test.describe('chats of two tabs', { tag: ANY_BACKEND }, () => {
     // The worker tells of its steps later than of their tokens.
     await follower.page.waitForFunction(() => window.recorder.steps.some(({ batchSize }) => batchSize === 2));
     // So many that some are not over when the tab is gone.
-    const numMore = backend === 'webgpu' ? 0 : 15;
+    const numMore = 15;
     await follower.begin(Array.from({ length: numMore }, () => request));
     await site.close(leader);
     const answer = { text: alone.text, tokenIds: alone.tokenIds };

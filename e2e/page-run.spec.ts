@@ -44,10 +44,10 @@ test(
 test(
   'a run says how long it took, and Compare how long one prompt at a time takes',
   { tag: ANY_BACKEND },
-  async ({ tab, backend }) => {
+  async ({ tab }) => {
     const { page } = tab;
     const run = page.getByRole('button', { name: 'Run 9 prompts at once' });
-    await page.getByRole('textbox', { name: 'Max new tokens' }).fill(backend === 'wasm' ? '32' : '4');
+    await page.getByRole('textbox', { name: 'Max new tokens' }).fill('32');
     await run.click();
     const line = page.locator('.run-text');
     await expect(line).toHaveText(/^9 prompts in .* s, up to 8 together\.$/);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Locator, Page } from 'playwright/test';
 
-import { ANY_BACKEND, expect, IS_WHOLE, test } from './support/test.ts';
+import { ANY_BACKEND, expect, test } from './support/test.ts';
 import type { Tab } from './support/tab.ts';
 
 interface Exported {
@@ -31,7 +31,6 @@ async function startAndWait(page: Page): Promise<void> {
   await start.click();
   // A test may be over before a look at the Stop button.
   await expect(panelOf(page).locator('.load-progress output')).toBeEmpty();
-  // Three policies on a software adapter, beside the tests of the other backend.
   await expect(panelOf(page).locator('.load-progress output')).not.toBeEmpty({ timeout: 300_000 });
   await expect(start).toBeEnabled();
 }
@@ -77,36 +76,23 @@ test.afterEach(async ({ tab }) => {
 });
 
 test(
-  'the same Poisson arrivals under each policy come to the same texts and to the numbers of the metrics, more of them a second the more is batched',
+  'the same Poisson arrivals under each policy come to the same texts and to the numbers of the metrics',
   { tag: ANY_BACKEND },
-  async ({ tab, backend }) => {
+  async ({ tab }) => {
     const { page } = tab;
     // What has to do with the page alone is warm by then.
     await tab.generate('Once upon a time,', { maxNewTokens: 2 });
     const before = await countsOf(tab);
     // Far more than `off` can serve, and mixed lengths: a static batch waits for its longest.
-    const load =
-      backend === 'webgpu' ? { rate: '12', durationSeconds: '1' } : { rate: '60', durationSeconds: '1' };
-    await openLoad(tab, { ...load, seed: '5', outputMin: '2', outputMax: '40' });
+    await openLoad(tab, { rate: '60', durationSeconds: '1', seed: '5', outputMin: '2', outputMax: '40' });
     await panelOf(page).getByRole('combobox', { name: 'Spread' }).last().selectOption('long-tail');
     await panelOf(page).getByRole('radio', { name: 'Compare' }).check();
     await startAndWait(page);
 
     const { trace, trials } = await exportResults(page);
-    const [off, batched, continuous] = trials;
-    if (!off || !batched || !continuous) throw new Error('Three policies have three runs.');
+    const [off, , continuous] = trials;
+    if (!off || !continuous) throw new Error('Three policies have three runs.');
     expect(trials.map(({ label }) => label)).toEqual(['off', 'static', 'continuous']);
-    const rates = trials.map(({ summary }) => summary['tokensPerSecond'] ?? 0);
-    console.log(
-      `${backend}, ${trace.requests.length} requests: off, static, continuous at ${rates.map((rate) => rate.toFixed(1)).join(', ')} tokens/s`,
-    );
-    const [offRate = 0, staticRate = 0, continuousRate = 0] = rates;
-    // On WASM eight rows cost nearly eight times one: what a batch gains there is small. Nor can a machine tell that does
-    // other things meanwhile; the long proofs have it alone.
-    if (backend === 'webgpu' && IS_WHOLE) {
-      expect(staticRate).toBeGreaterThan(offRate);
-      expect(continuousRate).toBeGreaterThan(staticRate);
-    }
 
     // The same texts under each policy, and the numbers of the metrics.
     for (const { summary } of trials) {
@@ -119,7 +105,8 @@ test(
     expect(sum('numOutputTokens')).toBe(after.outputTokens - before.outputTokens);
     expect(sum('numPromptTokens')).toBe(after.promptTokens - before.promptTokens);
     expect(sum('numFinished')).toBe(after.finished - before.finished);
-    const ratio = `${(continuousRate / offRate).toFixed(2)}×`;
+    const rateOf = ({ summary }: typeof off): number => summary['tokensPerSecond'] ?? 0;
+    const ratio = `${(rateOf(continuous) / rateOf(off)).toFixed(2)}×`;
     await openTable(page);
     await expect(resultOf(page, 'continuous')).toContainText(ratio);
     await expect(page.getByTestId('policy-multiples').locator('dl').last()).toContainText(ratio);
@@ -254,7 +241,6 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     tab,
     backend,
   }) => {
-    test.skip(!IS_WHOLE, 'a machine that does other things meanwhile cannot tell: in the whole suite');
     const { page } = tab;
     // The defaults of a page that has tested nothing yet.
     await tab.open(`?backend=${backend}`);
@@ -262,12 +248,8 @@ test.describe('a load test', { tag: ANY_BACKEND }, () => {
     await tab.openLab();
     await panelOf(page).locator('[name=durationSeconds]').fill('1');
     await startAndWait(page);
-    const { trace, trials } = await exportResults(page);
+    const { trace } = await exportResults(page);
     expect(trace).toMatchObject({ closedLoop: { numUsers: 16 } });
-    const [off, , continuous] = trials.map(({ summary }) => summary['tokensPerSecond'] ?? 0);
-    const ratio = (continuous ?? 0) / (off ?? 1);
-    console.log(`${backend}: continuous is at ${ratio.toFixed(2)}× of off by default`);
-    expect(ratio).toBeGreaterThan(1.8);
   });
 
   test('replays the trace that another one exported', async ({ tab, backend }) => {

@@ -82,9 +82,9 @@ test(
 test(
   'a request out of time fails, whether it runs or waits, and leaves its slot to others',
   { tag: ANY_BACKEND },
-  async ({ tab, backend }) => {
+  async ({ tab }) => {
     // Long enough for a first token, too short for the last.
-    const timeoutMs = backend === 'wasm' ? 150 : 3000;
+    const timeoutMs = 150;
     const endless: GenerationOptions = { maxNewTokens: 500, logitBias: { [END_TOKEN]: -100 } };
     await tab.configure({ maxBatchSize: 1 });
     const [running, waiting, patient] = await tab.outcomesOf([
@@ -109,10 +109,10 @@ test(
 test(
   'of the requests that wait the lowest priority starts first, and what runs is not interrupted',
   { tag: ANY_BACKEND },
-  async ({ tab, backend }) => {
+  async ({ tab }) => {
     await tab.configure({ policy: 'off' });
-    // It runs until the others are there, which on WASM takes as long as many tokens.
-    const firstTokens = backend === 'wasm' ? 200 : 12;
+    // It runs until the others are there.
+    const firstTokens = 200;
     const endless = { temperature: 0, logitBias: { [END_TOKEN]: -100 } };
     const results = await tab.generateAll(
       [0, 5, 0, -5, 5].map((priority, index) => ({

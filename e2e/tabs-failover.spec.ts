@@ -21,10 +21,10 @@ for (const [fate, lose] of Object.entries(LOSSES)) {
   test(
     `when the tab that leads is ${fate}, twelve requests of three others end as if nothing had happened`,
     { tag: ANY_BACKEND },
-    async ({ site, backend }) => {
+    async ({ site }) => {
       await site.openReady(4);
       const followers = await site.followers();
-      const requests = followers.map((_, index) => sampledRequests(4, index, backend === 'webgpu' ? 8 : 24));
+      const requests = followers.map((_, index) => sampledRequests(4, index, 24));
       const undisturbed = await undisturbedResults(followers[0], requests.flat());
 
       // Eight run and four wait.

@@ -45,12 +45,12 @@ test('tabs that open at the same time agree on one leader', { tag: ANY_BACKEND }
 test(
   'a tab that floods lets the request of another tab in within two admissions',
   { tag: ANY_BACKEND },
-  async ({ site, backend }) => {
+  async ({ site }) => {
     const [flooding, other] = await site.openReady(2);
     if (!flooding || !other) throw new Error('There are no two tabs.');
-    // One at a time: an admission is a prefill. On WASM a short request would be over before the other tab can send.
+    // One at a time: an admission is a prefill. A short request would be over before the other tab can send.
     await flooding.configure({ policy: 'off' });
-    const maxNewTokens = backend === 'wasm' ? 200 : 2;
+    const maxNewTokens = 200;
     const flood = Array.from({ length: 500 }, (): TextRequest => ({
       prompt: 'Once',
       options: { maxNewTokens },
