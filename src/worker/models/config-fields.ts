@@ -3,11 +3,23 @@ import { ModelFileCorruptError } from '../protocol/errors/model.ts';
 
 type ConfigFields = Readonly<Record<string, unknown>>;
 
-/** @throws ModelFileCorruptError where `config.json` has another value there, or none. */
-export function positiveInteger(config: ConfigFields, name: string): number {
+/** A browser holds no tensor with more rows or columns. */
+const LARGEST_SIZE = 2 ** 24;
+
+/** Each layer takes objects of JavaScript before anything says whether its weights fit. */
+const MOST_LAYERS = 1024;
+
+/** @throws ModelFileCorruptError where `config.json` has another value there, one that no browser could hold, or none. */
+export function positiveInteger(config: ConfigFields, name: string, largest = LARGEST_SIZE): number {
   const value = config[name];
-  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 1) return value;
-  throw wrongField(name, value, 'an integer >= 1');
+  const isInRange = typeof value === 'number' && value >= 1 && value <= largest;
+  if (isInRange && Number.isInteger(value)) return value;
+  throw wrongField(name, value, `an integer from 1 to ${largest}`);
+}
+
+/** @throws ModelFileCorruptError as `positiveInteger`. */
+export function layerCount(config: ConfigFields, name: string): number {
+  return positiveInteger(config, name, MOST_LAYERS);
 }
 
 /** @throws ModelFileCorruptError where `config.json` has another value there, or none and there is no fallback. */

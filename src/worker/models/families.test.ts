@@ -1,6 +1,9 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { planModel } from './checkpoint/model-plan.ts';
 import { TINY_CONFIG } from './gpt2/tiny-checkpoint.ts';
 import { readModel } from './families.ts';
+import { HUB_CONFIGS } from './llama/hub-configs.ts';
 
 describe('readModel', () => {
   it.each([
@@ -29,6 +32,54 @@ describe('rejects', () => {
         code: 'MODEL_FILE_CORRUPT',
         message: expect.stringContaining('not a JSON object'),
       }),
+    );
+  });
+});
+
+describe('sizes that no device holds', () => {
+  const CONFIGS: readonly Readonly<Record<string, unknown>>[] = [TINY_CONFIG, ...Object.values(HUB_CONFIGS)];
+  const WASM = { kind: 'wasm', memoryBytes: undefined } as const;
+
+  it.each(['n_layer', 'n_embd', 'n_head', 'n_positions', 'vocab_size', 'n_inner'])(
+    'are refused by the name of their field before anything is built: %s',
+    (name) => {
+      expect(() => readModel({ ...TINY_CONFIG, [name]: 1e9 }, undefined)).toThrow(
+        expect.objectContaining({
+          code: 'MODEL_FILE_CORRUPT',
+          message: expect.stringContaining(`\`${name}\` is 1000000000, expected an integer from 1 to`),
+        }),
+      );
+    },
+  );
+
+  it('end in an error with a code or in a plan of few tensors, in whatever field they are', () => {
+    const hostile = fc.constantFrom<unknown>(
+      1e9,
+      1e15,
+      2 ** 53,
+      2 ** 24,
+      1024,
+      -1,
+      0,
+      1.5,
+      'x',
+      null,
+      [],
+      {},
+    );
+    fc.assert(
+      fc.property(fc.constantFrom(...CONFIGS), fc.nat(), hostile, (config, field, value) => {
+        const names = Object.keys(config);
+        const name = names[field % names.length] ?? '';
+        try {
+          const model = readModel({ ...config, [name]: value }, undefined);
+          planModel({ model }, 'auto', WASM);
+          expect(model.tensors.length).toBeLessThan(20_000);
+        } catch (error) {
+          expect(error).toHaveProperty('code');
+        }
+      }),
+      { numRuns: 2000 },
     );
   });
 });

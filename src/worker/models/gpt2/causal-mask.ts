@@ -1,6 +1,9 @@
 import type { SkippedTensor } from '../family.ts';
 import type { TensorView } from '../checkpoint/safetensors.ts';
 
+/** A larger mask is downloaded: made here, it would take more than 256 MiB. */
+const MOST_ROWS = 8192;
+
 const CAUSAL_MASK = /^h\.\d+\.attn\.bias$/;
 
 /** The number 1, little-endian, in each dtype that masks were saved in. */
@@ -20,7 +23,7 @@ export function skipCausalMask(name: string, view: TensorView): SkippedTensor | 
   const [batch, head, rows = 0, columns] = view.shape;
   const isSquare = view.shape.length === 4 && batch === 1 && head === 1 && rows === columns;
   const one = BYTES_OF_ONE[view.dtype];
-  if (!isSquare || !one || !CAUSAL_MASK.test(name)) return undefined;
+  if (!isSquare || rows > MOST_ROWS || !one || !CAUSAL_MASK.test(name)) return undefined;
   return { ...view, contents: () => causalMask(rows, one) };
 }
 

@@ -1,5 +1,5 @@
 import { UnsupportedModelError } from '../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
+import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 
@@ -33,7 +33,7 @@ export function readGpt2Config(config: Fields, generationConfig: unknown): Gpt2C
   }
   const embeddingSize = positiveInteger(config, 'n_embd');
   const numHeads = positiveInteger(config, 'n_head');
-  const numLayers = positiveInteger(config, 'n_layer');
+  const numLayers = layerCount(config, 'n_layer');
   const headSize = requireHeadSize(embeddingSize, numHeads);
   return {
     vocabSize: positiveInteger(config, 'vocab_size'),

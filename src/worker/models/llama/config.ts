@@ -1,5 +1,5 @@
 import { ModelFileCorruptError, UnsupportedModelError } from '../../protocol/errors/model.ts';
-import { positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
+import { layerCount, positiveInteger, positiveNumber, readEosTokenIds } from '../config-fields.ts';
 import { readActivation, type Activation } from '../graph/activation.ts';
 import type { ModelConfig } from '../model-config.ts';
 import { readLayers, type LayerConfig } from './layers.ts';
@@ -50,7 +50,7 @@ export function readLlamaConfig(given: Fields, generationConfig: unknown): Llama
   const config = { ...variant.defaults, ...given };
   const { biases, isGemma } = variant;
   const width = positiveInteger(config, 'hidden_size');
-  const numLayers = positiveInteger(config, 'num_hidden_layers');
+  const numLayers = layerCount(config, 'num_hidden_layers');
   const heads = readHeads(config, width);
   const isSet = (rule: boolean | string): boolean =>
     rule === true || (rule !== false && config[rule] === true);
