@@ -2,6 +2,12 @@ import { reference } from './support/reference.ts';
 import type { Tab } from './support/tab.ts';
 import { ANY_BACKEND, expect, test } from './support/test.ts';
 
+declare global {
+  interface Window {
+    reservedKvBytes: number;
+  }
+}
+
 const LONG_PROMPT = reference.longPrompt.prompt;
 const GREEDY = { temperature: 0, maxNewTokens: 6 };
 
@@ -38,6 +44,19 @@ test('continuations of a prompt share its prefill', async ({ tab }) => {
   const prefilled = await tab.steps('prefill');
   expect(prefilled.map(({ batchSize }) => batchSize)).toEqual([1]);
   expect(prefilled[0]?.numTokens).toBe(result.usage.numPromptTokens);
+});
+
+test('an idle K/V cache gives back what a lowered limit does not allow', async ({ tab }) => {
+  const limit = 2 ** 20;
+  await tab.page.evaluate(() => {
+    window.tabserve.subscribe('stats', ({ kvCache }) => (window.reservedKvBytes = kvCache.reservedBytes));
+  });
+  const reservedBytes = () => tab.page.evaluate(() => window.reservedKvBytes);
+  await tab.generate(LONG_PROMPT, { ...GREEDY, maxNewTokens: 300 });
+  await tab.whenIdle();
+  expect(await reservedBytes()).toBeGreaterThan(limit);
+  await tab.configure({ kvCacheMemoryBytes: limit });
+  await expect.poll(reservedBytes).toBeLessThanOrEqual(limit);
 });
 
 test('short prompts that arrive together share one prefill', async ({ tab }) => {

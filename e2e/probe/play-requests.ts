@@ -47,6 +47,7 @@ export async function play(model: ProbeModel, { policy, isPipelined, arrivals }:
       if (step.kind === 'prefill' && step.rows.length > 1) numSharedPrefills += 1;
       return runner.start(step);
     },
+    resizeKvCache: (shape) => runner.resizeKvCache(shape),
   };
   const engine = new Engine({
     runner: watched,

@@ -751,6 +751,7 @@ describe('a failing model run', () => {
       start(): never {
         throw new TypeError('no device');
       },
+      resizeKvCache: () => {},
     };
     const engine = new Engine({ runner, clock, listener, contextLength: 64, eosTokenIds: [] });
     engine.submitAll([createRequest('a')]);
@@ -865,6 +866,28 @@ describe('a listener that throws', () => {
 });
 
 describe('configure', () => {
+  it('gives the memory of an idle K/V cache back to the device when its limit is lowered', async () => {
+    const { submit, runner, engine } = createEngine();
+    submit('a', { maxNewTokens: 40 });
+    await settle();
+    expect(engine.kvUsage.reservedBytes).toBeGreaterThan(50);
+    engine.configure({ kvCacheMemoryBytes: 50 });
+    await settle();
+    expect(engine.kvUsage.reservedBytes).toBeLessThanOrEqual(50);
+    const { numSlots, numStagingRows, capacity } = runner.kvShape;
+    expect((numSlots + numStagingRows) * capacity).toBe(engine.kvUsage.reservedBytes);
+  });
+
+  it('gives back what ran under a higher limit as soon as it has ended', async () => {
+    const { submit, runner, engine } = createEngine();
+    submit('a', { maxNewTokens: 40 });
+    await Promise.resolve();
+    engine.configure({ kvCacheMemoryBytes: 20 });
+    await settle();
+    expect(engine.kvUsage.reservedBytes).toBeLessThanOrEqual(20);
+    expect(runner.violations).toEqual([]);
+  });
+
   it('returns the policy in force and governs the next decision', async () => {
     const { engine, submit, batchSizes } = createEngine({ policy: { maxBatchSize: 1 } });
     expect(engine.configure({ maxBatchSize: 3 })).toEqual({ ...createPolicy(), maxBatchSize: 3 });

@@ -126,7 +126,8 @@ export class Engine {
   }
 
   /**
-   * Changes some knobs from the next scheduling decision on. Waiting requests that do not fit into a lowered
+   * Changes some knobs from the next scheduling decision on. An idle engine gives back what a lowered `kvCacheMemoryBytes` does
+   * not allow. Waiting requests that do not fit into a lowered
    * `kvCacheMemoryBytes` fail with `KvBudgetError`.
    *
    * @throws InvalidOptionError, UnknownOptionError; then nothing is changed.
@@ -185,7 +186,17 @@ export class Engine {
     }
     this.#loop = undefined;
     this.#lastStepEndedAtMs = undefined;
+    this.#giveBackMemory();
     this.#alarm.set(this.#scheduler.wakeAtMs ?? Infinity);
+  }
+
+  #giveBackMemory(): void {
+    const kvShape = this.#scheduler.trimIdleKvCache();
+    try {
+      if (kvShape) this.#options.runner.resizeKvCache(kvShape);
+    } catch {
+      // The next step resizes the cache to the same shape, and fails if that cannot be done.
+    }
   }
 
   #startNext(): StepInFlight | undefined {

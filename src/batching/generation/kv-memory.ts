@@ -45,7 +45,7 @@ const SHRINK_WINDOW_STEPS = 256;
  *     slots × capacity × bytesPerToken <= maxSlotBytes,  slots <= maxRows
  *
  * It holds for the shape that is reserved, and also for that shape once every running row has grown to its final length.
- * So `reserve` never takes a slot away. Only `makeRoom` and `beginStep` take spare rows and spare capacity away, before
+ * So `reserve` never takes a slot away. Only `makeRoom`, `trim` and `beginStep` take spare rows and spare capacity away, before
  * the scheduler decides which slots a step copies from.
  *
  * The exception is a limit that is lowered below what runs. Running sequences keep their memory until they end: the shape
@@ -82,7 +82,7 @@ export class KvMemory {
     return Math.min(this.#maxBytes, this.#limits.maxBytes);
   }
 
-  /** Holds for admissions from now on, and for spare memory from the next step on. */
+  /** Holds for admissions from now on, and for spare memory from the next step or `trim` on. */
   limitTo(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
@@ -110,13 +110,18 @@ export class KvMemory {
   /** Gives back as much spare memory as this needs, to the last token. False, and nothing is given back, if that is too little. */
   makeRoom(need: KvNeed): boolean {
     if (!this.canHold(need)) return false;
-    if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
+    this.trim(need);
     return true;
+  }
+
+  /** Gives back spare memory until the limits hold, with the rows that run already. */
+  trim(need: KvNeed): void {
+    if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
   }
 
   /** Call it once before each step with the rows that run already. */
   beginStep(need: KvNeed): void {
-    if (!this.hasRoomFor(need)) this.#shape = this.#trimmedFor(need);
+    this.trim(need);
     this.#numSteps += 1;
     if (this.#numSteps % SHRINK_WINDOW_STEPS !== 0) return;
     this.#shape = combine(Math.min, this.#shape, larger(this.#peak, this.#wanted(need)));

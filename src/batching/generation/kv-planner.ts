@@ -65,6 +65,15 @@ export class KvPlanner {
     this.#prefixes.truncate(this.#memory.shape);
   }
 
+  /** Gives back memory beyond the limits while nothing runs. Returns the new shape; undefined if it stays. */
+  trimIdle(): KvShape | undefined {
+    const { shape } = this.#memory;
+    this.#memory.trim(this.#need({ numStagingRows: 0 }));
+    if (this.#memory.shape === shape) return undefined;
+    this.#prefixes.truncate(this.#memory.shape);
+    return this.#memory.shape;
+  }
+
   /** See `KvMemory.canHold`. */
   canHold(demand: KvDemand): boolean {
     return this.#memory.canHold(this.#need(demand));

@@ -123,4 +123,6 @@ export interface ModelRunner {
   /** Prompt tokens that one step may score: their logits are all in memory at once. Integer >= 1. */
   readonly maxScoredTokens: number;
   start(step: Step): StartedStep;
+  /** Gives memory back between steps, while nothing runs; the content stays as far as it fits. */
+  resizeKvCache(shape: KvShape): void;
 }

@@ -1,7 +1,7 @@
 import type { PromptTokenLogprobs, TokenLogprobs } from '../sampling/logprobs.ts';
 import { Admission } from './admission.ts';
 import type { StepReason } from './events.ts';
-import type { KvCacheLimits } from './kv-memory.ts';
+import type { KvCacheLimits, KvShape } from './kv-memory.ts';
 import { KvPlanner, type KvUsage } from './kv-planner.ts';
 import type { DecodeStep, Step, StepOutput } from './model-runner.ts';
 import type { BatchingPolicy } from './policy.ts';
@@ -119,6 +119,11 @@ export class Scheduler {
     const ids = [...this.#state.running, ...this.#admission.waiting.all].map(({ id }) => id);
     for (const id of ids) this.abort(id);
     return ids;
+  }
+
+  /** See `KvPlanner.trimIdle`. Call it while no step is in flight. */
+  trimIdleKvCache(): KvShape | undefined {
+    return this.numRunning === 0 ? this.#kv.trimIdle() : undefined;
   }
 
   /** Undefined when there is nothing to do, or nothing yet: see `wakeAtMs`. */

@@ -240,6 +240,15 @@ export class ScriptedRunner implements ModelRunner {
     return { launched: this.isPipelined && step.kind === 'decode' ? Promise.resolve() : ended, output };
   }
 
+  get kvShape(): KvShape {
+    return this.#shape;
+  }
+
+  resizeKvCache(shape: KvShape): void {
+    this.#check(this.#numInFlight === 0, 'the cache is resized during a step');
+    this.#resize(shape);
+  }
+
   async #execute(step: Step, previous: Promise<void>): Promise<StepOutput> {
     const { clock, runMs = 10, readbackMs = 2, onRun, answer = (_, ids) => ids } = this.#options;
     await previous;

@@ -133,6 +133,14 @@ describe('StatsReporter', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
+  it('sends the gauges that a changed policy leaves, also while nothing runs', () => {
+    const { clock, sent, reporter } = createReporter({ numRunning: 0, numWaiting: 0 });
+    reporter.recordConfigured();
+    clock.advance(100);
+    expect(sent).toMatchObject([{ steps: [], kvCache: { reservedBytes: 64 } }]);
+    expect(clock.pendingTimers).toBe(0);
+  });
+
   it('says that the token rate is 0 once nothing has run for two seconds, then falls silent', () => {
     const load = { numRunning: 1, numWaiting: 0 };
     const { clock, sent, reporter, step } = createReporter(load);

@@ -101,6 +101,11 @@ export class StatsReporter {
     this.#sendSoon();
   }
 
+  /** A changed policy may have changed the gauges, also while nothing runs. */
+  recordConfigured(): void {
+    this.#sendSoon();
+  }
+
   #recordAll(events: readonly MeasuredEvent[], stepMs: number): void {
     const numTokens = events.filter(({ type }) => type === 'token').length;
     this.#tokenRate.record({ numTokens, stepMs });

@@ -1,5 +1,5 @@
 import { ModelRunError } from '../../batching/errors.ts';
-import type { KvCacheLimits } from '../../batching/generation/kv-memory.ts';
+import type { KvCacheLimits, KvShape } from '../../batching/generation/kv-memory.ts';
 import type { KvSlot } from '../../batching/generation/kv-slots.ts';
 import type {
   DecodeStep,
@@ -59,6 +59,10 @@ export class BackendRunner implements ModelRunner {
       () => resolve(),
     );
     return { launched, output };
+  }
+
+  resizeKvCache(shape: KvShape): void {
+    this.#backend.resize(shape);
   }
 
   async #prefill(step: PrefillStep): Promise<StepOutput> {

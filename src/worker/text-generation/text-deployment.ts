@@ -141,6 +141,7 @@ export class TextDeployment {
   /** @throws InvalidOptionError, UnknownOptionError; then nothing is changed. */
   configure(knobs: unknown): BatchingPolicy {
     this.#policy = this.#generator?.configure?.(knobs) ?? updatePolicy(this.#policy, knobs);
+    this.#stats.recordConfigured();
     return this.#policy;
   }
 
