@@ -96,6 +96,30 @@ test(
 );
 
 test(
+  'workers of other versions that are claimed, but hold no lock, take no answer from any tab',
+  { tag: ANY_BACKEND },
+  async ({ site }) => {
+    const tabs = await site.openReady(2);
+    const [tab] = tabs;
+    await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
+    const stranger = await site.context.newPage();
+    await stranger.goto('/models/storyteller/config.json');
+    await stranger.evaluate((version) => {
+      const channel = new BroadcastChannel('tabserve');
+      for (const claimed of [version + 1, version + 1e6, version - 1])
+        channel.postMessage({ version: claimed, workerId: 'new', type: 'serving' });
+    }, PROTOCOL_VERSION);
+    const [begun] = (await tab?.outcomesOfBegun()) ?? [];
+    expect(begun?.code).toBeUndefined();
+    for (const each of tabs) {
+      expect((await each.generate('Once', { maxNewTokens: 2 })).usage.numOutputTokens).toBe(2);
+      expect((await each.status()).state).toBe('ready');
+    }
+    expect(site.numWorkers).toBe(1);
+  },
+);
+
+test(
   'a tab of an older version is told to reload, and a newer one to wait for the others',
   { tag: ANY_BACKEND },
   async ({ site }) => {
@@ -116,7 +140,13 @@ test(
 
     // And what this one makes of a worker of another version.
     await tab?.begin([{ prompt: 'Once', options: { maxNewTokens: 200 } }]);
-    await stranger.evaluate((version) => {
+    await stranger.evaluate(async (version) => {
+      await new Promise<void>((resolve) => {
+        void navigator.locks.request(`tabserve:version:${version}`, () => {
+          resolve();
+          return new Promise(() => {});
+        });
+      });
       new BroadcastChannel('tabserve').postMessage({ version, workerId: 'newer', type: 'serving' });
     }, PROTOCOL_VERSION + 1);
     const [outcome] = (await tab?.outcomesOfBegun()) ?? [];

@@ -83,7 +83,7 @@ class WorkerStart {
   /** Over the channels of the app. The lock is held until the worker ends, so no two workers serve at the same time. */
   #serveAllTabs(): void {
     const names = namesOf(this.#init.app);
-    void navigator.locks.request(names.workerLock, () => {
+    const serve = (): Promise<never> => {
       const shared = new BroadcastChannel(names.sharedChannel);
       const tabs = new TabChannels(shared, navigator.locks, names, {
         onJoined: () => worker.setNumTabs(tabs.size),
@@ -102,8 +102,12 @@ class WorkerStart {
           worker.announce();
         }
       });
-      return new Promise<never>(() => {});
-    });
+      return new Promise(() => {});
+    };
+    // Tabs of another version believe what this worker says once it holds the second lock.
+    void navigator.locks.request(names.workerLock, () =>
+      navigator.locks.request(names.versionLock(PROTOCOL_VERSION), serve),
+    );
   }
 
   #serveOneTab(): void {

@@ -62,6 +62,11 @@ export class FakeLocks implements Locks {
     return rest.length === 1 ? this.#request(name, {}, rest[0]) : this.#request(name, ...rest);
   }
 
+  query(): Promise<LockManagerSnapshot> {
+    const held = this.names.filter((name) => this.isHeld(name));
+    return Promise.resolve({ held: held.map((name) => ({ name })) });
+  }
+
   /** Takes a lock as somebody else would; returns its release. */
   hold(name: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -3,12 +3,13 @@ import { clientId } from '../../batching/generation/test-support.ts';
 import { checkAppName, namesOf } from './names.ts';
 
 function allNames(app: string | undefined): readonly string[] {
-  const { sharedChannel, leaderLock, workerLock, clientName } = namesOf(app);
+  const { sharedChannel, leaderLock, workerLock, versionLock, clientName } = namesOf(app);
   return [
     sharedChannel,
     leaderLock,
     workerLock,
-    ...['a', 'b', '', 'leader', 'worker'].map((name) => clientName(clientId(name))),
+    ...[1, 2].map((version) => versionLock(version)),
+    ...['a', 'b', '', 'leader', 'worker', 'version:1'].map((name) => clientName(clientId(name))),
   ];
 }
 

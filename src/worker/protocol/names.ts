@@ -9,6 +9,8 @@ export interface AppNames {
   readonly leaderLock: string;
   /** Held by the worker that serves: a new one serves only when the old one is gone. */
   readonly workerLock: string;
+  /** Held by the worker that serves, too: proves to tabs of other versions that a worker of this version serves. */
+  readonly versionLock: (version: number) => string;
   /** Folder of the site's storage that holds models. */
   readonly storageFolder: string;
   /** Names a lock that one worker holds to its end. The tab that made the worker queues for it. */
@@ -21,7 +23,7 @@ export interface AppNames {
 const APP = /^[\w-]{1,32}$/;
 
 /**
- * The names don't contain the protocol's version: tabs of two versions share one leader.
+ * Only `versionLock` contains the protocol's version: tabs of two versions share one leader.
  *
  * @param app Left out: the app of this origin that has no name.
  */
@@ -31,6 +33,7 @@ export function namesOf(app?: string): AppNames {
     sharedChannel: root,
     leaderLock: `${root}:leader`,
     workerLock: `${root}:worker`,
+    versionLock: (version) => `${root}:version:${version}`,
     storageFolder: root,
     createLifeName: () => `${root}:worker:${createId()}`,
     clientName: (clientId) => `${root}:client:${clientId}`,

@@ -4,7 +4,7 @@ import type { Unsigned } from '../../protocol/wire.ts';
 import type { WorkerMessage } from '../../protocol/worker-messages.ts';
 
 /** The part of `navigator.locks` that is used here. */
-export type Locks = Pick<LockManager, 'request'>;
+export type Locks = Pick<LockManager, 'request' | 'query'>;
 
 /** A message before the client has signed it. */
 export type Outgoing = Unsigned<ClientMessage>;

@@ -7,7 +7,7 @@ import { NO_PAST } from '../../protocol/recovery.ts';
 import { openSharedLink } from './shared-link.ts';
 import { createWorkerStatus, FakeLocks, FakeWorkerPort, RecordingLinkListener } from '../../test-support.ts';
 
-const { clientName, leaderLock: LEADER_LOCK, sharedChannel: SHARED_CHANNEL } = namesOf();
+const { clientName, leaderLock: LEADER_LOCK, sharedChannel: SHARED_CHANNEL, versionLock } = namesOf();
 
 const from = { version: PROTOCOL_VERSION, workerId: 'w' };
 const SERVING = { ...from, type: 'serving' };
@@ -63,11 +63,12 @@ async function meetNewer() {
   const locks = new FakeLocks();
   const tab = openTab('a', locks);
   await settle();
+  const end = locks.hold(versionLock(PROTOCOL_VERSION + 1));
   const shared = openChannel();
   shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1, type: 'dance' });
   await hear(tab, shared);
   await settle();
-  return { locks, ...tab };
+  return { locks, end, shared, ...tab };
 }
 
 afterEach(async () => {
@@ -243,16 +244,57 @@ describe('a worker of another version', () => {
     expect(locks.isHeld(LEADER_LOCK)).toBe(false);
   });
 
-  it('that is newer is never led again by this tab, though it be put away and taken out', async () => {
+  it('that is newer and serves keeps this tab from leading, though it be put away and taken out', async () => {
     const { locks, fire } = await meetNewer();
     for (const type of ['pagehide', 'pageshow', 'freeze', 'resume']) fire(type);
     await settle();
     expect(locks.isHeld(LEADER_LOCK)).toBe(false);
   });
 
+  it.each([1, 2, 1_000_000])('(%i ahead) that holds no lock is a lie: this tab leads on', async (ahead) => {
+    const tab = openTab('a', new FakeLocks());
+    await settle();
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + ahead });
+    await hear(tab, shared);
+    await settle();
+    expect(tab.listener.log).toEqual(['open', 'leader']);
+    expect(tab.workers.map(({ isTerminated }) => isTerminated)).toEqual([false]);
+  });
+
+  it('that is older is a lie while a worker of this version serves', async () => {
+    const locks = new FakeLocks();
+    locks.hold(versionLock(PROTOCOL_VERSION));
+    const tab = openTab('a', locks);
+    await settle();
+    const shared = openChannel();
+    shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION - 1 });
+    await hear(tab, shared);
+    await settle();
+    expect(tab.listener.log).toEqual(['open', 'leader']);
+  });
+
+  it('that is newer gives this tab the lead back once it has been gone for as long as a reload takes', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const { locks, listener, workers, end } = await meetNewer();
+    end();
+    await settle();
+    const endReloaded = locks.hold(versionLock(PROTOCOL_VERSION + 1));
+    vi.advanceTimersByTime(10_000);
+    await settle();
+    expect(locks.isHeld(LEADER_LOCK), 'it was only reloaded').toBe(false);
+    endReloaded();
+    await settle();
+    vi.advanceTimersByTime(10_000);
+    await settle();
+    expect(listener.log.at(-1)).toBe('leader');
+    expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
+  });
+
   it('that is newer, and heard before this tab may speak, is not queued behind either', async () => {
     const locks = new FakeLocks();
     const release = locks.hold(clientName(clientId('a')));
+    locks.hold(versionLock(PROTOCOL_VERSION + 1));
     const tab = openTab('a', locks);
     const shared = openChannel();
     shared.postMessage({ ...SERVING, version: PROTOCOL_VERSION + 1 });

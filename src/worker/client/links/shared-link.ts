@@ -1,9 +1,9 @@
 import { PROTOCOL_VERSION } from '../../protocol/wire.ts';
 import type { ClientId } from '../../protocol/ids.ts';
 import type { ClientMessage } from '../../protocol/client-messages.ts';
-import { Leadership } from './leadership.ts';
+import { isHeld, Leadership } from './leadership.ts';
 import type { Link, LinkListener, Locks, Outgoing } from './link.ts';
-import { namesOf } from '../../protocol/names.ts';
+import { type AppNames, namesOf } from '../../protocol/names.ts';
 import { WorkerHost, type WorkerSource } from './worker-host.ts';
 import { foreignWorkerVersion, parseWorkerMessage } from '../../protocol/worker-messages.ts';
 
@@ -32,7 +32,7 @@ export function openSharedLink(
   const { createWorker, ...init } = host;
   const names = namesOf(init.app);
   const ownName = names.clientName(clientId);
-  let isOutdated = false;
+  let isAsking = false;
   const closing = new AbortController();
   const { signal } = closing;
   const shared = new BroadcastChannel(names.sharedChannel);
@@ -67,21 +67,23 @@ export function openSharedLink(
       return;
     }
     const foreign = foreignWorkerVersion(data);
-    if (foreign === undefined) return;
+    if (foreign !== undefined) void meetForeign(foreign);
+  };
+  const meetForeign = async (version: number): Promise<void> => {
+    // A worker says it again and again.
+    if (isAsking || leadership.hasYielded) return;
+    isAsking = true;
+    const isTrue = await isServing(version, locks, names).finally(() => (isAsking = false));
+    if (!isTrue || signal.aborted) return;
     // The newer version goes on: it leads as soon as it can.
-    if (foreign > PROTOCOL_VERSION) {
-      isOutdated = true;
-      leadership.resign();
-    }
-    listener.onForeignWorker(foreign);
+    if (version > PROTOCOL_VERSION) leadership.yieldTo(names.versionLock(version));
+    listener.onForeignWorker(version);
   };
   const putAway = (): void => {
     listener.onPutAway();
     leadership.resign();
   };
-  const contend = (): void => {
-    if (!isOutdated) leadership.contend();
-  };
+  const contend = (): void => leadership.contend();
 
   shared.addEventListener('message', receive);
   own.addEventListener('message', receive);
@@ -107,4 +109,11 @@ export function openSharedLink(
       own.close();
     },
   };
+}
+
+/** Whether a worker of another version serves. Any page of the origin can say so on the channel: the locks know. */
+async function isServing(version: number, locks: Locks, names: AppNames): Promise<boolean> {
+  if (version > PROTOCOL_VERSION) return isHeld(locks, names.versionLock(version));
+  // The first versions hold no lock of their own, but one worker serves at a time.
+  return !(await isHeld(locks, names.versionLock(PROTOCOL_VERSION)));
 }
