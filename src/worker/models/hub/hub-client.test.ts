@@ -84,6 +84,20 @@ describe('a hub', () => {
     expect(clock.now()).toBe(15_000);
   });
 
+  it('that sends more than the range it was asked for is read to the last byte of the range, and cancelled there', async () => {
+    const cancelled = vi.fn<() => void>();
+    const endless = new ReadableStream({
+      pull: (controller) => controller.enqueue(new Uint8Array(4).fill(7)),
+      cancel: cancelled,
+    });
+    const { client, abort } = createClient(() => Promise.resolve(new Response(endless, { status: 206 })));
+    const received: number[] = [];
+    for await (const chunk of client.readRange('c', 'config.json', { begin: 2, end: 12 }, abort.signal))
+      received.push(...chunk);
+    expect(received).toEqual(Array.from({ length: 10 }, () => 7));
+    expect(cancelled).toHaveBeenCalledOnce();
+  });
+
   it('that hides the answer from the page is named as such after three quick tries', async () => {
     const { client, tries, run } = createClient(() => Promise.reject(new TypeError('Failed to fetch')));
     const answer = client.fetch(API);

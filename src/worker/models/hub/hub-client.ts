@@ -50,7 +50,8 @@ export class HubClient {
   }
 
   /**
-   * The chunks of a part of a file, without retries.
+   * The chunks of a part of a file, without retries. The answer is cancelled at the last byte of the range: some servers send
+   * more than was asked for.
    *
    * @throws RangesIgnoredError if the server sends the whole file instead; HubUnreachableError if the answer is cut off.
    */
@@ -73,8 +74,10 @@ export class HubClient {
     let numMissing = end - begin;
     try {
       for await (const chunk of readChunks(response.body)) {
-        numMissing -= chunk.byteLength;
-        yield chunk;
+        const wanted = chunk.subarray(0, numMissing);
+        numMissing -= wanted.byteLength;
+        yield wanted;
+        if (numMissing === 0) return;
       }
     } catch (cause) {
       this.#cut(cause);
