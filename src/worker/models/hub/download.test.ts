@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../../batching/clock.ts';
+import { FakeClock } from '../../../batching/fake-clock.ts';
 import { bytesIn, joinRanges, type ByteRange } from '../checkpoint/byte-ranges.ts';
 import { download } from './download.ts';
 import { HubClient } from './hub-client.ts';
@@ -19,22 +20,33 @@ const hurried: Clock = {
   },
 };
 
-type Answer = 'whole' | 'ignores ranges' | { readonly cutAfter: number } | { readonly status: number };
+type Answer =
+  | 'whole'
+  | 'ignores ranges'
+  | { readonly cutAfter: number }
+  | { readonly silentAfter: number }
+  | { readonly status: number };
 
 /** A hub that answers as listed, then well; and a part file for what it serves. */
-function createDownload(answers: readonly Answer[] = [], files = [new MemoryFile(), new MemoryFile()]) {
+function createDownload(
+  answers: readonly Answer[] = [],
+  files = [new MemoryFile(), new MemoryFile()],
+  clock = hurried,
+) {
   const script = [...answers];
+  vi.stubGlobal('navigator', { onLine: true });
   const requested: ByteRange[] = [];
   vi.stubGlobal('fetch', (_url: string, { headers, signal }: RequestInit) => {
     signal?.throwIfAborted();
+    const asked = signal ?? new AbortController().signal;
     const [, first, last] = /bytes=(\d+)-(\d+)/.exec(new Headers(headers).get('range') ?? '') ?? [];
     const range = { begin: Number(first), end: Number(last) + 1 };
     requested.push(range);
-    return Promise.resolve(respond(script.shift() ?? 'whole', range));
+    return Promise.resolve(respond(script.shift() ?? 'whole', range, asked));
   });
   const abort = new AbortController();
   const { signal } = abort;
-  const client = new HubClient({ hub: 'https://hub', id: 'a/b', clock: hurried, random: () => 0, signal });
+  const client = new HubClient({ hub: 'https://hub', id: 'a/b', clock, random: () => 0, signal });
   const [data = new MemoryFile(), journal = new MemoryFile()] = files;
   const part = new PartFile(data, journal, SIZE);
   const received = vi.fn<(numBytes: number) => void>();
@@ -50,17 +62,24 @@ function createDownload(answers: readonly Answer[] = [], files = [new MemoryFile
   };
 }
 
-function respond(answer: Answer, { begin, end }: ByteRange): Response {
+async function settle(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+}
+
+function respond(answer: Answer, { begin, end }: ByteRange, signal: AbortSignal): Response {
   if (answer === 'ignores ranges') {
     return new Response(content, { status: 200, headers: { 'content-length': String(SIZE) } });
   }
   if (typeof answer === 'object' && 'status' in answer) return new Response(null, answer);
-  const length = answer === 'whole' ? end - begin : Math.min(answer.cutAfter, end - begin);
+  const isSilent = typeof answer === 'object' && 'silentAfter' in answer;
+  const most = answer === 'whole' ? Infinity : isSilent ? answer.silentAfter : answer.cutAfter;
+  const length = Math.min(most, end - begin);
   const chunks = [content.slice(begin, begin + length)];
   const body = new ReadableStream<Uint8Array>({
     pull(controller) {
       const chunk = chunks.shift();
       if (chunk?.length) controller.enqueue(chunk);
+      else if (isSilent) signal.addEventListener('abort', () => controller.error(signal.reason));
       else if (length < end - begin) controller.error(new TypeError('network error'));
       else controller.close();
     },
@@ -93,6 +112,39 @@ describe('download', () => {
       }),
       { numRuns: 20 },
     );
+  });
+
+  it('asks for the rest where a body stops in the middle for 15 s, as after a cut', async () => {
+    const clock = new FakeClock();
+    const { data, run, requested, received } = createDownload([{ silentAfter: 1000 }], undefined, clock);
+    const part = { begin: 0, end: 5000 };
+    const ended = run([part]);
+    await settle();
+    expect(received.mock.calls).toEqual([[1000]]);
+    clock.advance(14_999);
+    await settle();
+    expect(requested).toEqual([part]);
+    clock.advance(1);
+    await settle();
+    clock.advance(500);
+    await ended;
+    expect(requested).toEqual([part, { begin: 1000, end: 5000 }]);
+    expect(data.bytes.slice(0, 5000)).toEqual(content.slice(0, 5000));
+    expect(clock.pendingTimers).toBe(0);
+  });
+
+  it('gives up a body that stops at the same place each time', async () => {
+    const clock = new FakeClock();
+    const silent = Array.from({ length: 6 }, () => ({ silentAfter: 0 }));
+    const { run, requested } = createDownload(silent, undefined, clock);
+    const ended = run([{ begin: 0, end: 5000 }]);
+    ended.catch(() => {});
+    for (await settle(); clock.pendingTimers > 0; await settle()) clock.advance(500);
+    await expect(ended).rejects.toMatchObject({
+      code: 'HUB_UNREACHABLE',
+      message: expect.stringContaining('stopped in the middle'),
+    });
+    expect(requested).toHaveLength(6);
   });
 
   it('waits out a server that is busy or out of order', async () => {

@@ -9,7 +9,7 @@ import {
 import { readChunks } from '../read-chunks.ts';
 import { parseRetryAfter, retry, type RetryOptions } from './retry.ts';
 
-/** Limit for the headers of a file, and for a whole answer of the API. A hub takes less than a second. */
+/** Limit for the headers of a file, for the silence before each of its chunks, and for a whole answer of the API. */
 const ANSWER_LIMIT_MS = 15_000;
 
 /** Fewer than for files: the user sees no progress yet. */
@@ -41,11 +41,13 @@ export class HubClient {
 
   /** Asks the hub's API, with retries. The answer is a success, with its body complete. */
   fetch(url: string): Promise<Response> {
-    const ask = (): Promise<Response> =>
-      this.#withinLimit(this.#retryOptions.signal, async (signal) => {
+    const ask = (): Promise<Response> => {
+      const { signal, within } = this.#limit(this.#retryOptions.signal);
+      return within(async () => {
         const response = await this.#send(url, { signal });
         return new Response(await response.arrayBuffer().catch(this.#cut), response);
       });
+    };
     return retry(ask, { ...this.#retryOptions, maxFailures: MAX_API_FAILURES });
   }
 
@@ -59,50 +61,54 @@ export class HubClient {
     commit: string,
     path: string,
     { begin, end }: ByteRange,
-    signal: AbortSignal,
+    cancelled: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
+    const { signal, within } = this.#limit(cancelled);
     const headers = { Range: `bytes=${begin}-${end - 1}` };
     const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
-    const response = await this.#withinLimit(signal, (limited) =>
-      this.#send(url, { headers, signal: limited }),
-    );
+    const response = await within(() => this.#send(url, { headers, signal }));
     const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
     if (response.status !== 206 && !isWhole) {
       await response.body?.cancel();
       throw new RangesIgnoredError(`${this.hub} ignores ranges`);
     }
-    let numMissing = end - begin;
+    const chunks = readChunks(response.body);
     try {
-      for await (const chunk of readChunks(response.body)) {
-        const wanted = chunk.subarray(0, numMissing);
+      for (let numMissing = end - begin; numMissing > 0;) {
+        const { value, done } = await within(() => chunks.next()).catch(this.#cut);
+        if (done) this.#cut(undefined);
+        const wanted = value.subarray(0, numMissing);
         numMissing -= wanted.byteLength;
         yield wanted;
-        if (numMissing === 0) return;
       }
-    } catch (cause) {
-      this.#cut(cause);
+    } finally {
+      await chunks.return(undefined);
     }
-    if (numMissing > 0) this.#cut(undefined);
   }
 
   retry<Result>(attempt: (onProgress: () => void) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     return retry(attempt, { ...this.#retryOptions, signal });
   }
 
-  /** Aborts `run` after a time limit: some servers accept a connection and never answer. */
-  async #withinLimit<Value>(
-    signal: AbortSignal,
-    run: (signal: AbortSignal) => Promise<Value>,
-  ): Promise<Value> {
+  /** Some servers accept a connection and never answer, and some stop in the middle: `within` aborts the signal then. */
+  #limit(cancelled: AbortSignal): {
+    readonly signal: AbortSignal;
+    readonly within: <Value>(run: () => Promise<Value>) => Promise<Value>;
+  } {
     const limit = new AbortController();
-    const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, () =>
-      limit.abort(new DOMException(`No answer within ${ANSWER_LIMIT_MS} ms`, 'TimeoutError')),
-    );
-    try {
-      return await run(AbortSignal.any([signal, limit.signal]));
-    } finally {
-      cancel();
-    }
+    const giveUp = (): void =>
+      limit.abort(new DOMException(`Nothing came for ${ANSWER_LIMIT_MS} ms`, 'TimeoutError'));
+    return {
+      signal: AbortSignal.any([cancelled, limit.signal]),
+      within: async (run) => {
+        const cancel = this.#retryOptions.clock.setTimer(ANSWER_LIMIT_MS, giveUp);
+        try {
+          return await run();
+        } finally {
+          cancel();
+        }
+      },
+    };
   }
 
   async #send(url: string, init: RequestInit): Promise<Response> {

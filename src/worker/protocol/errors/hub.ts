@@ -21,7 +21,7 @@ export class HubUnreachableError extends TransientHubError {
     return new HubUnreachableError(
       isOffline
         ? `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`
-        : `Couldn't reach ${host}: it gave no answer, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
+        : `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
       0,
       { cause },
     );
