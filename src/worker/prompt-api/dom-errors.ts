@@ -13,6 +13,7 @@ const DOM_NAMES: ReadonlyMap<string, string> = new Map([
   ['HUB_UNREACHABLE', 'NetworkError'],
   ['HUB_UNAVAILABLE', 'NetworkError'],
   ['HUB_RATE_LIMITED', 'NetworkError'],
+  ['HUB_BAD_ANSWER', 'NetworkError'],
   ['LOAD_CANCELLED', 'NetworkError'],
   ['LOAD_ABANDONED', 'NetworkError'],
   ['REQUEST_CANCELLED', 'AbortError'],

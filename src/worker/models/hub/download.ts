@@ -74,7 +74,7 @@ async function downloadWhole({
   const whole = { begin: 0, end: part.size };
   await client.retry(async () => {
     let position = 0;
-    for await (const chunk of client.readRange(commit, path, whole, signal)) {
+    for await (const chunk of client.readRange(commit, { path, size: part.size }, whole, signal)) {
       part.write(position, chunk);
       position += chunk.byteLength;
       onBytes(chunk.byteLength);
@@ -86,11 +86,12 @@ async function downloadWhole({
 /** Continues where the connection was cut, until the segment is complete. */
 async function downloadSegment(segment: ByteRange, options: DownloadOptions): Promise<void> {
   const { client, commit, path, part, signal, onBytes } = options;
+  const file = { path, size: part.size };
   let { begin } = segment;
   await client.retry(async (onProgress) => {
     let position = begin;
     try {
-      for await (const chunk of client.readRange(commit, path, { begin, end: segment.end }, signal)) {
+      for await (const chunk of client.readRange(commit, file, { begin, end: segment.end }, signal)) {
         part.write(position, chunk);
         position += chunk.byteLength;
         onBytes(chunk.byteLength);

@@ -6,7 +6,7 @@ import { convertWeights } from '../checkpoint/convert-weights.ts';
 import type { DeviceLimits } from '../checkpoint/device-fit.ts';
 import { hasFloat16, planModel, type ModelPlan } from '../checkpoint/model-plan.ts';
 import { readCheckpoint, readModelFiles } from '../checkpoint/open-checkpoint.ts';
-import { TransientHubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
+import { HubError, LoadCancelledError } from '../../protocol/errors/hub.ts';
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import type { ModelFolder, ModelOrigin, WriteWeights } from '../store/model-folder.ts';
@@ -62,7 +62,7 @@ export async function fetchHubModel(
     failure.abort(error);
     await remote.settled();
     await parts.release();
-    if (!(error instanceof TransientHubError) && !(error instanceof LoadCancelledError)) await parts.delete();
+    if (!(error instanceof HubError) && !(error instanceof LoadCancelledError)) await parts.delete();
     throw error;
   } finally {
     parts.close();

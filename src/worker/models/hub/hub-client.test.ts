@@ -5,6 +5,8 @@ import { HubUnreachableError, ModelNotFoundError } from '../../protocol/errors/h
 import { HubClient } from './hub-client.ts';
 import { readHubSnapshot } from './hub-snapshot.ts';
 
+const WHAT = 'the revision of a/b';
+const FILE = { path: 'config.json', size: 20 };
 const API = 'https://hub/api/models/a/b';
 
 /** A client whose requests are answered by `answer`, and by how many there were. */
@@ -52,12 +54,18 @@ const stuck = (signal: AbortSignal | undefined): Promise<Response> => {
   return Promise.resolve(new Response(body));
 };
 
+const pageOf = (status = 200): Response =>
+  new Response('<!doctype html>', { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
+
+const sized = (size: number): Response =>
+  new Response('x'.repeat(size), { headers: { 'Content-Length': String(size) } });
+
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('a hub', () => {
   it('that never answers is given up after three tries of 15 s, each of which is told', async () => {
     const { client, tries, retries, clock, run } = createClient(never);
-    const answer = client.fetch(API);
+    const answer = client.fetch(API, WHAT);
     answer.catch(() => {});
     await run();
     await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
@@ -68,7 +76,7 @@ describe('a hub', () => {
 
   it('that never ends its answer is given up as well', async () => {
     const { client, tries, run } = createClient(stuck);
-    const answer = client.fetch(API);
+    const answer = client.fetch(API, WHAT);
     answer.catch(() => {});
     await run();
     await expect(answer).rejects.toBeInstanceOf(HubUnreachableError);
@@ -77,7 +85,7 @@ describe('a hub', () => {
 
   it('that never sends a file is asked again', async () => {
     const { client, clock, abort, run } = createClient(never);
-    const file = client.readRange('c', 'config.json', { begin: 0, end: 10 }, abort.signal).next();
+    const file = client.readRange('c', FILE, { begin: 0, end: 10 }, abort.signal).next();
     file.catch(() => {});
     await run();
     await expect(file).rejects.toBeInstanceOf(HubUnreachableError);
@@ -92,7 +100,7 @@ describe('a hub', () => {
     });
     const { client, abort } = createClient(() => Promise.resolve(new Response(endless, { status: 206 })));
     const received: number[] = [];
-    for await (const chunk of client.readRange('c', 'config.json', { begin: 2, end: 12 }, abort.signal))
+    for await (const chunk of client.readRange('c', FILE, { begin: 2, end: 12 }, abort.signal))
       received.push(...chunk);
     expect(received).toEqual(Array.from({ length: 10 }, () => 7));
     expect(cancelled).toHaveBeenCalledOnce();
@@ -100,7 +108,7 @@ describe('a hub', () => {
 
   it('that hides the answer from the page is named as such after three quick tries', async () => {
     const { client, tries, run } = createClient(() => Promise.reject(new TypeError('Failed to fetch')));
-    const answer = client.fetch(API);
+    const answer = client.fetch(API, WHAT);
     answer.catch(() => {});
     await run();
     await expect(answer).rejects.toThrow('hides its answer from this page (CORS)');
@@ -113,7 +121,6 @@ describe('a hub', () => {
       () => new Response(null, { status: 401, headers: { 'x-error-code': 'RepoNotFound' } }),
     ],
     ['does not find it', () => new Response(null, { status: 404 })],
-    ['answers every address with a page', () => new Response('<!doctype html>')],
   ])('that %s has no such model, which is said at once', async (_, respond) => {
     const { client, tries, run } = createClient(() => Promise.resolve(respond()));
     const snapshot = readHubSnapshot(client, 'main');
@@ -125,12 +132,91 @@ describe('a hub', () => {
     expect(tries).toHaveLength(1);
   });
 
+  it.each<[string, () => Response, string]>([
+    ['a web page', pageOf, 'answered with a web page instead of the revision of a/b. Open https://hub'],
+    [
+      "a network's sign-in page",
+      () => new Response('', { status: 511 }),
+      'this network may want you to sign in',
+    ],
+    ['null', () => Response.json(null), 'it sent something else than the revision of a/b'],
+  ])('that answers with %s is no hub, which is said at once', async (_, respond, says) => {
+    const { client, tries, run } = createClient(() => Promise.resolve(respond()));
+    const snapshot = readHubSnapshot(client, 'main');
+    snapshot.catch(() => {});
+    await run();
+    await expect(snapshot).rejects.toMatchObject({
+      code: 'HUB_BAD_ANSWER',
+      message: expect.stringContaining(says),
+    });
+    expect(tries).toEqual([0]);
+  });
+
+  it.each<[string, () => Response, string]>([
+    ['a web page', pageOf, 'answered with a web page instead of config.json'],
+    ['a part of a web page', () => pageOf(206), 'answered with a web page instead of config.json'],
+    ['a smaller file', () => sized(7), 'config.json has 7 bytes there, and 20 in its list of files'],
+    [
+      'a smaller file of unknown size',
+      () => new Response('1234567'),
+      'config.json has 7 bytes there, and 20',
+    ],
+    ['a larger file', () => sized(70), 'config.json has 70 bytes there, and 20'],
+    [
+      'a part of a smaller file',
+      () => new Response('1234567', { status: 206, headers: { 'Content-Range': 'bytes 0-6/7' } }),
+      'config.json has 7 bytes there, and 20',
+    ],
+    [
+      'the end of the file before the range',
+      () => new Response(null, { status: 416 }),
+      'config.json is shorter than in its list of files',
+    ],
+  ])('that sends %s in place of a file is no hub, which is said at once', async (_, respond, says) => {
+    const { client, abort, tries, run } = createClient(() => Promise.resolve(respond()));
+    const read = async (): Promise<void> => {
+      for await (const chunk of client.readRange('c', FILE, { begin: 0, end: 20 }, abort.signal))
+        expect(chunk.byteLength).toBeLessThan(20);
+    };
+    const ended = client.retry(read, abort.signal);
+    ended.catch(() => {});
+    await run();
+    await expect(ended).rejects.toMatchObject({
+      code: 'HUB_BAD_ANSWER',
+      message: expect.stringContaining(says),
+    });
+    expect(tries).toEqual([0]);
+  });
+
+  it.each<[string, (page: number) => string]>([
+    ['names the page that was just read', () => 'https://hub/page'],
+    ['names the first page', () => `${API}/tree/c0ffee`],
+    ['always names another page', (page) => `https://hub/page?after=${page}`],
+  ])('whose list of files %s as the next is not followed for ever', async (_, nextOf) => {
+    let numPages = 0;
+    const { client, tries, run } = createClient(() => {
+      numPages += 1;
+      const headers = { Link: `<${nextOf(numPages)}>; rel="next"` };
+      return Promise.resolve(
+        numPages === 1 ? Response.json({ sha: 'c0ffee' }) : Response.json([], { headers }),
+      );
+    });
+    const snapshot = readHubSnapshot(client, 'main');
+    snapshot.catch(() => {});
+    await run();
+    await expect(snapshot).rejects.toMatchObject({
+      code: 'HUB_BAD_ANSWER',
+      message: expect.stringContaining('the list of files of a/b has no end'),
+    });
+    expect(tries.length).toBeLessThanOrEqual(101);
+  });
+
   it('leaves no timer behind once it has answered, nor when the load is cancelled', async () => {
     const answered = createClient(() => Promise.resolve(new Response('{}')));
-    await answered.client.fetch(API);
+    await answered.client.fetch(API, WHAT);
     expect(answered.clock.pendingTimers).toBe(0);
     const cancelled = createClient(never);
-    const answer = cancelled.client.fetch(API);
+    const answer = cancelled.client.fetch(API, WHAT);
     cancelled.abort.abort(new Error('cancelled'));
     await expect(answer).rejects.toThrow('cancelled');
     expect(cancelled.clock.pendingTimers).toBe(0);

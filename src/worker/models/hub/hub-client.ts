@@ -1,5 +1,6 @@
 import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import {
+  HubAnswerError,
   HubRateLimitError,
   HubUnavailableError,
   HubUnreachableError,
@@ -22,6 +23,12 @@ export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   readonly id: string;
 }
 
+/** A file, with its size in bytes as the hub's list of files has it. */
+interface ListedFile {
+  readonly path: string;
+  readonly size: number;
+}
+
 /** The server sends the whole file instead of the requested range. */
 export class RangesIgnoredError extends Error {
   override readonly name = 'RangesIgnoredError';
@@ -39,12 +46,12 @@ export class HubClient {
     this.#retryOptions = retryOptions;
   }
 
-  /** Asks the hub's API, with retries. The answer is a success, with its body complete. */
-  fetch(url: string): Promise<Response> {
+  /** Asks the hub's API for `what`, with retries. The answer is a success, with its body complete. */
+  fetch(url: string, what: string): Promise<Response> {
     const ask = (): Promise<Response> => {
       const { signal, within } = this.#limit(this.#retryOptions.signal);
       return within(async () => {
-        const response = await this.#send(url, { signal });
+        const response = await this.#send(url, what, { signal });
         return new Response(await response.arrayBuffer().catch(this.#cut), response);
       });
     };
@@ -55,27 +62,37 @@ export class HubClient {
    * The chunks of a part of a file, without retries. The answer is cancelled at the last byte of the range: some servers send
    * more than was asked for.
    *
-   * @throws RangesIgnoredError if the server sends the whole file instead; HubUnreachableError if the answer is cut off.
+   * @throws RangesIgnoredError if the server sends the whole file instead; HubUnreachableError if the answer is cut off;
+   *   HubAnswerError if it isn't the file that the hub has listed.
    */
   async *readRange(
     commit: string,
-    path: string,
+    file: ListedFile,
     { begin, end }: ByteRange,
     cancelled: AbortSignal,
   ): AsyncGenerator<Uint8Array> {
     const { signal, within } = this.#limit(cancelled);
     const headers = { Range: `bytes=${begin}-${end - 1}` };
-    const url = `${this.hub}/${this.id}/resolve/${commit}/${path}`;
-    const response = await within(() => this.#send(url, { headers, signal }));
-    const isWhole = begin === 0 && Number(response.headers.get('content-length')) === end;
-    if (response.status !== 206 && !isWhole) {
+    const url = `${this.hub}/${this.id}/resolve/${commit}/${file.path}`;
+    const response = await within(() => this.#send(url, file.path, { headers, signal }));
+    const isPart = response.status === 206;
+    const foundSize = sizeOf(response) ?? file.size;
+    const refusal =
+      foundSize !== file.size
+        ? this.#wrongSize(file, foundSize)
+        : !isPart && end - begin < file.size
+          ? new RangesIgnoredError(`${this.hub} ignores ranges`)
+          : undefined;
+    if (refusal) {
       await response.body?.cancel();
-      throw new RangesIgnoredError(`${this.hub} ignores ranges`);
+      throw refusal;
     }
     const chunks = readChunks(response.body);
     try {
       for (let numMissing = end - begin; numMissing > 0;) {
         const { value, done } = await within(() => chunks.next()).catch(this.#cut);
+        // Without ranges, an answer that ends is the whole file.
+        if (done && !isPart) throw this.#wrongSize(file, file.size - numMissing);
         if (done) this.#cut(undefined);
         const wanted = value.subarray(0, numMissing);
         numMissing -= wanted.byteLength;
@@ -111,22 +128,32 @@ export class HubClient {
     };
   }
 
-  async #send(url: string, init: RequestInit): Promise<Response> {
+  async #send(url: string, what: string, init: RequestInit): Promise<Response> {
     // The model is stored anyway: the browser's cache would be a second copy.
     const response = await fetch(url, { cache: 'no-store', ...init }).catch(this.#cut);
-    if (response.ok) return response;
+    const isPage = response.headers.get('content-type')?.startsWith('text/html');
+    if (response.ok && !isPage) return response;
     await response.body?.cancel();
-    throw this.#errorOf(response);
+    throw response.ok ? HubAnswerError.page(this.hub, what) : this.#errorOf(response, what);
   }
 
   readonly #cut = (cause: unknown): never => {
     throw HubUnreachableError.of(this.hub, cause);
   };
 
-  #errorOf({ status, headers }: Response): Error {
+  #wrongSize({ path, size }: ListedFile, foundSize: number): HubAnswerError {
+    return HubAnswerError.of(
+      this.hub,
+      `${path} has ${foundSize} bytes there, and ${size} in its list of files`,
+    );
+  }
+
+  #errorOf({ status, headers }: Response, what: string): Error {
     // A hub answers 401 for missing and private models, with the reason in this header.
     const reason = headers.get('x-error-code');
     const retryAfterMs = parseRetryAfter(headers.get('retry-after'), Date.now());
+    if (status === 511) return HubAnswerError.page(this.hub, what);
+    if (status === 416) return HubAnswerError.of(this.hub, `${what} is shorter than in its list of files`);
     if (status === 429) return HubRateLimitError.of(this.hub, retryAfterMs);
     if (status >= 500) return HubUnavailableError.of(this.hub, status, retryAfterMs);
     const missing = reason === null ? undefined : MISSING[reason];
@@ -136,6 +163,13 @@ export class HubClient {
     if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'such file or model');
     return HubUnavailableError.of(this.hub, status, retryAfterMs);
   }
+}
+
+/** Bytes of the whole file, where the answer tells: a foreign server may hide `Content-Range`. */
+function sizeOf({ status, headers }: Response): number | undefined {
+  const told =
+    status === 206 ? headers.get('content-range')?.replace(/^.*\//, '') : headers.get('content-length');
+  return told && /^\d+$/.test(told) ? Number(told) : undefined;
 }
 
 /** What is missing, by the hub's `x-error-code`. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-import { ModelNotFoundError } from '../../protocol/errors/hub.ts';
+import { HubAnswerError } from '../../protocol/errors/hub.ts';
 import type { HubClient } from './hub-client.ts';
 
 /** A file's size and digest, as the hub lists them. */
@@ -16,6 +16,9 @@ export interface HubSnapshot {
   readonly commit: string;
   readonly files: ReadonlyMap<string, HubFile>;
 }
+
+/** A page of the hub has up to 1,000 files; no model has a hundred thousand. */
+const MAX_PAGES = 100;
 
 const hubModel = v.object({ sha: v.string() });
 
@@ -33,26 +36,38 @@ const hubFiles = v.array(
  * Asks the hub which commit a revision is and what files it has.
  *
  * @param revision A branch, a tag or a commit.
- * @throws What the client throws; ModelNotFoundError where the answer is not a hub's.
+ * @throws What the client throws; HubAnswerError where the answer is not a hub's.
  */
 export async function readHubSnapshot(
   client: Pick<HubClient, 'hub' | 'id' | 'fetch'>,
   revision: string,
 ): Promise<HubSnapshot> {
   const { hub, id } = client;
-  /** Some servers answer every address with a page of their own. */
-  const notFound = (): ModelNotFoundError => ModelNotFoundError.of(id, hub, 'model under the name');
+  const ask = async <Schema extends v.GenericSchema>(
+    url: string,
+    schema: Schema,
+    what: string,
+  ): Promise<{ readonly answer: Response; readonly body: v.InferOutput<Schema> }> => {
+    const answer = await client.fetch(url, what);
+    const parsed = v.safeParse(schema, await answer.json().catch(() => undefined));
+    if (!parsed.success) throw HubAnswerError.of(hub, `it sent something else than ${what}`);
+    return { answer, body: parsed.output };
+  };
   const api = `${hub}/api/models/${id}`;
-  const answer = await client.fetch(`${api}/revision/${encodeURIComponent(revision)}?expand=sha`);
-  const { sha: commit } = await parseBody(hubModel, answer, notFound);
+  const model = `${api}/revision/${encodeURIComponent(revision)}?expand=sha`;
+  const { sha: commit } = (await ask(model, hubModel, `the revision of ${id}`)).body;
   const files = new Map<string, HubFile>();
+  const pages = new Set<string>();
   let next: string | undefined = `${api}/tree/${commit}`;
   while (next !== undefined) {
-    const page = await client.fetch(next);
-    for (const file of await parseBody(hubFiles, page, notFound)) {
+    if (pages.has(next) || pages.size === MAX_PAGES)
+      throw HubAnswerError.of(hub, `the list of files of ${id} has no end (${next})`);
+    pages.add(next);
+    const { answer, body } = await ask(next, hubFiles, `the list of files of ${id}`);
+    for (const file of body) {
       if (file.type === 'file') files.set(file.path, hubFileOf(file));
     }
-    next = nextPageOf(page);
+    next = nextPageOf(answer);
   }
   return { commit, files };
 }
@@ -65,16 +80,4 @@ function hubFileOf({ path, size, oid, lfs }: v.InferOutput<typeof hubFiles>[numb
 function nextPageOf({ headers }: Response): string | undefined {
   const [, url] = /<([^>]+)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
   return url;
-}
-
-/** @throws The error that `refuse` makes, for a body that is no JSON or has another shape. */
-async function parseBody<Schema extends v.GenericSchema>(
-  schema: Schema,
-  answer: Response,
-  refuse: () => Error,
-): Promise<v.InferOutput<Schema>> {
-  const body: unknown = await answer.json().catch(() => undefined);
-  const parsed = v.safeParse(schema, body);
-  if (!parsed.success) throw refuse();
-  return parsed.output;
 }

@@ -1,6 +1,6 @@
 import { onAbort } from '../../../batching/abort-signal.ts';
 import type { Clock } from '../../../batching/clock.ts';
-import { TransientHubError } from '../../protocol/errors/hub.ts';
+import { HubError } from '../../protocol/errors/hub.ts';
 
 export interface RetryOptions {
   readonly clock: Clock;
@@ -20,11 +20,11 @@ const LONGEST_PAUSE_MS = 15_000;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 /**
- * Calls `attempt` again after each transient failure. Each pause is twice as long as the one before, less up to half at
- * random, so that clients that failed together do not retry together. A server's Retry-After is a lower bound.
+ * Calls `attempt` again after each failure of the hub that may pass. Each pause is twice as long as the one before, less up
+ * to half at random, so that clients that failed together do not retry together. A server's Retry-After is a lower bound.
  *
  * @param attempt Calls `onProgress` when data has arrived; that resets the count of failures.
- * @throws The last failure, or the first one that is not transient; the signal's reason when it aborts.
+ * @throws The last failure, or the first one that will not pass; the signal's reason when it aborts.
  */
 export async function retry<Result>(
   attempt: (onProgress: () => void) => Promise<Result>,
@@ -38,9 +38,13 @@ export async function retry<Result>(
       });
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof TransientHubError)) throw error;
+      if (!(error instanceof HubError)) throw error;
       numFailures += 1;
-      if (numFailures >= maxFailures || error.retryAfterMs > LONGEST_RETRY_AFTER_MS) throw error;
+      if (
+        numFailures >= Math.min(maxFailures, error.maxFailures) ||
+        error.retryAfterMs > LONGEST_RETRY_AFTER_MS
+      )
+        throw error;
       onRetry?.(numFailures);
       await pause(Math.max(error.retryAfterMs, pauseMs(numFailures, random())), clock, signal);
     }

@@ -1,18 +1,29 @@
 import { codedError } from './coded-error.ts';
 
-/** Hub failures that may pass: the download retries after a pause. */
-export class TransientHubError extends Error {
-  /** What the server asks for, in ms; 0 if it asks for nothing. */
-  readonly retryAfterMs: number;
+export interface HubErrorOptions extends ErrorOptions {
+  /** What the server asks for, in ms; 0, the default, if it asks for nothing. */
+  readonly retryAfterMs?: number;
+  /** Give up after so many failures in a row; the caller may give up earlier. */
+  readonly maxFailures?: number;
+}
 
-  constructor(message: string, retryAfterMs = 0, options?: ErrorOptions) {
+/** The hub, or the way to it, failed. What has come is kept, and a later load continues there. */
+export class HubError extends Error {
+  readonly retryAfterMs: number;
+  readonly maxFailures: number;
+
+  constructor(
+    message: string,
+    { retryAfterMs = 0, maxFailures = Infinity, ...options }: HubErrorOptions = {},
+  ) {
     super(message, options);
     this.retryAfterMs = retryAfterMs;
+    this.maxFailures = maxFailures;
   }
 }
 
 /** The hub gave no answer, or the connection broke. */
-export class HubUnreachableError extends TransientHubError {
+export class HubUnreachableError extends HubError {
   override readonly name = 'HubUnreachableError';
   readonly code = 'HUB_UNREACHABLE';
 
@@ -22,27 +33,26 @@ export class HubUnreachableError extends TransientHubError {
       isOffline
         ? `Couldn't reach ${host}: this device is offline. Connect it and load again; the download continues where it stopped.`
         : `Couldn't reach ${host}: it gave no answer, stopped in the middle, cut the connection, or hides its answer from this page (CORS). Check the hub's address and load again; the download continues where it stopped.`,
-      0,
       { cause },
     );
   }
 }
 
 /** The hub answered with a 5xx status. */
-export class HubUnavailableError extends TransientHubError {
+export class HubUnavailableError extends HubError {
   override readonly name = 'HubUnavailableError';
   readonly code = 'HUB_UNAVAILABLE';
 
   static of(host: string, status: number, retryAfterMs: number): HubUnavailableError {
     return new HubUnavailableError(
       `${host} failed (HTTP status ${status}). Load again later; the download continues where it stopped.`,
-      retryAfterMs,
+      { retryAfterMs },
     );
   }
 }
 
 /** The hub limits requests from this address. */
-export class HubRateLimitError extends TransientHubError {
+export class HubRateLimitError extends HubError {
   override readonly name = 'HubRateLimitError';
   readonly code = 'HUB_RATE_LIMITED';
 
@@ -50,7 +60,30 @@ export class HubRateLimitError extends TransientHubError {
     const wait = retryAfterMs > 0 ? `in ${Math.ceil(retryAfterMs / 1000)} s` : 'in a few minutes';
     return new HubRateLimitError(
       `${host} got too many requests from this address (HTTP status 429). Load again ${wait}; the download continues where it stopped.`,
-      retryAfterMs,
+      { retryAfterMs },
+    );
+  }
+}
+
+/** The hub's address answers, but not as a hub does: a network's sign-in page, a proxy or another server is in between. */
+export class HubAnswerError extends HubError {
+  override readonly name = 'HubAnswerError';
+  readonly code = 'HUB_BAD_ANSWER';
+
+  constructor(message: string) {
+    super(message, { maxFailures: 1 });
+  }
+
+  /** @param what That was asked for. */
+  static page(host: string, what: string): HubAnswerError {
+    return new HubAnswerError(
+      `${host} answered with a web page instead of ${what}. Open ${host} in a new tab: this network may want you to sign in, or no hub is at this address. Then load again; the download continues where it stopped.`,
+    );
+  }
+
+  static of(host: string, detail: string): HubAnswerError {
+    return new HubAnswerError(
+      `${host} doesn't answer as a hub does: ${detail}. Check the hub's address, or load again later; the download continues where it stopped.`,
     );
   }
 }
