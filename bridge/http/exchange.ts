@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { systemClock } from '../../src/batching/clock.ts';
+import { shown } from '../../src/batching/errors.ts';
 import type { Caller } from '../../src/worker/protocol/requests.ts';
 import { callerOf } from './caller.ts';
 import { HttpError } from './http-error.ts';
@@ -125,7 +126,7 @@ export class Exchange {
       const expected = `a number of seconds above 0 and at most ${LONGEST_TIMEOUT_SECONDS}`;
       throw HttpError.invalid(
         TIMEOUT,
-        `Expected \`${TIMEOUT}\` to be ${expected}, got \`${String(header)}\`.`,
+        `Expected \`${TIMEOUT}\` to be ${expected}, got \`${shown(header)}\`.`,
       );
     }
     const message = `The request did not end within the ${seconds} s of \`x-request-timeout-seconds\` and was ended.`;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 
+import { shown } from '../../src/batching/errors.ts';
 import type { CommandLineOptions } from '../options.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
@@ -29,7 +30,7 @@ export class Guard {
     const { headers } = request;
     const name = hostnameOf(`http://${headers.host ?? ''}`);
     if (name !== undefined && this.#isOwnName(name)) return;
-    const message = `The Host \`${headers.host ?? ''}\` is not a name of this server: use localhost, or start it with --host.`;
+    const message = `The Host \`${shown(headers.host ?? '')}\` is not a name of this server: use localhost, or start it with --host.`;
     throw HttpError.forbidden(message, 'FOREIGN_HOST');
   }
 

@@ -1,3 +1,5 @@
+import { shown } from '../../src/batching/errors.ts';
+
 /** The error types of OpenAI's API. Of the others, those below 500 are invalid requests. */
 const TYPE_OF_STATUS: Readonly<Record<number, string>> = {
   403: 'permission_error',
@@ -26,7 +28,7 @@ export class HttpError extends Error {
     super(message);
     this.status = status;
     this.code = code;
-    this.param = param ?? null;
+    this.param = param === undefined ? null : shown(param);
     this.headers = headers;
   }
 
@@ -35,12 +37,12 @@ export class HttpError extends Error {
   }
 
   static unknown(param: string, known: readonly string[]): HttpError {
-    const message = `Unknown option \`${param}\`: the options are ${known.join(', ')}.`;
+    const message = `Unknown option \`${shown(param)}\`: the options are ${known.join(', ')}.`;
     return HttpError.invalid(param, message, 'UNKNOWN_OPTION');
   }
 
   static notFound(path: string): HttpError {
-    return new HttpError(404, `There is nothing at ${path}.`, { code: 'NOT_FOUND' });
+    return new HttpError(404, `There is nothing at ${shown(path)}.`, { code: 'NOT_FOUND' });
   }
 
   static methodNotAllowed(allowed: readonly string[]): HttpError {

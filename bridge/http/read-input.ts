@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { shown } from '../../src/batching/errors.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import { decodeUtf8, mediaTypeOf, readFields, readJson, readWholeBody } from './read-body.ts';
@@ -32,7 +33,7 @@ export async function readInput({ request, url }: Exchange, mainField: string): 
   const form = isJson ? new URLSearchParams() : await readForm(request, mainField);
   const twice = [...form.keys(), ...Object.keys(json)].find((name) => params.has(name));
   if (twice !== undefined) {
-    const message = `\`${twice}\` is in the query and in the body: give it in one of them.`;
+    const message = `\`${shown(twice)}\` is in the query and in the body: give it in one of them.`;
     throw HttpError.invalid(twice, message);
   }
   for (const [name, value] of form) params.append(name, value);
@@ -65,7 +66,10 @@ async function readMultipart(body: Buffer<ArrayBuffer>, contentType: string): Pr
   const fields = new URLSearchParams();
   for (const [name, value] of form) {
     if (typeof value !== 'string')
-      throw HttpError.invalid(name, `Expected \`${name}\` to be a text, got a file: send its content.`);
+      throw HttpError.invalid(
+        name,
+        `Expected \`${shown(name)}\` to be a text, got a file: send its content.`,
+      );
     fields.append(name, value);
   }
   return fields;
@@ -94,5 +98,8 @@ export function readQuery(
 export function parseNumber(name: string, text: string | undefined): number {
   const number = text === undefined || text.trim() === '' ? Number.NaN : Number(text);
   if (Number.isFinite(number)) return number;
-  throw HttpError.invalid(name, `Expected \`${name}\` to be a finite number, got \`${text ?? 'nothing'}\`.`);
+  throw HttpError.invalid(
+    name,
+    `Expected \`${name}\` to be a finite number, got \`${shown(text ?? 'nothing')}\`.`,
+  );
 }

@@ -1,3 +1,4 @@
+import { shown } from '../../src/batching/errors.ts';
 import type { Serve } from '../../src/worker/client/client.ts';
 import { expectedText, optionFromText } from '../../src/batching/generation/option-text.ts';
 import { OPTION_NAMES, optionOf } from '../../src/batching/generation/options.ts';
@@ -36,7 +37,7 @@ export function generateRoute(serve: Serve): Route {
 function readRequest({ params, json: { text: jsonText, ...jsonOptions } }: Input) {
   const { text = jsonText } = readQuery(params, ['text', ...SINGLES], LISTS);
   if (typeof text !== 'string') {
-    const got = text === undefined ? 'nothing' : `\`${JSON.stringify(text).slice(0, 100)}\``;
+    const got = text === undefined ? 'nothing' : `\`${shown(JSON.stringify(text))}\``;
     throw HttpError.invalid('text', `Expected \`text\` to be a prompt, got ${got}.`);
   }
   // JSON values have a type already, and the worker checks them.
@@ -52,7 +53,10 @@ function readOptions(params: URLSearchParams): Readonly<Record<string, unknown>>
       const option = optionOf(name);
       const value = option.type === 'strings' ? [text, ...others] : optionFromText(option, text);
       if (value !== undefined) return [[name, value]];
-      throw HttpError.invalid(name, `Expected \`${name}\` to be ${expectedText(option)}, got \`${text}\`.`);
+      throw HttpError.invalid(
+        name,
+        `Expected \`${name}\` to be ${expectedText(option)}, got \`${shown(text)}\`.`,
+      );
     }),
   );
 }

@@ -1,3 +1,4 @@
+import { shown } from '../../src/batching/errors.ts';
 import type { Serve } from '../../src/worker/client/client.ts';
 import { untilAborted } from '../../src/worker/platform/until-aborted.ts';
 import type { ModelInfo } from '../../src/worker/protocol/models.ts';
@@ -23,7 +24,7 @@ export async function servedModel(
 /** @throws HttpError 404 where the caller asks for another model than the one that serves. */
 export function checkModel(asked: string | undefined, served: string): void {
   if (asked === undefined || asked === served) return;
-  const message = `The model \`${asked}\` does not serve: \`${served}\` does.`;
+  const message = `The model \`${shown(asked)}\` does not serve: \`${served}\` does.`;
   throw new HttpError(404, message, { code: 'model_not_found', param: 'model' });
 }
 

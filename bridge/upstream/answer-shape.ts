@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { shown } from '../../src/batching/errors.ts';
 import { parseJson } from '../../src/worker/text-generation/upstream/upstream-failure.ts';
 import { HttpError } from '../http/http-error.ts';
 
@@ -49,9 +50,13 @@ export function checkAnswer(url: string, path: string, status: number, body: str
   if (status === 404 || status === 405) {
     if (v.is(errorShape, answer)) return;
     if (ESSENTIAL.has(path)) throw badAnswer(url, `${path} with HTTP status ${status}`);
-    throw new HttpError(404, `${url} serves nothing at ${path}: not every OpenAI-compatible server does.`, {
-      code: 'UPSTREAM_LACKS_PATH',
-    });
+    throw new HttpError(
+      404,
+      `${url} serves nothing at ${shown(path)}: not every OpenAI-compatible server does.`,
+      {
+        code: 'UPSTREAM_LACKS_PATH',
+      },
+    );
   }
   const shape = shapeOf(path);
   if (shape && !v.is(shape.schema, answer))

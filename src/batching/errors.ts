@@ -132,7 +132,9 @@ export class UnknownOptionError extends Error {
   readonly code = 'UNKNOWN_OPTION';
 
   static of(option: string, known: readonly string[]): UnknownOptionError {
-    return new UnknownOptionError(`Unknown option \`${option}\`: the options are ${known.join(', ')}.`);
+    return new UnknownOptionError(
+      `Unknown option \`${shown(option)}\`: the options are ${known.join(', ')}.`,
+    );
   }
 }
 
@@ -172,9 +174,9 @@ export class StopConditionError extends Error {
   readonly code = 'STOP_CONDITION_FAILED';
 
   static because(cause: unknown): StopConditionError {
-    const detail = cause instanceof Error ? cause.message : textOf(cause);
+    const detail = cause instanceof Error ? cause.message : cause;
     return new StopConditionError(
-      `The request's stopsAfter threw (${detail}): submit it again with one that never throws.`,
+      `The request's stopsAfter threw (${shown(detail)}): submit it again with one that never throws.`,
       { cause },
     );
   }
@@ -186,7 +188,17 @@ function mebibytes(bytes: number): string {
 
 /** Words every complaint about a value alike: Expected `x` to be …, got `v` (type). */
 export function describeInvalid(option: string, expected: string, got: unknown): string {
-  return `Expected \`${option}\` to be ${expected}, got \`${textOf(got)}\` (${typeof got})`;
+  return `Expected \`${shown(option)}\` to be ${expected}, got \`${shown(got)}\` (${typeof got})`;
+}
+
+/**
+ * The beginning of any value. Messages quote whatever comes from outside through this, and so stay short.
+ *
+ * @param maxLength In UTF-16 code units.
+ */
+export function shown(value: unknown, maxLength = 100): string {
+  const text = textOf(value);
+  return text.length > maxLength ? `${text.slice(0, maxLength).toWellFormed()}…` : text;
 }
 
 /** Like `String`, but works for every value, even an object without a prototype. */

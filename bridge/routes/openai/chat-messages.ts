@@ -1,3 +1,4 @@
+import { shown } from '../../../src/batching/errors.ts';
 import { isRecord } from '../../../src/worker/platform/is-record.ts';
 import type { ChatMessage } from '../../../src/worker/protocol/chat.ts';
 import { HttpError } from '../../http/http-error.ts';
@@ -42,7 +43,10 @@ function checkOthers(place: string, others: Readonly<Record<string, unknown>>): 
     const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
     if (isEmpty) continue;
     const param = `${place}.${name}`;
-    throw HttpError.invalid(param, `\`${param}\` isn't supported here: a message has a role and content.`);
+    throw HttpError.invalid(
+      param,
+      `\`${shown(param)}\` isn't supported here: a message has a role and content.`,
+    );
   }
 }
 
@@ -68,6 +72,5 @@ function expected(place: string, what: string, got: unknown): HttpError {
 
 /** The beginning of a value, for a message. */
 function told(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing');
-  return text.slice(0, 100);
+  return shown(typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 }

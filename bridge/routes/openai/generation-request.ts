@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 
+import { shown } from '../../../src/batching/errors.ts';
 import type { GenerationOptions, OptionName } from '../../../src/batching/generation/options.ts';
 import type { Prompt } from '../../../src/worker/client/handles.ts';
 import { HttpError } from '../../http/http-error.ts';
@@ -96,7 +97,10 @@ export function parseFields<Entries extends v.ObjectEntries>(
   const [issue] = result.issues;
   const param = v.getDotPath(issue) ?? 'body';
   const expected = issue.expected ?? 'of another type';
-  throw HttpError.invalid(param, `Expected \`${param}\` to be ${expected}, got \`${issue.received}\`.`);
+  throw HttpError.invalid(
+    param,
+    `Expected \`${param}\` to be ${expected}, got \`${shown(issue.received)}\`.`,
+  );
 }
 
 /** The generator's options among the fields. The worker checks their values. */

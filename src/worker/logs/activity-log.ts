@@ -1,5 +1,5 @@
 import type { Clock } from '../../batching/clock.ts';
-import { textOf } from '../../batching/errors.ts';
+import { shown, textOf } from '../../batching/errors.ts';
 import { isRecord } from '../platform/is-record.ts';
 import { isChat } from '../protocol/chat.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
@@ -76,7 +76,7 @@ export class ActivityLog {
 function previewOf(input: unknown): string {
   const asked = isChat(input) ? lastUserContent(input) : input;
   const text = typeof asked === 'string' ? asked : jsonOf(input);
-  return text.length > MAX_PREVIEW_LENGTH ? `${text.slice(0, MAX_PREVIEW_LENGTH)}…` : text;
+  return shown(text, MAX_PREVIEW_LENGTH);
 }
 
 function lastUserContent(messages: readonly unknown[]): unknown {

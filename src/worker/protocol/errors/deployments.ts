@@ -1,3 +1,4 @@
+import { shown } from '../../../batching/errors.ts';
 import { codedError } from './coded-error.ts';
 
 /** The prompt has no tokens. */
@@ -35,7 +36,7 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
 export class UnknownDeploymentError extends codedError('UnknownDeploymentError', 'UNKNOWN_DEPLOYMENT') {
   static of(name: string, known: readonly string[]): UnknownDeploymentError {
     return new UnknownDeploymentError(
-      `There is no deployment \`${name}\`: the deployments are ${known.join(', ')}.`,
+      `There is no deployment \`${shown(name)}\`: the deployments are ${known.join(', ')}.`,
     );
   }
 }

@@ -1,4 +1,8 @@
+import { shown } from '../../../batching/errors.ts';
 import { codedError } from './coded-error.ts';
+
+/** Details quote what a hub, a folder or a chat template says. */
+const MAX_DETAIL = 300;
 
 /** The app was connected without a model, and none has been loaded since. */
 export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
@@ -13,7 +17,7 @@ export class NoModelError extends codedError('NoModelError', 'NO_MODEL') {
 export class ModelFileMissingError extends codedError('ModelFileMissingError', 'MODEL_FILE_MISSING') {
   static of(url: string, status: string, cause?: unknown): ModelFileMissingError {
     return new ModelFileMissingError(
-      `Couldn't read the model file ${url}: ${status}. Check that the model folder is complete and served.`,
+      `Couldn't read the model file ${shown(url, MAX_DETAIL)}: ${shown(status, MAX_DETAIL)}. Check that the model folder is complete and served.`,
       { cause },
     );
   }
@@ -22,7 +26,10 @@ export class ModelFileMissingError extends codedError('ModelFileMissingError', '
 /** A file of the model is damaged, or not what its name says. */
 export class ModelFileCorruptError extends codedError('ModelFileCorruptError', 'MODEL_FILE_CORRUPT') {
   static of(file: string, detail: string, cause?: unknown): ModelFileCorruptError {
-    return new ModelFileCorruptError(`${file} is damaged: ${detail}. Download the file again.`, { cause });
+    return new ModelFileCorruptError(
+      `${shown(file)} is damaged: ${shown(detail, MAX_DETAIL)}. Download the file again.`,
+      { cause },
+    );
   }
 
   /** For a model that the browser has stored. */
@@ -37,7 +44,7 @@ export class ModelFileCorruptError extends codedError('ModelFileCorruptError', '
 export class UnsupportedModelError extends codedError('UnsupportedModelError', 'UNSUPPORTED_MODEL') {
   static of(detail: string): UnsupportedModelError {
     return new UnsupportedModelError(
-      `${detail}. Choose another model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
+      `${shown(detail, MAX_DETAIL)}. Choose another model, such as HuggingFaceTB/SmolLM2-135M-Instruct.`,
     );
   }
 }
@@ -81,7 +88,7 @@ export class NoChatTemplateError extends codedError('NoChatTemplateError', 'NO_C
 export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEMPLATE_FAILED') {
   static of(detail: string, cause?: unknown): ChatTemplateError {
     return new ChatTemplateError(
-      `The model's chat template refuses these messages: ${detail}. Check the order of their roles.`,
+      `The model's chat template refuses these messages: ${shown(detail, MAX_DETAIL)}. Check the order of their roles.`,
       { cause },
     );
   }
