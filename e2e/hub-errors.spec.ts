@@ -2,6 +2,7 @@ import type { Fault, HubRequest } from './hub-server/hub-server.ts';
 import { expectReferenceTokens } from './support/expect-reference.ts';
 import {
   deleteModel,
+  FORBIDDEN_URL,
   loadModel,
   MISSING_SHARD,
   SHARDED,
@@ -25,6 +26,8 @@ interface BadLoad {
   readonly says: string;
   /** Whether the configuration tells, so that nothing of the weights is asked for. */
   readonly isBeforeWeights?: true;
+  /** Where the page's policy stops what the hub asks for. */
+  readonly violation?: string;
 }
 
 const status =
@@ -112,6 +115,27 @@ const BAD_LOADS: readonly BadLoad[] = [
     says: 'in 300 s',
   },
   {
+    title: 'whose configuration is a web page, as behind the sign-in of a network',
+    fault: ({ path }) =>
+      path === 'config.json' ? { status: 200, headers: { 'Content-Type': 'text/html' } } : undefined,
+    code: 'HUB_BAD_ANSWER',
+    says: 'answered with a web page instead of config.json',
+  },
+  {
+    title: "that is redirected to a host outside of the page's policy",
+    fault: ({ path }) =>
+      path === 'config.json' ? { status: 302, headers: { Location: FORBIDDEN_URL } } : undefined,
+    code: 'HUB_REDIRECT_FAILED',
+    says: "redirects config.json to a host that this page's policy (connect-src) forbids",
+    violation: 'connect-src stopped',
+  },
+  {
+    title: 'that is redirected in a circle',
+    fault: status({ status: 302, headers: { Location: '?again' } }),
+    code: 'HUB_REDIRECT_FAILED',
+    says: `redirects ${WEIGHTS}, and the redirect fails: it leads in a circle`,
+  },
+  {
     title: 'of a hub that is out of order for long',
     fault: status({ status: 503, headers: { 'Retry-After': '300' } }),
     code: 'HUB_UNAVAILABLE',
@@ -142,16 +166,19 @@ test.describe('a model', { tag: ANY_BACKEND }, () => {
     ownTab,
     hub,
     backend,
+    takeViolations,
   }) => {
     await ownTab.open(`?backend=${backend}`);
     await ownTab.ready();
     for (const bad of BAD_LOADS) {
-      const { title, id = TWIN, revision = 'main', fault, code } = bad;
+      const { title, id = TWIN, revision = 'main', fault, code, violation } = bad;
       await test.step(`one ${title}: ${code}`, async () => {
         hub.fault = fault ?? (() => undefined);
         hub.forget();
         const loaded = await loadModel(ownTab, id, { hub: hub.url, revision });
         await expectFailure(ownTab, loaded, bad);
+        if (violation !== undefined)
+          await expect.poll(takeViolations).toEqual([expect.stringContaining(violation)]);
         const asked = new Set(hub.requests.filter(({ kind }) => kind !== 'api').map(({ path }) => path));
         // The configuration tells, so nothing else is fetched.
         if (bad.isBeforeWeights)
@@ -230,7 +257,7 @@ test(
     expect(await fetchFrom('/index.html')).toBe('fetched');
     expect(await fetchFrom(`${hub.url}/api/models/${TWIN}/revision/main`)).toBe('fetched');
     expect(await takeViolations()).toEqual([]);
-    expect(await fetchFrom('http://127.0.0.1:9/')).toBe('connect-src');
+    expect(await fetchFrom(FORBIDDEN_URL)).toBe('connect-src');
     await expect
       .poll(takeViolations)
       .toEqual([expect.stringContaining('connect-src stopped http://127.0.0.1:9/')]);

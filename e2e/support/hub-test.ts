@@ -19,6 +19,8 @@ import { expect, test as base } from './test.ts';
 
 /** The embedded model under another name: small, and what PyTorch makes of it is known. */
 export const TWIN = 'tests/twin';
+/** The page's policy forbids it, and nothing listens there. Playwright lists a request that a redirect to it would have made. */
+export const FORBIDDEN_URL = 'http://127.0.0.1:9/';
 export const WEIGHTS = 'model.safetensors';
 
 /** The first model that the page suggests; the mirror has a generated one under its name. */
@@ -97,7 +99,7 @@ export const test = base.extend<HubTestFixtures, HubWorkerFixtures>({
     async ({ context, hubSite }, provide) => {
       const foreign: string[] = [];
       const { reportUrl } = requireEnvironment();
-      const allowed = [hubSite.hub.url, hubSite.pageUrl, reportUrl, 'data:', 'blob:'];
+      const allowed = [hubSite.hub.url, hubSite.pageUrl, reportUrl, FORBIDDEN_URL, 'data:', 'blob:'];
       context.on('request', (request) => {
         if (!allowed.some((origin) => request.url().startsWith(origin))) foreign.push(request.url());
       });

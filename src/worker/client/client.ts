@@ -211,7 +211,7 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
    * @param onProgress Gets what every tab sees as `status().load`.
    * @returns The status, once the new model serves.
    * @throws InvalidOptionError, ModelNotFoundError, ModelAccessError, HubUnreachableError, HubUnavailableError, HubRateLimitError,
-   *   HubAnswerError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
+   *   HubAnswerError, HubRedirectError, ModelFileMissingError, ModelFileCorruptError, UnsupportedModelError, UnsupportedDtypeError, ModelTooLargeError,
    *   StorageQuotaError, ModelStoreError or LoadCancelledError.
    * @throws LoadAbandonedError once two workers were lost while they loaded it.
    */

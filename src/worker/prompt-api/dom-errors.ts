@@ -14,6 +14,7 @@ const DOM_NAMES: ReadonlyMap<string, string> = new Map([
   ['HUB_UNAVAILABLE', 'NetworkError'],
   ['HUB_RATE_LIMITED', 'NetworkError'],
   ['HUB_BAD_ANSWER', 'NetworkError'],
+  ['HUB_REDIRECT_FAILED', 'NetworkError'],
   ['LOAD_CANCELLED', 'NetworkError'],
   ['LOAD_ABANDONED', 'NetworkError'],
   ['REQUEST_CANCELLED', 'AbortError'],

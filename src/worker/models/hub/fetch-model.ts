@@ -49,7 +49,7 @@ export async function fetchHubModel(
   const onRetry = (numFailures: number): void => {
     if (!isDownloading) options.report({ phase: 'resolve', loaded: numFailures, total: 0 });
   };
-  const client = new HubClient({ ...source, clock, signal, random: Math.random, onRetry });
+  const client = new HubClient({ ...source, clock, signal, random: Math.random, onRetry, scope: globalThis });
   const snapshot = await readHubSnapshot(client, source.revision);
   const origin: ModelOrigin = { ...source, commit: snapshot.commit };
   const parts = await store.openParts(origin);

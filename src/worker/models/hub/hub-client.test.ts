@@ -10,21 +10,29 @@ const FILE = { path: 'config.json', size: 20 };
 const API = 'https://hub/api/models/a/b';
 
 /** A client whose requests are answered by `answer`, and by how many there were. */
-function createClient(answer: (signal: AbortSignal | undefined) => Promise<Response>) {
+function createClient(
+  answer: (signal: AbortSignal | undefined, scope: EventTarget) => Promise<Response>,
+  /** To a request that follows no redirect. */
+  first: () => Promise<Response> = () => Promise.reject(new TypeError('Failed to fetch')),
+) {
   const clock = new FakeClock();
   const abort = new AbortController();
   const tries: number[] = [];
   const retries: number[] = [];
   vi.stubGlobal('navigator', { onLine: true });
-  vi.stubGlobal('fetch', (_url: string, { signal }: RequestInit) => {
+  /** Gets what the page's policy stops. */
+  const scope = new EventTarget();
+  vi.stubGlobal('fetch', (_url: string, { signal, redirect }: RequestInit) => {
+    if (redirect === 'manual') return first();
     tries.push(clock.now());
-    return answer(signal ?? undefined);
+    return answer(signal ?? undefined, scope);
   });
   const client = new HubClient({
     hub: 'https://hub',
     id: 'a/b',
     clock,
     random: () => 0,
+    scope,
     signal: abort.signal,
     onRetry: (numFailures) => retries.push(numFailures),
   });
@@ -53,6 +61,14 @@ const stuck = (signal: AbortSignal | undefined): Promise<Response> => {
   });
   return Promise.resolve(new Response(body));
 };
+
+/** With the retries of a download. */
+function readFile(client: HubClient, signal: AbortSignal): Promise<void> {
+  return client.retry(async () => {
+    const chunks = client.readRange('c', FILE, { begin: 0, end: FILE.size }, signal);
+    for await (const chunk of chunks) expect(chunk.byteLength).toBeLessThan(FILE.size);
+  }, signal);
+}
 
 const pageOf = (status = 200): Response =>
   new Response('<!doctype html>', { status, headers: { 'Content-Type': 'text/html; charset=utf-8' } });
@@ -174,11 +190,7 @@ describe('a hub', () => {
     ],
   ])('that sends %s in place of a file is no hub, which is said at once', async (_, respond, says) => {
     const { client, abort, tries, run } = createClient(() => Promise.resolve(respond()));
-    const read = async (): Promise<void> => {
-      for await (const chunk of client.readRange('c', FILE, { begin: 0, end: 20 }, abort.signal))
-        expect(chunk.byteLength).toBeLessThan(20);
-    };
-    const ended = client.retry(read, abort.signal);
+    const ended = readFile(client, abort.signal);
     ended.catch(() => {});
     await run();
     await expect(ended).rejects.toMatchObject({
@@ -186,6 +198,35 @@ describe('a hub', () => {
       message: expect.stringContaining(says),
     });
     expect(tries).toEqual([0]);
+  });
+
+  it.each<[string, (scope: EventTarget) => void, string, number[]]>([
+    [
+      "to a host that the page's policy forbids",
+      (scope) => {
+        const violation = { effectiveDirective: 'connect-src' };
+        scope.dispatchEvent(Object.assign(new Event('securitypolicyviolation'), violation));
+      },
+      "to a host that this page's policy (connect-src) forbids",
+      [0],
+    ],
+    ['in a circle', () => {}, 'the redirect fails: it leads in a circle, or', [0, 500, 1500]],
+  ])('that redirects %s is named as such, within seconds', async (_, stop, says, expectedTries) => {
+    const { client, abort, tries, run } = createClient(
+      (_signal, scope) => {
+        stop(scope);
+        return Promise.reject(new TypeError('Failed to fetch'));
+      },
+      () => Promise.resolve(Object.defineProperty(new Response(), 'type', { value: 'opaqueredirect' })),
+    );
+    const answer = readFile(client, abort.signal);
+    answer.catch(() => {});
+    await run();
+    await expect(answer).rejects.toMatchObject({
+      code: 'HUB_REDIRECT_FAILED',
+      message: expect.stringContaining(says),
+    });
+    expect(tries).toEqual(expectedTries);
   });
 
   it.each<[string, (page: number) => string]>([

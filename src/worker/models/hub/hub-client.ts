@@ -2,6 +2,7 @@ import type { ByteRange } from '../checkpoint/byte-ranges.ts';
 import {
   HubAnswerError,
   HubRateLimitError,
+  HubRedirectError,
   HubUnavailableError,
   HubUnreachableError,
   ModelAccessError,
@@ -21,7 +22,12 @@ export interface HubClientOptions extends Omit<RetryOptions, 'maxFailures'> {
   readonly hub: string;
   /** `owner/name`. */
   readonly id: string;
+  /** Where the browser reports what the page's policy stops: a worker's `self`. */
+  readonly scope?: Pick<EventTarget, 'addEventListener' | 'removeEventListener'>;
 }
+
+/** The model is stored anyway: the browser's cache would be a second copy. */
+const UNCACHED: RequestInit = { cache: 'no-store' };
 
 /** A file, with its size in bytes as the hub's list of files has it. */
 interface ListedFile {
@@ -38,9 +44,11 @@ export class RangesIgnoredError extends Error {
 export class HubClient {
   readonly hub: string;
   readonly id: string;
+  readonly #scope: HubClientOptions['scope'];
   readonly #retryOptions: Omit<RetryOptions, 'maxFailures'>;
 
-  constructor({ hub, id, ...retryOptions }: HubClientOptions) {
+  constructor({ hub, id, scope, ...retryOptions }: HubClientOptions) {
+    this.#scope = scope;
     this.hub = hub;
     this.id = id;
     this.#retryOptions = retryOptions;
@@ -51,7 +59,7 @@ export class HubClient {
     const ask = (): Promise<Response> => {
       const { signal, within } = this.#limit(this.#retryOptions.signal);
       return within(async () => {
-        const response = await this.#send(url, what, { signal });
+        const response = await this.#send(url, what, signal);
         return new Response(await response.arrayBuffer().catch(this.#cut), response);
       });
     };
@@ -74,7 +82,7 @@ export class HubClient {
     const { signal, within } = this.#limit(cancelled);
     const headers = { Range: `bytes=${begin}-${end - 1}` };
     const url = `${this.hub}/${this.id}/resolve/${commit}/${file.path}`;
-    const response = await within(() => this.#send(url, file.path, { headers, signal }));
+    const response = await within(() => this.#send(url, file.path, signal, headers));
     const isPart = response.status === 206;
     const foundSize = sizeOf(response) ?? file.size;
     const refusal =
@@ -128,9 +136,24 @@ export class HubClient {
     };
   }
 
-  async #send(url: string, what: string, init: RequestInit): Promise<Response> {
-    // The model is stored anyway: the browser's cache would be a second copy.
-    const response = await fetch(url, { cache: 'no-store', ...init }).catch(this.#cut);
+  async #send(
+    url: string,
+    what: string,
+    signal: AbortSignal,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
+    let isForbidden = false;
+    const note = (event: Event): void => {
+      isForbidden ||= 'effectiveDirective' in event && event.effectiveDirective === 'connect-src';
+    };
+    this.#scope?.addEventListener('securitypolicyviolation', note);
+    const response = await fetch(url, { ...UNCACHED, signal, headers })
+      .catch(async (cause: unknown) => {
+        if (signal.aborted || !(await isRedirect(url, signal))) return this.#cut(cause);
+        if (isForbidden) throw HubRedirectError.byPolicy(this.hub, what, cause);
+        throw HubRedirectError.of(this.hub, what, cause);
+      })
+      .finally(() => this.#scope?.removeEventListener('securitypolicyviolation', note));
     const isPage = response.headers.get('content-type')?.startsWith('text/html');
     if (response.ok && !isPage) return response;
     await response.body?.cancel();
@@ -163,6 +186,13 @@ export class HubClient {
     if (status === 404) return ModelNotFoundError.of(this.id, this.hub, 'such file or model');
     return HubUnavailableError.of(this.hub, status, retryAfterMs);
   }
+}
+
+/** `fetch` doesn't tell a redirect that fails from a host that gives no answer. A request that follows no redirect does. */
+async function isRedirect(url: string, signal: AbortSignal): Promise<boolean> {
+  const answer = await fetch(url, { ...UNCACHED, signal, redirect: 'manual' }).catch(() => undefined);
+  await answer?.body?.cancel();
+  return answer?.type === 'opaqueredirect';
 }
 
 /** Bytes of the whole file, where the answer tells: a foreign server may hide `Content-Range`. */

@@ -88,6 +88,27 @@ export class HubAnswerError extends HubError {
   }
 }
 
+/** The hub redirects a request to where this page gets no answer. */
+export class HubRedirectError extends HubError {
+  override readonly name = 'HubRedirectError';
+  readonly code = 'HUB_REDIRECT_FAILED';
+
+  /** @param what That was asked for. */
+  static of(host: string, what: string, cause: unknown): HubRedirectError {
+    return new HubRedirectError(
+      `${host} redirects ${what}, and the redirect fails: it leads in a circle, or to a host that gives no answer or hides it from this page (CORS). Load again later, or from another hub; the download continues where it stopped.`,
+      { maxFailures: 3, cause },
+    );
+  }
+
+  static byPolicy(host: string, what: string, cause: unknown): HubRedirectError {
+    return new HubRedirectError(
+      `${host} redirects ${what} to a host that this page's policy (connect-src) forbids. Allow that host (\`--hub URL\` of the server), or load from another hub; the download continues where it stopped.`,
+      { maxFailures: 1, cause },
+    );
+  }
+}
+
 /** The model exists, but the hub does not give it to everybody (401 or 403). */
 export class ModelAccessError extends codedError('ModelAccessError', 'MODEL_ACCESS_DENIED') {
   static of(id: string, host: string, status: number, isGated: boolean): ModelAccessError {
