@@ -54,7 +54,16 @@ async function buildEntries(entries: Readonly<Record<string, string>>): Promise<
   });
 }
 
-/** Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself. */
+/** Makes the module of the CPU build: src/worker/runtime/wasm/ort-factory.ts is bundled with it. */
+const FACTORY = /\/ort-wasm-simd-threaded\.mjs$/;
+
+const LEAVE = '/* @vite-ignore */';
+const LEFT_ADDRESS = /\/\* @vite-ignore \*\/\s*(?="\.\/onnxruntime\/)/;
+
+/**
+ * Leaves onnxruntime's modules unbundled, in a folder next to the entries: each finds its `.wasm` file next to itself, and the
+ * factory finds it in the folder.
+ */
 function runtimeBeside(): Plugin {
   return {
     name: 'runtime-beside',
@@ -63,6 +72,15 @@ function runtimeBeside(): Plugin {
       id in RUNTIME_BUILDS
         ? { id: `./${RUNTIME_FOLDER}/${basename(bundleOf(id))}`, external: 'relative' }
         : undefined,
+    // This build leaves the address as it is; the app's bundler has to see it.
+    transform: (code, id) =>
+      FACTORY.test(id)
+        ? code.replaceAll(/(?<=new URL\()"(?=[^"]+\.wasm")/g, `${LEAVE}"./${RUNTIME_FOLDER}/`)
+        : undefined,
+    generateBundle: (_, bundle) => {
+      for (const file of Object.values(bundle))
+        if (file.type === 'chunk') file.code = file.code.replace(LEFT_ADDRESS, '');
+    },
   };
 }
 

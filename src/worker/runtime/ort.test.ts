@@ -41,7 +41,7 @@ describe('the build of onnxruntime-web that a worker loads', () => {
   it('takes its .wasm file from the folder that the app names', async () => {
     const { ortInUse, setRuntimeFolder } = await import('./ort.ts');
     setRuntimeFolder('https://app.example/onnxruntime');
-    expect((await ortInUse()).env.wasm.wasmPaths).toEqual({
+    expect((await ortInUse()).env.wasm.wasmPaths).toMatchObject({
       wasm: 'https://app.example/onnxruntime/ort-wasm-simd-threaded.wasm',
     });
   });

@@ -3,7 +3,7 @@ import { importPart } from '../platform/import-part.ts';
 import { RuntimeFileError, WasmForbiddenError } from '../protocol/errors/worker.ts';
 import { createMutex } from './mutex.ts';
 import { buildFor, WASM_FILES, type OrtBuild } from './ort-builds.ts';
-import { capturingModule } from './wasm/wasm-module.ts';
+import { importFactory } from './wasm/ort-memory.ts';
 
 export type OrtModule = Omit<typeof Ort, 'InferenceSession'> & {
   readonly InferenceSession: {
@@ -68,14 +68,15 @@ async function importOrt(backend: 'webgpu' | 'wasm'): Promise<OrtModule> {
   const build = buildFor(backend);
   const ort = await importPart(() => importBuild(build));
   if (!hasThreads) ort.env.wasm.numThreads = 1;
-  if (runtimeFolder !== undefined) ort.env.wasm.wasmPaths = { wasm: runtimeFolder + WASM_FILES[build] };
+  const wasm = runtimeFolder === undefined ? undefined : runtimeFolder + WASM_FILES[build];
+  const mjs = build === 'wasm' ? await importFactory(wasm) : undefined;
+  ort.env.wasm.wasmPaths = { ...(wasm !== undefined && { wasm }), ...(mjs !== undefined && { mjs }) };
   return {
     ...ort,
     InferenceSession: {
       async create(model, options) {
-        const createSession = () => ort.InferenceSession.create(model, options);
         try {
-          return await (build === 'wasm' ? capturingModule(createSession) : createSession());
+          return await ort.InferenceSession.create(model, options);
         } catch (cause) {
           throw explain(build, cause);
         }

@@ -1,24 +1,33 @@
 import type { Tensor } from 'onnxruntime-web/webgpu';
 import type { OrtModule } from '../ort.ts';
-import { ortMemory, type OrtMemory } from './wasm-module.ts';
+import type { KvArray } from './kv-rows.ts';
+import { ortMemory, type OrtMemory } from './ort-memory.ts';
+
+/** Float32 values that runs read. */
+export interface InputFloats extends KvArray {
+  /** A tensor of the first values. */
+  tensor(ort: OrtModule, dims: readonly number[]): Tensor;
+}
 
 /**
- * Float32 values in onnxruntime's own memory. A run reads them where they lie, while it copies a tensor of JavaScript's memory
- * first.
+ * In onnxruntime's own memory if it can be had: a run reads values where they lie there, while it copies a tensor of
+ * JavaScript's memory first. Values are whatever the memory held. Call it after the first session has been made.
+ *
+ * @throws RangeError if the memory is full.
  */
-export class HeapFloats {
+export function allocateFloats(length: number): InputFloats {
+  const memory = ortMemory();
+  return memory ? new HeapFloats(memory, length) : new OwnFloats(length);
+}
+
+class HeapFloats implements InputFloats {
   readonly #memory: OrtMemory;
   readonly #pointer: number;
   readonly #length: number;
 
-  /**
-   * Values are whatever the memory held.
-   *
-   * @throws RangeError if the memory is full.
-   */
-  constructor(length: number) {
-    this.#memory = ortMemory();
-    this.#pointer = this.#memory.allocate(Math.max(1, length) * Float32Array.BYTES_PER_ELEMENT);
+  constructor(memory: OrtMemory, length: number) {
+    this.#memory = memory;
+    this.#pointer = memory.allocate(Math.max(1, length) * Float32Array.BYTES_PER_ELEMENT);
     if (this.#pointer === 0) throw new RangeError('WASM heap allocation failed');
     this.#length = length;
   }
@@ -28,7 +37,6 @@ export class HeapFloats {
     return new Float32Array(this.#memory.buffer, this.#pointer, this.#length);
   }
 
-  /** A tensor of the first values. */
   tensor({ Tensor }: OrtModule, dims: readonly number[]): Tensor {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see `memoryOf`
     const buffer = { pointer: this.#pointer } as unknown as Tensor.GpuBufferType;
@@ -38,4 +46,19 @@ export class HeapFloats {
   free(): void {
     this.#memory.free(this.#pointer);
   }
+}
+
+class OwnFloats implements InputFloats {
+  readonly floats: Float32Array;
+
+  constructor(length: number) {
+    this.floats = new Float32Array(length);
+  }
+
+  tensor({ Tensor }: OrtModule, dims: readonly number[]): Tensor {
+    const length = dims.reduce((product, size) => product * size, 1);
+    return new Tensor('float32', this.floats.subarray(0, length), dims);
+  }
+
+  free(): void {}
 }

@@ -7,7 +7,7 @@ import { GRAPH_IO } from '../../models/graph/graph-io.ts';
 import { WEIGHTS_LOCATION } from '../../models/graph/graph-weights.ts';
 import { createCpuSampler } from './cpu-sampler.ts';
 import { KvRows } from './kv-rows.ts';
-import { HeapFloats } from './ort-heap.ts';
+import { allocateFloats, type InputFloats } from './ort-heap.ts';
 import { attentionMask, maskWindowsOf } from './attention-mask.ts';
 import {
   isFresh,
@@ -28,8 +28,6 @@ interface WasmBackendOptions extends PackedModel {
   /** More than one needs a cross-origin isolated page. */
   readonly numThreads: number;
 }
-
-const allocate = (length: number): HeapFloats => new HeapFloats(length);
 
 /** Tokens by which the capacity grows. */
 const CAPACITY_STEP = 32;
@@ -52,7 +50,7 @@ export class WasmBackend implements ModelBackend {
   #sampledIds: Int32Array = new Int32Array();
   #capacity = 0;
   #yieldedAtMs = 0;
-  readonly #rows: Readonly<Record<ForwardTarget, KvRows<HeapFloats>>>;
+  readonly #rows: Readonly<Record<ForwardTarget, KvRows<InputFloats>>>;
   /** Window of each mask among the graph's inputs, by the mask's name. */
   readonly #masks: ReadonlyMap<string, number>;
 
@@ -80,7 +78,7 @@ export class WasmBackend implements ModelBackend {
     this.#session = session;
     this.#config = config;
     this.#sampleRows = createCpuSampler(config.vocabSize);
-    this.#rows = { slots: new KvRows(config, allocate), staging: new KvRows(config, allocate) };
+    this.#rows = { slots: new KvRows(config, allocateFloats), staging: new KvRows(config, allocateFloats) };
     this.#masks = maskWindowsOf(session.inputNames);
   }
 
