@@ -69,6 +69,12 @@ const BAD_LOADS: readonly BadLoad[] = [
     isBeforeWeights: true,
   },
   {
+    title: 'whose tokenizer has a regular expression that may take forever',
+    id: 'tests/endless-pattern',
+    code: 'UNSUPPORTED_MODEL',
+    says: '"(a+)+$", which may take forever',
+  },
+  {
     title: 'whose positions are rotated in an unknown way',
     id: UNKNOWN_ROPE,
     code: 'UNSUPPORTED_MODEL',

@@ -34,6 +34,13 @@ export function changedConfig(change: Readonly<Record<string, unknown>>): FileFa
   return replaced('config.json', JSON.stringify({ ...config, ...change }));
 }
 
+/** `tokenizer.json` with another regular expression. */
+export function tokenizerThatSplitsBy(regex: string): FileFault {
+  const tokenizer: object = JSON.parse(readModelFile('tokenizer.json').toString());
+  const split = { type: 'Split', pattern: { Regex: regex }, behavior: 'Isolated', invert: false };
+  return replaced('tokenizer.json', JSON.stringify({ ...tokenizer, pre_tokenizer: split }));
+}
+
 /** The weights' file cut off after a share of its bytes. */
 export function truncatedWeights(share: number): FileFault {
   const file = readModelFile(WEIGHTS);

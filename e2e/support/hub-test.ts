@@ -9,7 +9,13 @@ import { DECODERS } from '../hub-server/checkpoints/decoders.ts';
 import { jsonFile, type GeneratedFile } from '../hub-server/checkpoints/generated-file.ts';
 import { createRepository, type HubRepository } from '../hub-server/hub-repository.ts';
 import { startHubServer, type HubServer } from '../hub-server/hub-server.ts';
-import { changedConfig, weightsWithHeaderLength, weightsWithTensor, type FileFault } from './broken-model.ts';
+import {
+  changedConfig,
+  tokenizerThatSplitsBy,
+  weightsWithHeaderLength,
+  weightsWithTensor,
+  type FileFault,
+} from './broken-model.ts';
 import { requireEnvironment } from './environment.ts';
 import { readModelFile } from './reference.ts';
 import { reportingPolicy } from './policy-reports.ts';
@@ -45,6 +51,7 @@ const BROKEN_TWINS: ReadonlyMap<string, FileFault> = new Map([
   ['tests/missing-tensor', weightsWithTensor(TENSOR, () => null)],
   ['tests/bad-header', weightsWithHeaderLength(100n)],
   ['tests/mamba', changedConfig({ model_type: 'mamba' })],
+  ['tests/endless-pattern', tokenizerThatSplitsBy('(a+)+$')],
 ]);
 
 /** A generated decoder in two shards, and two that are as it is, but for one file. */

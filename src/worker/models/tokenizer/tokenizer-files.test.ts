@@ -61,6 +61,14 @@ describe('rejects', () => {
     });
   });
 
+  it('a regular expression that may take forever, before anything else is fetched', async () => {
+    const hostile = { ...TOKENIZER, pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' } } };
+    await expect(configOf({ 'tokenizer.json': hostile })).rejects.toMatchObject({
+      code: 'UNSUPPORTED_MODEL',
+      message: expect.stringContaining('"(a+)+$", which may take forever'),
+    });
+  });
+
   it('a configuration that is no object', async () => {
     await expect(configOf({ 'tokenizer_config.json': [] })).rejects.toMatchObject({
       code: 'MODEL_FILE_CORRUPT',

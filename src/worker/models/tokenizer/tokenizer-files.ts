@@ -2,6 +2,7 @@ import { isRecord } from '../../platform/is-record.ts';
 import { ModelFileCorruptError, ModelFileMissingError } from '../../protocol/errors/model.ts';
 import type { Checkpoint } from '../checkpoint/checkpoint.ts';
 import { readJson, type CheckpointFiles } from '../checkpoint/checkpoint-files.ts';
+import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { readTokenDecoder } from './token-decoder.ts';
 
 /** A special token, which `vocab.json` holds without saying that it is one. */
@@ -12,7 +13,7 @@ const END_OF_TEXT = '<|endoftext|>';
  * `tokenizer.json`.
  *
  * @throws ModelFileMissingError, ModelFileCorruptError.
- * @throws UnsupportedModelError for a tokenizer that is not BPE.
+ * @throws UnsupportedModelError for a tokenizer that is not BPE, or whose regular expressions may take forever.
  */
 export async function readTokenizerFiles(
   files: CheckpointFiles,
@@ -22,8 +23,9 @@ export async function readTokenizerFiles(
     readTokenizerConfig(files),
   ]);
   const tokenizer = tokenizerJson ?? (await makeTokenizer(files));
-  // What cannot be decoded is refused before the weights are fetched.
+  // What cannot be decoded or encoded is refused before the weights are fetched.
   readTokenDecoder(tokenizer);
+  requireBoundedPatterns(tokenizer);
   return { tokenizer, tokenizerConfig };
 }
 

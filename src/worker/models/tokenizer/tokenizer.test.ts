@@ -26,6 +26,14 @@ function streamed(tokenizer: Tokenizer, tokenIds: readonly number[]): string {
   return tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end();
 }
 
+it('a stored tokenizer whose regular expression may take forever is refused when it is built', async () => {
+  const hostile = { pre_tokenizer: { type: 'Split', pattern: { Regex: '(a+)+$' } } };
+  const json = { model: { type: 'BPE', vocab: {}, merges: [] }, decoder: { type: 'ByteLevel' } };
+  await expect(createTokenizer({ ...json, ...hostile }, {})).rejects.toMatchObject({
+    code: 'UNSUPPORTED_MODEL',
+  });
+});
+
 describe.each(tokenizers)('the tokenizer $name', (reference) => {
   let tokenizer: Tokenizer;
 

@@ -4,6 +4,7 @@ import { importPart } from '../../platform/import-part.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { ByteTextStream } from '../../text-generation/text-stream.ts';
 import { chatTemplateOf, type ChatTemplate } from './chat-template.ts';
+import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { configForLibrary, tokenizerForLibrary } from './library-files.ts';
 import { Vocabulary } from './vocabulary.ts';
 
@@ -33,10 +34,11 @@ export interface Tokenizer {
  * Builds the tokenizer with @huggingface/transformers.
  *
  * @throws ModelFileCorruptError where the files do not make a tokenizer.
- * @throws UnsupportedModelError for a tokenizer that is not BPE.
+ * @throws UnsupportedModelError for a tokenizer that is not BPE, or whose regular expressions may take forever.
  */
 export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: unknown): Promise<Tokenizer> {
   const vocabulary = new Vocabulary(tokenizerJson);
+  requireBoundedPatterns(tokenizerJson);
   const tokenizer = await loadTokenizer(
     tokenizerForLibrary(tokenizerJson),
     configForLibrary(tokenizerConfig),

@@ -1,0 +1,185 @@
+import { isRecord } from '../../platform/is-record.ts';
+import { UnsupportedModelError } from '../../protocol/errors/model.ts';
+
+/** An atom of a regular expression with its quantifier, such as `\p{N}{1,3}`. */
+interface Item {
+  readonly atom: string;
+  readonly min: number;
+  /** Infinity for `*` and `+`. */
+  readonly max: number;
+  /** Steps over all ways to match it; for `*` and `+` those of the atom. */
+  readonly cost: number;
+}
+
+interface Branch {
+  readonly source: string;
+  readonly items: readonly Item[];
+}
+
+/** Steps at one character of a text. Tokenizers of the hub need less than a hundred. */
+const MAX_COST = 1000;
+const MAX_DEPTH = 8;
+
+// What means the same in all dialects: no class in a class, back reference or possessive quantifier.
+const ESCAPE = String.raw`\\(?:[pP]\{[^{}]+\}|u[\da-fA-F]{4}|x[\da-fA-F]{2}|[bBdDfnrsStvwW]|[^\p{L}\p{N}])`;
+const CLASS = String.raw`\[\^?(?:${ESCAPE}|[^\\[\]&]|&(?!&))+\]`;
+const ATOM = new RegExp(String.raw`${ESCAPE}|${CLASS}|[^\\[\](){}*+?|]`, 'uy');
+const GROUP = /\((?:\?(?:[:=!]|<[=!]|i:))?/uy;
+const QUANTIFIER = /(?:([?*+])|\{(\d+)(?:(,)(\d*))?\})\??/uy;
+
+/** How GPT-2's descendants split runs of whitespace. These branches go back, but the last one takes all that they read. */
+const WHITESPACE: readonly string[] = [
+  String.raw`\s+$`,
+  String.raw`\s*[\r\n]+`,
+  String.raw`\s*[\r\n]`,
+  String.raw`\s+(?!\S)`,
+];
+
+/**
+ * Refuses a tokenizer whose regular expressions may take more than a bounded number of steps for each character of a text:
+ * `(a+)+$` would hold the worker of all tabs, and nothing can stop a match.
+ *
+ * @throws UnsupportedModelError
+ */
+export function requireBoundedPatterns(tokenizerJson: unknown): void {
+  if (!isRecord(tokenizerJson)) return;
+  const { normalizer, pre_tokenizer: preTokenizer } = tokenizerJson;
+  for (const { type, pattern, length } of recordsIn([normalizer, preTokenizer])) {
+    const regex = isRecord(pattern) ? pattern['Regex'] : undefined;
+    if (typeof regex === 'string' && !isBounded(regex))
+      throw UnsupportedModelError.of(
+        `tokenizer.json has the regular expression ${shorten(regex)}, which may take forever on a text`,
+      );
+    // The library would cut off nothing, for ever.
+    if (type === 'FixedLength' && !(Number(length) >= 1))
+      throw UnsupportedModelError.of(`tokenizer.json splits texts into pieces of length ${shorten(length)}`);
+  }
+}
+
+/** The objects in a part of the file, at any depth. */
+function recordsIn(part: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const records: Readonly<Record<string, unknown>>[] = [];
+  for (const waiting = [part]; waiting.length > 0;) {
+    const value = waiting.pop();
+    if (isRecord(value)) records.push(value);
+    if (typeof value === 'object' && value !== null)
+      for (const inner of Object.values(value)) waiting.push(inner);
+  }
+  return records;
+}
+
+function shorten(value: unknown): string {
+  return JSON.stringify(value)?.slice(0, 100) ?? 'undefined';
+}
+
+function isBounded(pattern: string): boolean {
+  const branches = new PatternParser(pattern).parse();
+  if (!branches || costOf(branches) > MAX_COST) return false;
+  const sources = branches.map(({ source }) => source.replaceAll('\r', '\\r').replaceAll('\n', '\\n'));
+  const whitespaceAt = sources.findIndex((source) => WHITESPACE.includes(source));
+  const numOthers = whitespaceAt < 0 ? branches.length : whitespaceAt;
+  return (
+    branches
+      .slice(0, numOthers)
+      .every((branch, i) => goesForward(branch) || hasTwin(branch, branches[i + 1])) &&
+    takesWhitespace(sources.slice(numOthers))
+  );
+}
+
+/** After its first `*` or `+` nothing can fail, so it never goes back to it. */
+function goesForward({ items }: Branch): boolean {
+  const firstAt = items.findIndex(({ max }) => max === Infinity);
+  return firstAt < 0 || items.slice(firstAt + 1).every(({ min }) => min === 0);
+}
+
+/**
+ * `A*B+` goes back through all that A took, but `A+B*` follows, goes forward and takes as much. o200k splits words by case in
+ * this way.
+ */
+function hasTwin({ items }: Branch, next: Branch | undefined): boolean {
+  const at = items.findIndex(({ max }) => max === Infinity);
+  const isSwapped = ({ atom, min, max }: Item, i: number): boolean => {
+    const other = next?.items[i];
+    const expectedMin = i === at ? 1 : i === at + 1 ? 0 : min;
+    return other?.atom === atom && other.min === expectedMin && other.max === max;
+  };
+  return next?.items.length === items.length && items.every(isSwapped) && goesForward(next);
+}
+
+function takesWhitespace(sources: readonly string[]): boolean {
+  const others = sources.slice(0, -1);
+  const last = sources.at(-1);
+  const takesAll =
+    last === String.raw`\s+` || (last === String.raw`\s` && others.includes(String.raw`\s+(?!\S)`));
+  return sources.length === 0 || (takesAll && others.every((source) => WHITESPACE.includes(source)));
+}
+
+function costOf(branches: readonly Branch[]): number {
+  return branches.reduce((sum, { items }) => sum + items.reduce((product, { cost }) => product * cost, 1), 0);
+}
+
+class PatternParser {
+  readonly #pattern: string;
+  #at = 0;
+
+  constructor(pattern: string) {
+    this.#pattern = pattern;
+  }
+
+  /** Undefined for what is not understood. */
+  parse(): readonly Branch[] | undefined {
+    const branches = this.#branches(0);
+    return this.#at === this.#pattern.length ? branches : undefined;
+  }
+
+  #branches(depth: number): readonly Branch[] | undefined {
+    const branches: Branch[] = [];
+    do {
+      const begin = this.#at;
+      const items: Item[] = [];
+      while (this.#at < this.#pattern.length && !'|)'.includes(this.#pattern.charAt(this.#at))) {
+        const item = this.#item(depth);
+        if (!item) return undefined;
+        items.push(item);
+      }
+      branches.push({ source: this.#pattern.slice(begin, this.#at), items });
+    } while (this.#take(/\|/y));
+    return branches;
+  }
+
+  #item(depth: number): Item | undefined {
+    const begin = this.#at;
+    const cost = this.#take(ATOM) ? 1 : this.#groupCost(depth + 1);
+    const atom = this.#pattern.slice(begin, this.#at);
+    const [quantifier, sign, least = '1', comma, most] = this.#take(QUANTIFIER) ?? [];
+    const min = sign === undefined ? Number(least) : sign === '+' ? 1 : 0;
+    const max =
+      quantifier === undefined
+        ? 1
+        : sign === '?'
+          ? 1
+          : sign || (comma && !most)
+            ? Infinity
+            : Number(most || least);
+    const ways = (max - min + 1) * Math.max(1, max, cost ** max);
+    const isSingle = atom.startsWith('(') ? max < Infinity : true;
+    return isSingle && cost < Infinity ? { atom, min, max, cost: max === Infinity ? 1 : ways } : undefined;
+  }
+
+  /** Infinity for what may repeat without end, or is not understood. */
+  #groupCost(depth: number): number {
+    if (depth > MAX_DEPTH || !this.#take(GROUP)) return Infinity;
+    const branches = this.#branches(depth);
+    if (!branches || !this.#take(/\)/y)) return Infinity;
+    const repeats = branches.some(({ items }) => items.some(({ max }) => max === Infinity));
+    return repeats ? Infinity : costOf(branches);
+  }
+
+  #take(expected: RegExp): RegExpExecArray | undefined {
+    expected.lastIndex = this.#at;
+    const match = expected.exec(this.#pattern);
+    if (!match) return undefined;
+    this.#at = expected.lastIndex;
+    return match;
+  }
+}
