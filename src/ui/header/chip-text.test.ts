@@ -87,6 +87,10 @@ describe('the chip', () => {
     const recovery = { kind: 'device-lost', message: '', attempt: 1 } as const;
     expect(wide({ state: 'loading', recovery })).toBe('Recovering… loading the model');
     expect(narrow({ state: 'loading', isHandover: true })).toBe('Handing over…');
+    const progress = { phase: 'prepare', loaded: 2, total: 5 } as const;
+    expect(wide({ state: 'loading', isHandover: true, progress })).toBe(
+      'Handing over… preparing the model 40 %',
+    );
     expect(wide({ state: 'failed' })).toBe('Failed to start');
     expect(wide({ state: 'closed' })).toBe('Closed: reload the page');
   });

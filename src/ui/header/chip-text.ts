@@ -30,7 +30,11 @@ function describeStart(status: ServeStatus): readonly ChipPart[] {
   const { progress, recovery, isHandover } = status;
   if (recovery || isHandover) {
     const phase = describePhase(status);
-    return [{ text: recovery ? 'Recovering…' : 'Handing over…' }, extra(` ${phase.toLowerCase()}`)];
+    return [
+      { text: recovery ? 'Recovering…' : 'Handing over…' },
+      extra(` ${phase.toLowerCase()}`),
+      ...(progress ? progressOf(progress) : []),
+    ];
   }
   const [verb = '', ...object] = describePhase(status).split(' ');
   return [
@@ -43,7 +47,7 @@ function describeStart(status: ServeStatus): readonly ChipPart[] {
 /** `40 %` of bytes, `12/40` of steps; nothing while the total is unknown. */
 function progressOf({ phase, loaded, total }: Pick<ModelLoad, 'phase' | 'loaded' | 'total'>): ChipPart[] {
   if (total === 0) return [];
-  const isCounted = phase === 'prepare' || phase === 'compile' || phase === 'drain';
+  const isCounted = phase === 'compile' || phase === 'drain';
   return [{ text: isCounted ? ` ${loaded}/${total}` : ` ${Math.floor((100 * loaded) / total)} %` }];
 }
 

@@ -94,10 +94,7 @@ export function isLoading(state: ServeState): boolean {
 }
 
 function describeProgress({ phase, loaded, total }: LoadProgress): string {
-  if (phase === 'download') {
-    return total > 0
-      ? `${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`
-      : `${formatMegabytes(loaded)} MB`;
-  }
-  return total > 0 ? `${formatCount(loaded)} of ${formatCount(total)} steps` : 'In progress';
+  if (phase === 'compile') return `${formatCount(loaded)} of ${formatCount(total)} steps`;
+  if (total > 0) return `${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
+  return loaded > 0 ? `${formatMegabytes(loaded)} MB` : 'In progress';
 }

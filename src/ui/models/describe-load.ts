@@ -11,14 +11,15 @@ const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   drain: 'waiting for running requests',
 };
 
-const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'verify', 'convert']);
+const IN_BYTES: ReadonlySet<ModelLoad['phase']> = new Set(['download', 'verify', 'convert', 'prepare']);
 
 /** `downloading 12.0 of 548.1 MB, 3.40 MB/s, 3 min left` */
 export function describeLoad(load: ModelLoad): string {
   const { phase, isPaused, loaded, total, bytesPerSecond, secondsLeft } = load;
   const parts = [isPaused ? 'paused' : PHASES[phase]];
   if (phase === 'resolve' && !isPaused && loaded > 0) parts.push(`no answer yet, try ${loaded + 1}`);
-  if (IN_BYTES.has(phase)) parts[0] += ` ${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
+  if (IN_BYTES.has(phase) && total > 0)
+    parts[0] += ` ${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
   if (bytesPerSecond) parts.push(`${formatNumber(bytesPerSecond / 1e6)} MB/s`);
   if (secondsLeft !== undefined) parts.push(`${describeSeconds(secondsLeft)} left`);
   return parts.join(', ');

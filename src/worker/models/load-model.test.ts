@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from 'vitest';
 import type { DeviceLimits } from './checkpoint/device-fit.ts';
 import { layOut } from './checkpoint/packed-weights.ts';
 import { readModel } from './families.ts';
-import { loadStoredModel } from './load-model.ts';
+import { loadStoredModel, type ReportProgress } from './load-model.ts';
+import type { LoadProgress } from '../protocol/models.ts';
 import type { ModelFolder } from './store/model-folder.ts';
 import type { DeviceChoice } from '../runtime/create-backend.ts';
 import type { PackedModel } from '../runtime/model-backend.ts';
@@ -22,7 +23,11 @@ const device = vi.hoisted(() => ({ limits: { kind: 'wasm', memoryBytes: undefine
 
 vi.mock('../runtime/create-backend.ts', () => ({
   limitsOf: () => device.limits,
-  createBackend: ({ model }: PackedModel) => Promise.resolve({ backend: { model }, backendInfo: {} }),
+  createBackend({ model, packed, weights }: PackedModel) {
+    for (const { offset, byteLength } of packed.tensors.values())
+      weights.subarray(offset, offset + byteLength);
+    return Promise.resolve({ backend: { model }, backendInfo: {} });
+  },
 }));
 vi.mock('./tokenizer/tokenizer.ts', () => ({ createTokenizer: () => Promise.resolve({ endTokenIds: [] }) }));
 
@@ -48,16 +53,29 @@ describe('a stored model', () => {
       message: expect.stringMatching(/as fp32 with a context of 4096 tokens .* MB, more than the 403 MB/),
     });
   });
+
+  it('says how many bytes of its weights the device has', async () => {
+    device.limits = { kind: 'wasm', memoryBytes: undefined };
+    const seen: LoadProgress[] = [];
+    await load((progress) => seen.push(progress));
+    const total = seen[0]?.total ?? 0;
+    expect(seen[0]).toEqual({ phase: 'prepare', loaded: 0, total });
+    expect(seen.at(-1)).toEqual({ phase: 'prepare', loaded: total, total });
+    const loaded = seen.map((progress) => progress.loaded);
+    expect(loaded).toEqual(loaded.toSorted((a, b) => a - b));
+    expect(loaded.length).toBeGreaterThan(5);
+    expect(loaded.length).toBeLessThan(30);
+  });
 });
 
-function load() {
+function load(report: ReportProgress = () => {}) {
   const packed = layOut(readModel(CONFIG, undefined).tensors, 'fp32', 'float32');
   const folder = {
     manifest: { id: 'a/b', packed },
     readTexts: () => Promise.resolve({ config: CONFIG, tokenizer: {} }),
-    openWeights: () => Promise.resolve({ close: () => {} }),
+    openWeights: () => Promise.resolve({ read: () => {}, close: () => {} }),
   };
   const rung = { rung: 'wasm', fallbackReason: '', numThreads: 1 } satisfies DeviceChoice;
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- nothing else is read of it
-  return loadStoredModel(folder as unknown as ModelFolder, rung, () => {});
+  return loadStoredModel(folder as unknown as ModelFolder, rung, report);
 }

@@ -26,7 +26,8 @@ export interface LoadedModel {
 
 export type ReportProgress = (progress: LoadProgress) => void;
 
-const NUM_STEPS = 2;
+/** Parts of the weights after which their progress is told. */
+const NUM_REPORTS = 20;
 
 /**
  * Fetches the model folder that comes with the page and makes the model ready to run.
@@ -41,9 +42,9 @@ export async function loadEmbeddedModel(
 ): Promise<LoadedModel> {
   const files = servedFolder(modelUrl, (loaded, total) => report({ phase: 'download', loaded, total }));
   const checkpoint = await openCheckpoint(files);
-  report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
+  report({ phase: 'prepare', loaded: 0, total: 0 });
   const plan = planModel(checkpoint, 'auto', limitsOf(device));
-  return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device, report);
+  return load(embeddedId(modelUrl), checkpoint, await packInMemory(checkpoint, plan), device);
 }
 
 /** The folder's name is the model's. */
@@ -62,15 +63,18 @@ export async function loadStoredModel(
   device: DeviceChoice,
   report: ReportProgress,
 ): Promise<LoadedModel> {
-  report({ phase: 'prepare', loaded: 0, total: NUM_STEPS });
   const { id, packed } = folder.manifest;
   if (packed.precision === 'float16' && !hasFloat16(limitsOf(device)))
     throw UnsupportedDtypeError.of(packed.dtype, 'shader-f16');
   const texts = await folder.readTexts();
   const file = await folder.openWeights();
   try {
-    const weights = lazyBytes(packed.size, (target, at) => void file.read(target, { at }));
-    return await load(id, texts, { packed, weights }, device, report);
+    const tell = reportParts(packed.size, report);
+    const weights = lazyBytes(packed.size, (target, at) => {
+      file.read(target, { at });
+      tell(target.byteLength);
+    });
+    return await load(id, texts, { packed, weights }, device);
   } finally {
     file.close();
   }
@@ -81,13 +85,10 @@ async function load(
   texts: ModelTexts,
   { packed, weights }: Omit<PackedModel, 'model'>,
   device: DeviceChoice,
-  report: ReportProgress,
 ): Promise<LoadedModel> {
   const model = limitContext(readModel(texts.config, texts.generationConfig), packed, limitsOf(device));
   const tokenizer = await createTokenizer(texts.tokenizer, texts.tokenizerConfig);
-  report({ phase: 'prepare', loaded: 1, total: NUM_STEPS });
   const { backend, backendInfo } = await createBackend({ model, packed, weights }, device);
-  report({ phase: 'prepare', loaded: NUM_STEPS, total: NUM_STEPS });
   const eosTokenIds = [...new Set([...model.config.eosTokenIds, ...tokenizer.endTokenIds])];
   const config = { ...model.config, eosTokenIds };
   const modelInfo: ModelInfo = {
@@ -100,6 +101,19 @@ async function load(
     generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
   return { config, tokenizer, backend, modelInfo, backendInfo };
+}
+
+/** Tells before the first of so many bytes, and after each part of them. */
+function reportParts(total: number, report: ReportProgress): (numBytes: number) => void {
+  let loaded = 0;
+  let told = 0;
+  report({ phase: 'prepare', loaded, total });
+  return (numBytes) => {
+    loaded = Math.min(total, loaded + numBytes);
+    if (loaded - told < total / NUM_REPORTS && loaded < total) return;
+    told = loaded;
+    report({ phase: 'prepare', loaded, total });
+  };
 }
 
 /**

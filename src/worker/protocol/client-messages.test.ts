@@ -67,7 +67,6 @@ const PAST = {
     isCondemning: true,
   },
   leftRungs: [{ rung: 'webgpu-fp16', reason: 'it was lost' }],
-  isProven: true,
   maxRows: 4,
   condemned: ['r'],
 };

@@ -138,7 +138,7 @@ export function isSameModel(a: ServedModel, b: ServedModel): boolean {
 export const loadProgress = v.object({
   /** `prepare`: weights go to the device. `compile`: the first runs compile shaders. */
   phase: v.picklist(['download', 'prepare', 'compile']),
-  /** Bytes for `download`, steps otherwise. */
+  /** Runs for `compile`, bytes otherwise. */
   loaded: count,
   /** What `loaded` will reach; 0 while it is not known. */
   total: count,
@@ -157,7 +157,7 @@ export const modelLoad = v.object({
   isPaused: v.boolean(),
   /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
   phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
-  /** Bytes of a download, its check and its conversion; unanswered tries for `resolve`; steps otherwise. */
+  /** Bytes of a download, its check, its conversion and its preparation; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
   /** What `loaded` will reach; 0 while it is not known. */
   total: count,

@@ -54,8 +54,6 @@ export const workerPast = v.object({
   recovery: v.exactOptional(recovery),
   /** Rungs that were given up, and why. */
   leftRungs: v.array(v.object({ rung, reason: v.string() })),
-  /** The rung has generated tokens and a request waits for more: the next worker skips its warm-up. */
-  isProven: v.boolean(),
   /** Sequences, or items of a batch, that may run together at first, after more of them took too much memory. */
   maxRows: v.exactOptional(count),
   /** Requests that each ended one worker after another: they fail. */
@@ -65,4 +63,4 @@ export const workerPast = v.object({
 export type WorkerPast = Wire<typeof workerPast>;
 
 /** For the first worker of a tab. */
-export const NO_PAST: WorkerPast = { leftRungs: [], isProven: false, condemned: [] };
+export const NO_PAST: WorkerPast = { leftRungs: [], condemned: [] };

@@ -38,6 +38,18 @@ describe('warming up', () => {
     expect(ended).toHaveBeenCalledWith(expect.any(StepHangError));
   });
 
+  it('ends before its next pass once a text that has begun waits', async () => {
+    const reports: number[] = [];
+    let isAwaited = false;
+    const report = (count: number) => void reports.push(count);
+    const done = warmUp(createBackend(0, 10), ScriptedBackend.config, report, () => isAwaited);
+    await vi.advanceTimersByTimeAsync(15);
+    isAwaited = true;
+    await vi.advanceTimersByTimeAsync(5);
+    await done;
+    expect(reports).toEqual([0, 1, 6]);
+  });
+
   it('leaves no timer behind', async () => {
     const done = warmUp(createBackend(0, 10), ScriptedBackend.config, () => {});
     await vi.advanceTimersByTimeAsync(60);

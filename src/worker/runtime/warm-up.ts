@@ -27,15 +27,19 @@ const PATIENCE_MS = 300_000;
 /**
  * Runs and samples each shape once, so that no request waits for a shader to compile. Then frees their K/V memory.
  *
+ * @param isAwaited Whether a text that has begun waits: it needs only the shaders of its next steps, so it does not wait for
+ *   all of them.
  * @throws StepHangError where one hangs.
  */
 export async function warmUp(
   backend: ModelBackend,
   config: ModelConfig,
   report: (done: number, total: number) => void,
+  isAwaited: () => boolean = () => false,
 ): Promise<void> {
   const shapes = SHAPES.filter(({ tokensPerRow }) => tokensPerRow < config.contextLength);
   for (const [done, shape] of shapes.entries()) {
+    if (isAwaited()) break;
     report(done, shapes.length);
     await orHang(runOnce(backend, shape), PATIENCE_MS);
   }

@@ -3,7 +3,7 @@ import { systemClock } from '../../batching/clock.ts';
 import { clientId, requestId } from '../../batching/generation/test-support.ts';
 import { createGenerationMetrics } from '../../batching/metrics/generation-metrics.ts';
 import { MetricsRegistry } from '../../batching/metrics/registry.ts';
-import type { RequestUpdate } from '../protocol/requests.ts';
+import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { StatsReporter } from '../logs/stats-reporter.ts';
 import type { ChatTemplate } from '../models/tokenizer/chat-template.ts';
@@ -15,8 +15,8 @@ function createModel(id: string, chatTemplate?: ChatTemplate) {
   return { ...model, modelInfo: { ...model.modelInfo, id } };
 }
 
-/** A deployment whose model counts up through the alphabet. */
-async function createDeployment(chatTemplate?: ChatTemplate) {
+/** A deployment that waits for its first model. */
+function createLoading() {
   const updates: RequestUpdate[] = [];
   const metrics = createGenerationMetrics(new MetricsRegistry(), 'text-generator');
   const stats = new StatsReporter(systemClock, metrics, {
@@ -26,6 +26,12 @@ async function createDeployment(chatTemplate?: ChatTemplate) {
   const deployment = new TextDeployment(stats, (told) => updates.push(...told), {
     onRuntimeLost: () => {},
   });
+  return { deployment, updates };
+}
+
+/** A deployment whose model counts up through the alphabet. */
+async function createDeployment(chatTemplate?: ChatTemplate) {
+  const { deployment, updates } = createLoading();
   await deployment.useModel(createModel('old', chatTemplate));
   return {
     deployment,
@@ -100,6 +106,27 @@ describe('a text generator whose model changes', () => {
     await deployment.useModel(createModel('base'), 'resubmit');
     expect(chat.types().at(-1)).toBe('failed');
     expect(updates.at(-1)).toMatchObject({ error: { code: 'NO_CHAT_TEMPLATE' } });
+  });
+
+  it('knows of a text that another worker has begun, until its model is there', async () => {
+    const { deployment } = createLoading();
+    const resubmit = (name: string, resumption: Resumption) =>
+      deployment.submitAll([
+        {
+          requestId: requestId(name),
+          clientId: clientId('tab'),
+          input: 'ab',
+          options: {},
+          elapsedMs: 9,
+          resumption,
+        },
+      ]);
+    resubmit('waits', { choices: [] });
+    expect(deployment.hasBegunText).toBe(false);
+    resubmit('runs', { choices: [{ tokenIds: [27] }], queueWaitMs: 3, ttftMs: 5 });
+    expect(deployment.hasBegunText).toBe(true);
+    await deployment.useModel(createModel('new'));
+    expect(deployment.hasBegunText).toBe(false);
   });
 
   it('changes while nobody waits', async () => {

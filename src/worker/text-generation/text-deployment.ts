@@ -76,6 +76,11 @@ export class TextDeployment {
     return { ...gauges, numWaiting: gauges.numWaiting + this.#early.size };
   }
 
+  /** Whether a text that another worker has begun waits for this one's model. */
+  get hasBegunText(): boolean {
+    return [...this.#early.values()].some(({ resumption }) => resumption?.ttftMs !== undefined);
+  }
+
   /** How long a step may take before it is given up, ms; 0 if no model serves. */
   get patienceMs(): number {
     return this.#generator?.patienceMs ?? 0;

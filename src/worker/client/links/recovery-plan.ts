@@ -80,7 +80,6 @@ export class RecoveryPlan {
     const { fault, stalledIds, phase } = ended;
     const hadProgress = this.#hasProgressed;
     const rung = this.#rung;
-    const isProven = phase === 'busy' && (hadProgress || this.#past.isProven);
     this.#numFetchFailures = phase === 'fetch' ? this.#numFetchFailures + 1 : 0;
     if (phase === 'idle') this.#numIdleEnds += 1;
     else if (phase !== 'fetch') this.#numFailures += 1;
@@ -92,7 +91,7 @@ export class RecoveryPlan {
     this.#blame(stalledIds);
     const recovery: Recovery = { ...fault, ...(rung && { rung }), attempt };
     const { maxRows: _maxRows, ...past } = this.#past;
-    this.#past = { ...past, recovery, isProven, ...this.#fewerRows(ended) };
+    this.#past = { ...past, recovery, ...this.#fewerRows(ended) };
 
     const condemned = this.#requestToCondemn(stalledIds, hadProgress, rung);
     if (condemned) this.#condemn(condemned, hadProgress);
@@ -133,7 +132,6 @@ export class RecoveryPlan {
       ...(recovery && { recovery: { ...recovery, isCondemning: true } }),
       condemned: [...condemned, requestId],
       leftRungs: hadProgress ? leftRungs : [],
-      isProven: hadProgress,
     };
   }
 
@@ -159,7 +157,7 @@ export class RecoveryPlan {
     const reason = `Gave up on ${RUNG_NAMES[rung]} after ${numFailures} failures in a row (${message})`;
     this.#numFailures = 0;
     this.#numLoneMemoryFaults = 0;
-    this.#past = { ...this.#past, isProven: false, leftRungs: [...this.#past.leftRungs, { rung, reason }] };
+    this.#past = { ...this.#past, leftRungs: [...this.#past.leftRungs, { rung, reason }] };
   }
 }
 

@@ -77,7 +77,7 @@ describe('WorkerHost', () => {
     clock.advance(0);
     expect(workers.map(({ isTerminated }) => isTerminated)).toEqual([true, false]);
     expect(initOf(1)).toMatchObject({
-      past: { recovery: { ...fault, rung: 'wasm', attempt: 1 }, isProven: true, leftRungs: [] },
+      past: { recovery: { ...fault, rung: 'wasm', attempt: 1 }, leftRungs: [] },
     });
     expect(heard).toEqual([]);
   });

@@ -26,7 +26,7 @@ export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' |
   /** The folder of the embedded model. Empty where there is none. */
   readonly modelUrl: string;
   readonly backend: BackendChoice;
-  readonly generator: Pick<TextDeployment, 'useModel' | 'fail'>;
+  readonly generator: Pick<TextDeployment, 'useModel' | 'fail' | 'hasBegunText'>;
   readonly onStatus: (change: Partial<WorkerStatus>, removed: readonly RemovableField[]) => void;
   readonly onRung: (rung: Rung) => void;
 }
@@ -112,12 +112,12 @@ export class FirstModel {
       return load(device, (progress) => onStatus({ progress }, []));
     });
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
-    // Requests that were running need only the shaders of their next steps, so they do not wait for all of them.
-    if (!past.isProven) {
-      await warmUp(model.backend, model.config, (loaded, total) =>
-        onStatus({ progress: { phase: 'compile', loaded, total } }, []),
-      );
-    }
+    await warmUp(
+      model.backend,
+      model.config,
+      (loaded, total) => onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+      () => generator.hasBegunText,
+    );
     onStatus({ state: 'ready' }, ['progress']);
     await generator.useModel(model);
     return model;

@@ -53,6 +53,7 @@ function createSwitch(past: Partial<WorkerPast> = {}) {
         await hold.useModel(signal);
         log.push(`serve ${modelInfo.id}`);
       },
+      hasBegunText: false,
       fail: ({ code }) => void log.push(`fail ${code}`),
     },
     onStatus(change, over) {
