@@ -3,7 +3,11 @@ import { parseArgs } from 'node:util';
 import { chromium, type BrowserContext, type Page } from 'playwright';
 import { build } from 'vite';
 
+import { contentSecurityPolicy } from '../../bridge/content-security-policy.ts';
 import { startServer } from '../../bridge/server.ts';
+import { SMOLLM2_SIZE, smolLm2Size } from '../../e2e/hub-server/checkpoints/full-size-llama.ts';
+import { createRepository } from '../../e2e/hub-server/hub-repository.ts';
+import { startHubServer } from '../../e2e/hub-server/hub-server.ts';
 import { SAMPLE_PROMPTS } from '../../src/ui/compose/sample-prompts.ts';
 import type { ServeStatus } from '../../src/worker/protocol/status.ts';
 import { percentilesOf, spreadOf } from '../bench/statistics.ts';
@@ -22,7 +26,7 @@ const NUM_REQUESTS = 8;
 
 const { values } = parseArgs({
   options: {
-    backend: { type: 'string', default: 'webgpu' },
+    backend: { type: 'string', default: 'wasm' },
     rounds: { type: 'string', default: '5' },
     'max-new-tokens': { type: 'string', default: '48' },
   },
@@ -33,11 +37,18 @@ const maxNewTokens = Number(values['max-new-tokens']);
 
 await build({ root: ROOT, logLevel: 'warn' });
 const found = await findBrowser();
-const server = await startServer({ host: 'localhost', port: 0, root: `${ROOT}/dist` });
+const hub = await startHubServer([await createRepository(SMOLLM2_SIZE, smolLm2Size())]);
+const server = await startServer({
+  host: 'localhost',
+  port: 0,
+  root: `${ROOT}/dist`,
+  policy: contentSecurityPolicy([hub.url]),
+});
 const browser = await chromium.launch({ executablePath: found.path, args: [...WEBGPU_ARGUMENTS] });
 try {
   const { status, oneTab, manyTabs } = await measureCostOfTabs();
   const handovers = { closed: await measureHandovers('closed'), crashed: await measureHandovers('crashed') };
+  const fullSize = await measureHandovers('closed', SMOLLM2_SIZE);
   const run: TabsRun = {
     startedAt: new Date().toISOString(),
     command: `npm run bench:tabs -- --backend ${backend} --rounds ${numRounds} --max-new-tokens ${maxNewTokens}`,
@@ -49,12 +60,13 @@ try {
     handover: {
       closed: summarizeHandovers(handovers.closed),
       crashed: summarizeHandovers(handovers.crashed),
+      fullSize: summarizeHandovers(fullSize),
     },
   };
   console.log(`\n${formatTabs(run)}\n\nRecorded in ${await recordTabs(run)}`);
 } finally {
   await browser.close();
-  await server.close();
+  await Promise.all([server.close(), hub.close()]);
 }
 
 /** Tokens per second of the same requests of one tab, alone and with seven idle ones beside it, in turns. */
@@ -84,11 +96,16 @@ function measureRate(page: Page): Promise<number> {
 }
 
 /** A follower streams when the leader goes: how long until its next token, and how much of that is the model's load. */
-async function measureHandovers(fate: 'closed' | 'crashed'): Promise<Handover[]> {
+async function measureHandovers(fate: 'closed' | 'crashed', model?: string): Promise<Handover[]> {
   const handovers: Handover[] = [];
   for (let round = 0; round < numRounds; round++) {
     const context = await browser.newContext();
     const leader = await openTab(context);
+    if (model !== undefined)
+      await leader.evaluate(([id, url]) => window.tabserve.loadModel(id, { hub: url }), [
+        model,
+        hub.url,
+      ] as const);
     const follower = await openTab(context);
     const prompts = SAMPLE_PROMPTS.slice(0, NUM_REQUESTS);
     const handover = follower.evaluate(timeHandoverInPage, { prompts });
@@ -101,7 +118,7 @@ async function measureHandovers(fate: 'closed' | 'crashed'): Promise<Handover[]>
     handovers.push({ totalMs: nextTokenAtMs - lostAtMs, loadMs });
     await context.close();
     console.log(
-      `round ${round + 1}: leader ${fate}, next token after ${Math.round(nextTokenAtMs - lostAtMs)} ms`,
+      `round ${round + 1}: leader ${fate}${model === undefined ? '' : ` (${model})`}, next token after ${Math.round(nextTokenAtMs - lostAtMs)} ms`,
     );
   }
   return handovers;

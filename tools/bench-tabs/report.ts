@@ -23,6 +23,8 @@ export function formatTabs({
       `of which all but ${describe(handover.closed.withoutLoadMs)} is loading the model there.`,
     `- **It crashes**: next token after ${describe(handover.crashed.totalMs)}, ` +
       `all but ${describe(handover.crashed.withoutLoadMs)} of it loading.`,
+    `- **It is closed, and the model has 135 M parameters**: next token after ${describe(handover.fullSize.totalMs)}, ` +
+      `all but ${describe(handover.fullSize.withoutLoadMs)} of it loading.`,
   ].join('\n');
 }
 

@@ -24,7 +24,12 @@ export interface TabsRun {
   /** Tokens/s with many tabs over tokens/s with one, round by round. */
   readonly ratio: Spread;
   /** From the loss of the tab that leads to the next token in another one. */
-  readonly handover: { readonly closed: HandoverResult; readonly crashed: HandoverResult };
+  readonly handover: {
+    readonly closed: HandoverResult;
+    readonly crashed: HandoverResult;
+    /** Closed, with a model of 135 million parameters from the hub. */
+    readonly fullSize: HandoverResult;
+  };
 }
 
 export interface HandoverResult {
@@ -35,21 +40,21 @@ export interface HandoverResult {
 
 /** The schema of `bench/tabs.json`: the last run of each backend. */
 export interface TabsResults {
-  readonly schemaVersion: 1;
+  readonly schemaVersion: 2;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: TabsRun };
 }
 
 const FILE = fileURLToPath(new URL('../../bench/tabs.json', import.meta.url));
 
 export async function readTabs(): Promise<TabsResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 1, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
 /** Replaces the run of its backend and keeps the other's; returns the file's path. */
 export async function recordTabs(run: TabsRun): Promise<string> {
   const { runs } = await readTabs();
-  const results: TabsResults = { schemaVersion: 1, runs: { ...runs, [run.backend.name]: run } };
+  const results: TabsResults = { schemaVersion: 2, runs: { ...runs, [run.backend.name]: run } };
   await mkdir(dirname(FILE), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

@@ -24,8 +24,7 @@ const device = vi.hoisted(() => ({ limits: { kind: 'wasm', memoryBytes: undefine
 vi.mock('../runtime/create-backend.ts', () => ({
   limitsOf: () => device.limits,
   createBackend({ model, packed, weights }: PackedModel) {
-    for (const { offset, byteLength } of packed.tensors.values())
-      weights.subarray(offset, offset + byteLength);
+    for (const { offset, length } of packed.tensors) weights.subarray(offset, offset + length);
     return Promise.resolve({ backend: { model }, backendInfo: {} });
   },
 }));
