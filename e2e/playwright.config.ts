@@ -46,7 +46,7 @@ export default defineConfig<BackendOption>({
     {
       name: 'wasm',
       use: { backend: 'wasm' },
-      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts'],
+      testIgnore: ['no-adapter.spec.ts', 'sampler.spec.ts', 'recovery-gpu.spec.ts', 'gpu-check.spec.ts'],
     },
   ],
 });

@@ -23,6 +23,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   // The tab cannot serve: the message says why.
   CLOSED: 503,
   DEVICE_LOST: 503,
+  GPU_WRONG_VALUES: 503,
   MODEL_FILE_CORRUPT: 503,
   MODEL_FILE_MISSING: 503,
   MODEL_TOO_LARGE: 503,

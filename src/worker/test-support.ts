@@ -268,6 +268,7 @@ export function createScriptedModel(
       adapter: 'none',
       fallbackReason: '',
     },
+    checkedAs: { modelType: 'scripted', dtype: 'fp32', precision: 'float32' },
   };
 }
 

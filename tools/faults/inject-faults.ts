@@ -23,8 +23,28 @@ export interface FaultPlan {
   readonly poisonedTokenId?: number;
   /** The browser offers no adapter, or names a software adapter as hardware. */
   readonly adapter?: 'refused' | 'hardware';
+  /** How the GPU computes wrongly, without an error. */
+  readonly wrongValues?: WrongValues;
   readonly hardwareConcurrency?: number;
 }
+
+/** The third row's attention in a decode step; activations that are not numbers; keys and values that a decode step doesn't write. */
+export type WrongValues = 'third-row' | 'nan' | 'stale-cache';
+
+/** Shaders of onnxruntime-web by their labels, and what becomes of a line of them. */
+const WRONG_SHADERS: Readonly<Record<WrongValues, readonly [label: string, line: string, wrong: string]>> = {
+  'third-row': [
+    'FlashAttentionDecodeVxReduce',
+    'let output_id = ',
+    'if (batch_idx == 2u) { value += output_value_t(1); } let output_id = ',
+  ],
+  nan: ['FastGelu', 'y[global_idx]=', 'y[global_idx]=sqrt(-1 - abs(a)) * '],
+  'stale-cache': [
+    'CopyKVCache',
+    'let present_offset = ',
+    'if (past_sequence_length > 0u) { return; } let present_offset = ',
+  ],
+};
 
 /** The messages of runs that are rejected while the runtime goes on. */
 export const REJECTIONS = {
@@ -59,12 +79,22 @@ async function readPlan(): Promise<FaultPlan> {
   return response.ok ? ((await response.json()) as FaultPlan) : {};
 }
 
-function spoilAdapter({ adapter }: FaultPlan): void {
+function spoilAdapter({ adapter, wrongValues }: FaultPlan): void {
+  if (wrongValues) spoilShader(...WRONG_SHADERS[wrongValues]);
   if (adapter === 'refused') GPU.prototype.requestAdapter = () => Promise.resolve(null);
   if (adapter !== 'hardware') return;
   for (const name of ['vendor', 'architecture', 'device', 'description'])
     Object.defineProperty(GPUAdapterInfo.prototype, name, { get: () => 'hardware' });
   Object.defineProperty(GPUAdapterInfo.prototype, 'isFallbackAdapter', { get: () => false });
+}
+
+function spoilShader(label: string, line: string, wrong: string): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
+  const { createShaderModule } = GPUDevice.prototype;
+  GPUDevice.prototype.createShaderModule = function spoiled(shader) {
+    const code = shader.label === label ? shader.code.replace(line, wrong) : shader.code;
+    return createShaderModule.call(this, { ...shader, code });
+  };
 }
 
 function rememberDevice(): () => GPUDevice | undefined {

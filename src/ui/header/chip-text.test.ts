@@ -52,6 +52,12 @@ describe('the chip', () => {
     expect(narrow({ model: { ...MODEL, id: 'owner/gpt2' } })).toBe('gpt2');
   });
 
+  it('says that the GPU computes wrong values, where that is why another rung runs', () => {
+    const recovery = { kind: 'wrong-values', message: '', attempt: 1 } as const;
+    expect(wide({ recovery })).toContain(': the GPU computes wrong values · ');
+    expect(wide({ recovery: { ...recovery, kind: 'device-lost' } })).not.toContain('wrong values');
+  });
+
   it('leaves out what an upstream doesn’t tell', () => {
     const backend = { ...BACKEND, name: 'upstream', precision: 'unknown' } as const;
     expect(wide({ backend, model: { ...MODEL, id: 'llama', numParameters: 0 } })).toBe(

@@ -51,11 +51,12 @@ function progressOf({ phase, loaded, total }: Pick<ModelLoad, 'phase' | 'loaded'
   return [{ text: isCounted ? ` ${loaded}/${total}` : ` ${Math.floor((100 * loaded) / total)} %` }];
 }
 
-function describeFacts({ backend, numTabs }: ServeStatus, { numParameters }: ModelInfo): string {
+function describeFacts({ backend, numTabs, recovery }: ServeStatus, { numParameters }: ModelInfo): string {
   const size = numParameters > 0 ? ` ${formatCompact(numParameters)}` : '';
   const precision = backend && backend.name !== 'upstream' ? ` ${backend.precision}` : '';
   const place = backend ? ` · ${BACKENDS[backend.name].title}${precision}` : '';
-  return `${size}${place} · ${formatCount(numTabs)} ${numTabs === 1 ? 'tab' : 'tabs'}`;
+  const blame = recovery?.kind === 'wrong-values' ? ': the GPU computes wrong values' : '';
+  return `${size}${place}${blame} · ${formatCount(numTabs)} ${numTabs === 1 ? 'tab' : 'tabs'}`;
 }
 
 /** Without the owner on the hub. */

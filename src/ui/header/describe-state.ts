@@ -19,6 +19,7 @@ const STATE_NAMES: Readonly<Record<ServeState, string>> = {
 const PHASE_NAMES: Readonly<Record<LoadProgress['phase'], string>> = {
   download: 'Loading the model',
   prepare: 'Preparing the model',
+  check: 'Checking the GPU',
   compile: 'Compiling shaders',
 };
 
@@ -28,6 +29,7 @@ const FAULT_NAMES: Readonly<Record<FaultKind, string>> = {
   'gpu-error': 'The GPU reported an error',
   'gpu-hang': 'The GPU stopped responding',
   'out-of-memory': 'Memory ran out',
+  'wrong-values': 'The GPU computed wrong values',
   'wasm-abort': 'The WASM runtime crashed',
   'run-failed': 'The model failed to run',
   'worker-error': 'The worker crashed',

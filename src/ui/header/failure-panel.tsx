@@ -30,6 +30,7 @@ const REMEDIES: Readonly<Record<string, Remedy>> = {
     label: WASM_LABEL,
     backend: 'wasm',
   },
+  GPU_WRONG_VALUES: { label: WASM_LABEL, backend: 'wasm' },
   MODEL_FILE_MISSING: TRY_FILES_AGAIN,
   MODEL_FILE_CORRUPT: TRY_FILES_AGAIN,
   UNSUPPORTED_MODEL: {

@@ -7,6 +7,7 @@ const PHASES: Readonly<Record<ModelLoad['phase'], string>> = {
   verify: 'checking',
   convert: 'converting',
   prepare: 'preparing',
+  check: 'checking the GPU',
   compile: 'warming up',
   drain: 'waiting for running requests',
 };

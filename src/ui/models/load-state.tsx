@@ -33,7 +33,7 @@ export function LoadState({ refusal }: { readonly refusal: WireError | undefined
 }
 
 /** Short phases, which can't be paused. */
-const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'compile', 'drain']);
+const UNPAUSABLE: ReadonlySet<ModelLoad['phase']> = new Set(['prepare', 'check', 'compile', 'drain']);
 
 /** Every tab may pause or cancel it. */
 function LoadProgress({ load }: { readonly load: ModelLoad }) {

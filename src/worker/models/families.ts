@@ -11,6 +11,11 @@ export function replaceFamilies(chosen: readonly ModelFamily[]): void {
   families = chosen;
 }
 
+/** Of the configuration that `readModel` reads. */
+export function modelTypeOf(config: unknown): string {
+  return isRecord(config) ? String(config['model_type']) : '';
+}
+
 /**
  * Reads a model's configuration with the family that its `model_type` names.
  *

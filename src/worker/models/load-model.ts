@@ -7,13 +7,14 @@ import type { PackedLayout } from './checkpoint/packed-weights.ts';
 import { lazyBytes } from './checkpoint/packed-source.ts';
 import { ModelTooLargeError, UnsupportedDtypeError } from '../protocol/errors/model.ts';
 import { readGenerationDefaults } from './generation-config.ts';
-import { readModel } from './families.ts';
+import { modelTypeOf, readModel } from './families.ts';
 import type { Model } from './family.ts';
 import { countParameters, type ModelConfig } from './model-config.ts';
 import type { ModelFolder, ModelTexts } from './store/model-folder.ts';
 import { servedFolder } from './model-files.ts';
 import { createTokenizer, type Tokenizer } from './tokenizer/tokenizer.ts';
 import type { BackendInfo, LoadProgress, ModelInfo } from '../protocol/models.ts';
+import type { CheckedModel } from '../runtime/gpu-check/gpu-check.ts';
 import type { ModelBackend, PackedModel } from '../runtime/model-backend.ts';
 
 export interface LoadedModel {
@@ -22,6 +23,7 @@ export interface LoadedModel {
   readonly backend: ModelBackend;
   readonly modelInfo: ModelInfo;
   readonly backendInfo: BackendInfo;
+  readonly checkedAs: CheckedModel;
 }
 
 export type ReportProgress = (progress: LoadProgress) => void;
@@ -100,7 +102,9 @@ async function load(
     hasChatTemplate: tokenizer.chatTemplate !== undefined,
     generationDefaults: readGenerationDefaults(texts.generationConfig, config.contextLength),
   };
-  return { config, tokenizer, backend, modelInfo, backendInfo };
+  const { dtype, precision } = packed;
+  const checkedAs = { modelType: modelTypeOf(texts.config), dtype, precision };
+  return { config, tokenizer, backend, modelInfo, backendInfo, checkedAs };
 }
 
 /** Tells before the first of so many bytes, and after each part of them. */

@@ -136,9 +136,12 @@ export function isSameModel(a: ServedModel, b: ServedModel): boolean {
 }
 
 export const loadProgress = v.object({
-  /** `prepare`: weights go to the device. `compile`: the first runs compile shaders. */
-  phase: v.picklist(['download', 'prepare', 'compile']),
-  /** Runs for `compile`, bytes otherwise. */
+  /**
+   * `prepare`: weights go to the device. `check`: what the GPU computes is held against known values, at its first start.
+   * `compile`: the first runs compile shaders.
+   */
+  phase: v.picklist(['download', 'prepare', 'check', 'compile']),
+  /** Runs for `compile`, tokens for `check`, bytes otherwise. */
   loaded: count,
   /** What `loaded` will reach; 0 while it is not known. */
   total: count,
@@ -156,7 +159,7 @@ export const modelLoad = v.object({
   /** `steerLoad('pause')` stopped the download. */
   isPaused: v.boolean(),
   /** `resolve`: asks the hub which files there are. `drain`: the old model finishes its requests. */
-  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'compile', 'drain']),
+  phase: v.picklist(['resolve', 'download', 'verify', 'convert', 'prepare', 'check', 'compile', 'drain']),
   /** Bytes of a download, its check, its conversion and its preparation; unanswered tries for `resolve`; steps otherwise. */
   loaded: count,
   /** What `loaded` will reach; 0 while it is not known. */

@@ -9,6 +9,7 @@ const kind = v.picklist([
   'gpu-error',
   'gpu-hang',
   'out-of-memory',
+  'wrong-values',
   'wasm-abort',
   'run-failed',
   'worker-error',

@@ -4,6 +4,7 @@ import {
   AdapterGoneError,
   DeviceLostError,
   GpuError,
+  GpuWrongValuesError,
   NoWebGpuAdapterError,
   StepHangError,
   WasmAbortError,
@@ -41,6 +42,16 @@ describe('faultOf', () => {
     expect(faultOf(error)).toEqual({ kind: 'out-of-memory', message: 'WebGPU error: no room' });
     vi.unstubAllGlobals();
   });
+});
+
+it('wrong values of a GPU are a fault, told without the remedy: another rung may do better', () => {
+  const cause = GpuWrongValuesError.of('float16', 'row 3 of a batch');
+  expect(isFault(cause)).toBe(true);
+  expect(faultOf(cause)).toEqual({
+    kind: 'wrong-values',
+    message: 'This GPU computes wrong values in fp16 (row 3 of a batch)',
+  });
+  expect(cause.message).toContain('?backend=wasm');
 });
 
 describe('faultOfWorker', () => {

@@ -5,6 +5,7 @@ import {
   AdapterGoneError,
   DeviceLostError,
   GpuError,
+  GpuWrongValuesError,
   StepHangError,
   WasmAbortError,
 } from '../protocol/errors/runtime.ts';
@@ -17,7 +18,13 @@ export function faultOfWorker(error: unknown): Fault {
 }
 
 export function faultOf(cause: unknown): Fault {
-  return { kind: kindOf(cause), message: cause instanceof Error ? cause.message : textOf(cause) };
+  return { kind: kindOf(cause), message: messageOf(cause) };
+}
+
+/** Without a remedy: the next worker takes it. */
+function messageOf(cause: unknown): string {
+  if (cause instanceof GpuWrongValuesError) return cause.reason;
+  return cause instanceof Error ? cause.message : textOf(cause);
 }
 
 /**
@@ -45,6 +52,7 @@ function kindOf(cause: unknown): FaultKind {
   if (cause instanceof DeviceLostError) return 'device-lost';
   if (cause instanceof AdapterGoneError) return 'adapter-gone';
   if (cause instanceof StepHangError) return 'gpu-hang';
+  if (cause instanceof GpuWrongValuesError) return 'wrong-values';
   if (isMemoryError(cause)) return 'out-of-memory';
   if (cause instanceof GpuError) return 'gpu-error';
   return isWasmAbort(cause) ? 'wasm-abort' : 'run-failed';

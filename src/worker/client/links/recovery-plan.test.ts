@@ -62,6 +62,13 @@ describe('RecoveryPlan', () => {
     expect(nextRung()).toBe('wasm');
   });
 
+  it('leaves a rung at once where the GPU has computed wrong values, in the words of the check', () => {
+    const { plan, live, nextRung } = createPlan();
+    expect(live({ kind: 'wrong-values', phase: 'start' })).toEqual({ type: 'restart', delayMs: 0 });
+    expect(nextRung()).toBe('webgpu-fp32');
+    expect(plan.past.leftRungs).toEqual([{ rung: 'webgpu-fp16', reason: 'gone' }]);
+  });
+
   it.each([
     ['webgpu', 'webgpu-fp32'],
     ['wasm', 'wasm'],

@@ -96,7 +96,7 @@ export class RecoveryPlan {
     const condemned = this.#requestToCondemn(stalledIds, hadProgress, rung);
     if (condemned) this.#condemn(condemned, hadProgress);
     else if (this.#isHopeless(phase, rung)) return { type: 'give-up' };
-    else if (rung && this.#isTooWeak && !this.#isLast(rung)) this.#leave(rung, fault);
+    else if (rung && !this.#isLast(rung)) this.#leaveIfWeak(rung, fault);
     const leastDelayMs = fault.kind === 'adapter-gone' ? ADAPTER_DELAY_MS : 0;
     return { type: 'restart', delayMs: Math.max(leastDelayMs, delayAfter(attempt)) };
   }
@@ -152,9 +152,16 @@ export class RecoveryPlan {
     return this.#isLast(rung) && this.#numFailures >= MAX_STARTS_ON_LAST_RUNG;
   }
 
-  #leave(rung: Rung, { message }: Fault): void {
-    const numFailures = Math.max(this.#numFailures, this.#numLoneMemoryFaults);
-    const reason = `Gave up on ${RUNG_NAMES[rung]} after ${numFailures} failures in a row (${message})`;
+  #leaveIfWeak(rung: Rung, { kind, message }: Fault): void {
+    // A GPU that has computed wrong values once is not asked again.
+    if (kind === 'wrong-values') this.#leave(rung, message);
+    else if (this.#isTooWeak) {
+      const numFailures = Math.max(this.#numFailures, this.#numLoneMemoryFaults);
+      this.#leave(rung, `Gave up on ${RUNG_NAMES[rung]} after ${numFailures} failures in a row (${message})`);
+    }
+  }
+
+  #leave(rung: Rung, reason: string): void {
     this.#numFailures = 0;
     this.#numLoneMemoryFaults = 0;
     this.#past = { ...this.#past, leftRungs: [...this.#past.leftRungs, { rung, reason }] };

@@ -17,8 +17,12 @@ import { describeParts, Parts, readNote } from './parts.ts';
 // models/<key>/   weights.bin, texts.json, and model.json, which is written last: it marks a complete model
 // parts/<key>/    download.json, reserve, and <file> with <file>.journal for each file that is being fetched
 // served.json     the model that a starting worker serves
+// gpus.json       the GPUs that have computed right values
 
 const SERVED = 'served.json';
+const CHECKED_GPUS = 'gpus.json';
+/** An update of the browser makes another one. */
+const MAX_CHECKED_GPUS = 32;
 /**
  * Starts of a stored model that did not end, in a row. Closing the page and a crash for lack of memory look alike, so several
  * are allowed; after a known fault, fewer.
@@ -157,6 +161,21 @@ export class ModelStore {
   async serve(modelUrl: string, key: string | undefined): Promise<void> {
     if (key === undefined) await removeEntry(this.#root, SERVED);
     else await writeJsonFile(this.#root, SERVED, { modelUrl, key, numStarts: 0 } satisfies ServedNote);
+  }
+
+  /** Whether this GPU has computed right values. */
+  async isChecked(gpu: string): Promise<boolean> {
+    return (await this.#readCheckedGpus()).includes(gpu);
+  }
+
+  async noteChecked(gpu: string): Promise<void> {
+    const gpus = [gpu, ...(await this.#readCheckedGpus())].slice(0, MAX_CHECKED_GPUS);
+    await writeJsonFile(this.#root, CHECKED_GPUS, gpus);
+  }
+
+  async #readCheckedGpus(): Promise<readonly unknown[]> {
+    const gpus = await readJsonFile(this.#root, CHECKED_GPUS);
+    return Array.isArray(gpus) ? gpus : [];
   }
 
   /** Deletes the remains of conversions whose worker was terminated. */

@@ -24,6 +24,26 @@ export class RungUnavailableError extends Error {
   override readonly name = 'RungUnavailableError';
 }
 
+/** The GPU computes other values than it should, without an error. */
+export class GpuWrongValuesError extends codedError('GpuWrongValuesError', 'GPU_WRONG_VALUES') {
+  /** What is wrong, without the remedy: a page that falls back needs no remedy. */
+  readonly reason: string;
+
+  constructor(message: string, reason = message) {
+    super(message);
+    this.reason = reason;
+  }
+
+  /** @param where As in `row 3 of a batch`. */
+  static of(precision: 'float16' | 'float32', where: string): GpuWrongValuesError {
+    const reason = `This GPU computes wrong values${precision === 'float16' ? ' in fp16' : ''} (${where})`;
+    return new GpuWrongValuesError(
+      `${reason}. Update the browser and the GPU's driver, or open the page with ?backend=wasm.`,
+      reason,
+    );
+  }
+}
+
 /** The GPU device was lost. Its requests go on with a new one. */
 export class DeviceLostError extends codedError('DeviceLostError', 'DEVICE_LOST') {
   static because(detail: string): DeviceLostError {

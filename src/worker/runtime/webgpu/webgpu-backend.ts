@@ -155,6 +155,12 @@ export class WebGpuBackend implements ModelBackend {
   }
 
   async release(): Promise<void> {
+    await this.releaseButDevice();
+    this.#device.destroy();
+  }
+
+  /** For a backend on the device of another one. */
+  async releaseButDevice(): Promise<void> {
     this.#isReleased = true;
     await ortMutex.run(() => this.#session.release());
     this.#capturedSteps.clear();
@@ -162,7 +168,6 @@ export class WebGpuBackend implements ModelBackend {
     this.#tensors.destroy();
     this.#sampler.destroy();
     this.#ring.destroy();
-    this.#device.destroy();
   }
 
   /** Launches the pass, or encodes its capture. */

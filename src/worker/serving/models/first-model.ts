@@ -10,8 +10,8 @@ import type { ModelFolder } from '../../models/store/model-folder.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
 import { ModelStartError } from '../../protocol/errors/hub.ts';
 import { ModelFileCorruptError, NoModelError } from '../../protocol/errors/model.ts';
-import { StepHangError } from '../../protocol/errors/runtime.ts';
-import { LADDERS, type BackendChoice, type Rung } from '../../protocol/ladder.ts';
+import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
+import { LADDERS, RUNG_NAMES, type BackendChoice, type Rung } from '../../protocol/ladder.ts';
 import type { WorkerPast } from '../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
@@ -20,6 +20,7 @@ import { isFault } from '../../runtime/fault-of.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import type { TextDeployment } from '../../text-generation/text-deployment.ts';
 import type { ServeWorkerHost } from '../host-reports.ts';
+import { checkGpu } from './check-gpu.ts';
 import type { RemovableField } from '../status-board.ts';
 
 export interface ModelOptions extends Pick<ServeWorkerHost, 'app' | 'families' | 'past'> {
@@ -62,7 +63,7 @@ export class FirstModel {
     try {
       return await this.#serve((device, report) => loadEmbeddedModel(modelUrl, device, report));
     } catch (cause) {
-      if (isFault(cause)) throw new RuntimeLostError(cause);
+      if (isFault(cause) && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
       const error = toWireError(cause);
       onStatus({ state: 'failed', error }, ['progress']);
       generator.fail(error);
@@ -97,7 +98,7 @@ export class FirstModel {
       if (cause instanceof StepHangError && this.#isLastTry) throw new RuntimeLostError(cause);
       await this.#endStart(folder);
       // Another rung may run it.
-      if (isFault(cause) && !this.#isLastTry) throw new RuntimeLostError(cause);
+      if (isFault(cause) && !this.#isLastTry && !this.#isFinal(cause)) throw new RuntimeLostError(cause);
       const loadFailure = { id: folder.manifest.id, error: toWireError(cause) };
       this.#options.onStatus({ state: 'loading', loadFailure }, ['progress']);
       return undefined;
@@ -106,16 +107,20 @@ export class FirstModel {
 
   async #serve(load: Load): Promise<LoadedModel> {
     const { backend, past, onStatus, onRung, generator } = this.#options;
-    const model = await withDevice(backend, past, (device) => {
+    const report: ReportProgress = (progress) => onStatus({ progress }, []);
+    const model = await withDevice(backend, past, async (device) => {
       this.#rung = device.rung;
       onRung(device.rung);
-      return load(device, (progress) => onStatus({ progress }, []));
+      const loaded = await load(device, report);
+      await checkGpu(loaded, device, this.#store, report);
+      return loaded;
     });
+    this.#warnOfGpu();
     onStatus({ state: 'warming-up', model: model.modelInfo, backend: model.backendInfo }, []);
     await warmUp(
       model.backend,
       model.config,
-      (loaded, total) => onStatus({ progress: { phase: 'compile', loaded, total } }, []),
+      (loaded, total) => report({ phase: 'compile', loaded, total }),
       () => generator.hasBegunText,
     );
     onStatus({ state: 'ready' }, ['progress']);
@@ -129,10 +134,24 @@ export class FirstModel {
     await store.endStart(key).catch(() => {});
   }
 
+  #warnOfGpu(): void {
+    const { recovery } = this.#options.past;
+    if (recovery?.kind !== 'wrong-values' || !this.#rung) return;
+    console.warn(`${recovery.message}. Using ${RUNG_NAMES[this.#rung]}.`);
+  }
+
+  /** Whether no other worker could do better: this GPU is the last that may be used. */
+  #isFinal(cause: unknown): boolean {
+    return cause instanceof GpuWrongValuesError && this.#isOnLastRung;
+  }
+
+  get #isOnLastRung(): boolean {
+    return this.#rung === LADDERS[this.#options.backend].at(-1);
+  }
+
   /** After a stored model has failed on every rung, the last rung is left to the embedded model. */
   get #isLastTry(): boolean {
-    const { backend, past } = this.#options;
-    return this.#rung === LADDERS[backend].at(-1) && past.recovery?.rung === this.#rung;
+    return this.#isOnLastRung && this.#options.past.recovery?.rung === this.#rung;
   }
 }
 

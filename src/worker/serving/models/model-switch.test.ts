@@ -7,7 +7,7 @@ import { LoadCancelledError, ModelStartError, StorageQuotaError } from '../../pr
 import { ModelSwitch, type LoadRequest } from './model-switch.ts';
 import { type WorkerPast, NO_PAST } from '../../protocol/recovery.ts';
 import type { WorkerStatus } from '../../protocol/status.ts';
-import { StepHangError } from '../../protocol/errors/runtime.ts';
+import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
 import { ScriptedBackend } from '../../runtime/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts';
 
@@ -16,6 +16,7 @@ import { createScriptedModel, scriptedChatTemplate } from '../../test-support.ts
 const platform = vi.hoisted(() => ({
   load: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
   loadStored: (): Promise<LoadedModel> => Promise.reject(new Error('no model')),
+  checkGpu: (): Promise<void> => Promise.resolve(),
   warmUp: (): Promise<void> => Promise.resolve(),
   openStore: (): Promise<Partial<ModelStore>> => Promise.reject(new Error('no storage')),
 }));
@@ -26,6 +27,7 @@ vi.mock('../../models/load-model.ts', () => ({
   loadStoredModel: () => platform.loadStored(),
 }));
 vi.mock('../../models/store/model-store.ts', () => ({ ModelStore: { open: () => platform.openStore() } }));
+vi.mock('./check-gpu.ts', () => ({ checkGpu: () => platform.checkGpu() }));
 vi.mock('../../runtime/warm-up.ts', () => ({ warmUp: () => platform.warmUp() }));
 
 const EMBEDDED = { source: { type: 'embedded' }, dtype: 'auto', whenBusy: 'finish' } as const;
@@ -91,6 +93,7 @@ const LOST = { name: 'RuntimeLostError', cause: expect.any(StepHangError) };
 const broken = () => Promise.reject(new Error('broken'));
 
 beforeEach(() => {
+  platform.checkGpu = () => Promise.resolve();
   platform.warmUp = () => Promise.resolve();
   platform.openStore = () => Promise.reject(new Error('no storage'));
 });
@@ -237,6 +240,55 @@ it('suggests models for the device that they would run on, also where no model s
   expect(suggested.map(({ id }) => id)).toContain('openai-community/gpt2');
   // WASM computes in no other precision.
   expect(suggested.find(({ id }) => id === 'openai-community/gpt2')?.dtype).toBe('fp32');
+});
+
+describe('a GPU that computes wrong values', () => {
+  const WRONG = GpuWrongValuesError.of('float32', 'row 3 of a batch');
+  const refuse = () => Promise.reject(WRONG);
+
+  it('is a fault of the worker where there is another rung', async () => {
+    vi.stubGlobal('crossOriginIsolated', true);
+    vi.stubGlobal('navigator', { hardwareConcurrency: 8 });
+    platform.checkGpu = refuse;
+    const { models, log } = createSwitch();
+    await expect(models.started).rejects.toMatchObject({ name: 'RuntimeLostError', cause: WRONG });
+    expect(log).toEqual(['load model 0']);
+    vi.unstubAllGlobals();
+  });
+
+  it('fails the start on the last rung, with its code', async () => {
+    platform.checkGpu = refuse;
+    const { models, log, status } = createSwitch();
+    await models.started;
+    expect(log).toEqual(['load model 0', 'fail GPU_WRONG_VALUES']);
+    expect(status()).toMatchObject({ state: 'failed', error: { code: 'GPU_WRONG_VALUES' } });
+  });
+
+  it('fails the load of another model, and the one before it serves on', async () => {
+    const { models, load, log, status } = createSwitch();
+    await models.started;
+    platform.checkGpu = refuse;
+    await expect(load()).rejects.toBe(WRONG);
+    expect(log.slice(2)).toEqual(['load model 1']);
+    expect(status()).toMatchObject({
+      model: { id: 'model 0' },
+      loadFailure: { error: { code: 'GPU_WRONG_VALUES' } },
+    });
+  });
+
+  it('is warned of on the console by the worker that serves instead', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {});
+    const recovery = {
+      kind: 'wrong-values',
+      message: 'This GPU computes wrong values (x)',
+      attempt: 1,
+    } as const;
+    const { models, log } = createSwitch({ recovery });
+    await models.started;
+    expect(log).toEqual(['load model 0', 'serve model 0']);
+    expect(warn.mock.calls).toEqual([['This GPU computes wrong values (x). Using WASM.']]);
+    warn.mockRestore();
+  });
 });
 
 describe('a model that hangs while it is made ready', () => {

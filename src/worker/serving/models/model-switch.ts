@@ -21,6 +21,7 @@ import { namesOf } from '../../protocol/names.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
+import { checkGpu } from './check-gpu.ts';
 import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';
 import { LoadJob } from './load-job.ts';
 import { obtainModel } from './obtain-model.ts';
@@ -177,6 +178,7 @@ export class ModelSwitch {
         ? loadStoredModel(folder, device, job.report)
         : loadEmbeddedModel(this.#options.modelUrl, device, job.report),
     );
+    await checkGpu(model, device, this.#store, job.report);
     try {
       await warmUp(model.backend, model.config, (loaded, total) =>
         job.report({ phase: 'compile', loaded, total }),

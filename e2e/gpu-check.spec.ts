@@ -1,0 +1,72 @@
+import type { WrongValues } from '../tools/faults/inject-faults.ts';
+import { expect, test, type FaultyPage } from './support/fault-test.ts';
+
+declare global {
+  interface Window {
+    /** That the page was told of while it loaded. */
+    phases: Set<string>;
+  }
+}
+
+const FOUND: Readonly<Record<WrongValues, string>> = {
+  'third-row': 'row 3 of a batch',
+  nan: 'not a number: prompts of any length',
+  // The longest prompts are prefilled in chunks, and the second chunk isn't written.
+  'stale-cache': 'prompts of 130 tokens and more, tokens after the first',
+};
+
+/** Software adapters are passed over, so this one poses as hardware. */
+const HARDWARE = { adapter: 'hardware' } as const;
+
+async function phasesOf(faulty: FaultyPage, query: string): Promise<readonly string[]> {
+  const { tab } = faulty;
+  await faulty.open(query);
+  await tab.page.evaluate(() => {
+    window.phases = new Set();
+    window.tabserve.subscribe('status', ({ progress }) => progress && window.phases.add(progress.phase));
+  });
+  await tab.ready();
+  return tab.page.evaluate(() => [...window.phases]);
+}
+
+test('a GPU is checked at its first start, as a phase of the load, and not at the second', async ({
+  faulty,
+}) => {
+  expect(await phasesOf(faulty, '?backend=webgpu')).toContain('check');
+  const second = await phasesOf(faulty, '?backend=webgpu');
+  expect(second).toContain('compile');
+  expect(second).not.toContain('check');
+});
+
+for (const wrongValues of ['third-row', 'nan', 'stale-cache'] as const) {
+  test(`wrong values of a GPU are found before it serves, and WASM serves: ${wrongValues}`, async ({
+    faulty,
+  }) => {
+    const { tab } = faulty;
+    const warnings: string[] = [];
+    tab.page.on('console', (message) => {
+      if (message.type() === 'warning') warnings.push(message.text());
+    });
+    faulty.planNext = () => ({ ...HARDWARE, hardwareConcurrency: 2, wrongValues });
+    await faulty.open('');
+    const { backend, recovery } = await tab.ready();
+    const reason = `This GPU computes wrong values (${FOUND[wrongValues]})`;
+    expect(backend?.rung).toBe('wasm');
+    expect(backend?.fallbackReason).toContain(reason);
+    expect(recovery).toMatchObject({ kind: 'wrong-values', rung: 'webgpu-fp32', attempt: 1 });
+    await expect(tab.page.locator('.site-header')).toContainText('the GPU computes wrong values');
+    await expect(await tab.openStatus()).toContainText(reason);
+    await expect.poll(() => warnings).toContainEqual(`${reason}. Using WASM.`);
+  });
+}
+
+test('where only WebGPU may run, wrong values are an error with a code and a remedy', async ({ faulty }) => {
+  const { tab } = faulty;
+  faulty.planNext = () => ({ wrongValues: 'stale-cache' });
+  await faulty.open('?backend=webgpu');
+  await expect(tab.ready()).rejects.toThrow('GpuWrongValuesError');
+  const { state, error } = await tab.status();
+  expect(state).toBe('failed');
+  expect(error?.code).toBe('GPU_WRONG_VALUES');
+  await expect(tab.page.getByRole('link', { name: 'Open the page with ?backend=wasm' })).toBeVisible();
+});

@@ -1,0 +1,141 @@
+import { systemClock } from '../../../batching/clock.ts';
+import { Engine } from '../../../batching/generation/engine.ts';
+import type { FailedEvent, StepEvent } from '../../../batching/generation/events.ts';
+import type { GenerationRequest } from '../../../batching/generation/request.ts';
+import { GREEDY } from '../../../batching/generation/request.ts';
+import { RuntimeLostError } from '../../../batching/generation/runtime-lost-error.ts';
+import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
+import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
+import { readModel } from '../../models/families.ts';
+import { createClientId, createRequestId, type RequestId } from '../../protocol/ids.ts';
+import type { ModelBackend } from '../model-backend.ts';
+import { BackendRunner } from '../runner.ts';
+import { WebGpuBackend } from '../webgpu/webgpu-backend.ts';
+import reference from './reference.json' with { type: 'json' };
+import { seededTensors } from './seeded-tensors.ts';
+import { findWrongValues, type ComputedRow, type ComputedToken, type ExpectedRow } from './verdict.ts';
+
+/** How the model computes that is about to serve. */
+export interface CheckedModel extends Pick<PackedLayout, 'dtype' | 'precision'> {
+  /** Of its `config.json`. */
+  readonly modelType: string;
+}
+
+/** The last row joins when its twin, whose prompt begins as its own does, has this many tokens. */
+const TWIN = 3;
+const NUM_TWIN_TOKENS = 4;
+
+/** As in `tools/gpu-check-reference/reference.py`: without it, the texts repeat one token. */
+const PRESENCE_PENALTY = 2;
+
+const NUM_TOP = 4;
+
+/**
+ * Runs a tiny model of the same operators, as the model itself runs: ragged prompts, shared prefills, steps that are captured and
+ * replayed, a late joiner that reuses a prefix, rows that move, the sampler. Its logprobs are held against those of float64.
+ *
+ * @returns Where values are wrong; undefined if none is, or the reference has no model of this type.
+ * @throws RuntimeLostError if a step fails.
+ */
+export async function findWrongValuesOf(
+  device: GPUDevice,
+  { modelType, dtype, precision }: CheckedModel,
+  report: (done: number, total: number) => void,
+): Promise<string | undefined> {
+  const known = reference.cases.find(({ modelTypes }) => modelTypes.includes(modelType));
+  if (!known) return undefined;
+  const { config, seed, rows } = known;
+  const model = readModel(config, undefined);
+  const layout = layOut(model.tensors, dtype, precision);
+  const packed = await packInMemory({ tensors: seededTensors(model, seed) }, { layout });
+  const backend = await WebGpuBackend.create({ gpu: { device }, model, ...packed });
+  try {
+    return findWrongValues(rows, await compute(backend, model.config.contextLength, rows, report), precision);
+  } finally {
+    await backend.releaseButDevice();
+  }
+}
+
+interface RowInCheck {
+  readonly request: GenerationRequest;
+  readonly tokens: ComputedToken[];
+  place: number;
+  isNaN: boolean;
+  isOver: boolean;
+}
+
+async function compute(
+  backend: ModelBackend,
+  contextLength: number,
+  expected: readonly ExpectedRow[],
+  report: (done: number, total: number) => void,
+): Promise<readonly ComputedRow[]> {
+  const { promise: done, resolve, reject } = Promise.withResolvers<void>();
+  const rows = expected.map(rowOf);
+  const rowById = new Map<RequestId, RowInCheck>(rows.map((row) => [row.request.id, row]));
+  const total = expected.reduce((sum, { steps }) => sum + steps.length, 0);
+  const record = (events: StepEvent['requests'], places: readonly RequestId[]): void => {
+    for (const event of events) {
+      const row = rowById.get(event.requestId);
+      if (!row) continue;
+      row.place = Math.max(0, places.indexOf(event.requestId));
+      if (event.type === 'token')
+        row.tokens.push({ tokenId: event.tokenId, top: event.logprobs?.top ?? [], place: row.place });
+      row.isNaN ||= event.type === 'failed';
+      row.isOver ||= event.type === 'finished' || event.type === 'failed';
+    }
+  };
+  let joiner = rows.at(-1);
+  const onProgress = (): void => {
+    const twin = rows[TWIN];
+    if (joiner && twin && (twin.tokens.length >= NUM_TWIN_TOKENS || twin.isOver)) {
+      engine.submitAll([joiner.request]);
+      joiner = undefined;
+    }
+    report(
+      rows.reduce((sum, { tokens }) => sum + tokens.length, 0),
+      total,
+    );
+    if (rows.every(({ isOver }) => isOver)) resolve();
+  };
+  const engine = new Engine({
+    // A step that fails would fail its rows, as if they were wrong.
+    runner: new BackendRunner(backend, { run: (_step, start) => start().catch(lose), maxRows: undefined }),
+    clock: systemClock,
+    contextLength,
+    eosTokenIds: [],
+    listener: {
+      onStep({ requests, rows: places }) {
+        record(
+          requests,
+          places.map(({ requestId }) => requestId),
+        );
+        onProgress();
+      },
+      onEnded(events: readonly FailedEvent[]) {
+        record(events, []);
+        onProgress();
+      },
+      onRuntimeLost: reject,
+    },
+  });
+  engine.submitAll(rows.slice(0, -1).map(({ request }) => request));
+  await done;
+  await engine.close();
+  return rows;
+}
+
+function rowOf({ promptTokenIds, steps }: ExpectedRow): RowInCheck {
+  const request = {
+    id: createRequestId(),
+    clientId: createClientId(),
+    promptTokenIds,
+    maxNewTokens: steps.length,
+    sampling: { ...GREEDY, presencePenalty: PRESENCE_PENALTY, logprobs: NUM_TOP },
+  };
+  return { request, tokens: [], place: 0, isNaN: false, isOver: false };
+}
+
+function lose(cause: unknown): never {
+  throw new RuntimeLostError(cause);
+}

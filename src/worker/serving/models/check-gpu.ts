@@ -1,0 +1,53 @@
+import type { LoadedModel, ReportProgress } from '../../models/load-model.ts';
+import type { ModelStore } from '../../models/store/model-store.ts';
+import { importPart } from '../../platform/import-part.ts';
+import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
+import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import { ortInUse } from '../../runtime/ort.ts';
+import { orHang } from '../../runtime/step-watchdog.ts';
+
+/** Raise it with each change of the reference or of what is computed, so that GPUs are checked again. */
+const CHECK_VERSION = 1;
+
+/** A software adapter of a loaded machine compiles for a minute. */
+const PATIENCE_MS = 300_000;
+
+/**
+ * Before the first model of its kind serves on a GPU, holds what the GPU computes against known values. The model is loaded then,
+ * so that both share their compiled shaders. Only what is right is remembered: a new driver may mend what is wrong.
+ *
+ * @throws GpuWrongValuesError, StepHangError, and what a step fails with. Unless something hangs, the model is released then.
+ */
+export async function checkGpu(
+  { backend, checkedAs }: LoadedModel,
+  device: DeviceChoice,
+  openedStore: Promise<ModelStore>,
+  report: ReportProgress,
+): Promise<void> {
+  if (!('gpu' in device)) return;
+  // Without storage, each worker checks the GPU.
+  const store = await openedStore.catch(() => undefined);
+  const { modelType, dtype, precision } = checkedAs;
+  const { env } = await ortInUse();
+  const gpu = [
+    device.gpu.adapterName,
+    navigator.userAgent,
+    `onnxruntime-web ${env.versions.web}`,
+    `${modelType} ${dtype} ${precision}`,
+    `check ${CHECK_VERSION}`,
+  ].join(' | ');
+  if (await store?.isChecked(gpu).catch(() => false)) return;
+  try {
+    const { findWrongValuesOf } = await importPart(() => import('../../runtime/gpu-check/gpu-check.ts'));
+    const check = findWrongValuesOf(device.gpu.device, checkedAs, (loaded, total) =>
+      report({ phase: 'check', loaded, total }),
+    );
+    const where = await orHang(check, PATIENCE_MS);
+    if (where !== undefined) throw GpuWrongValuesError.of(precision, where);
+  } catch (error) {
+    // After a hang, the release would wait forever.
+    if (!(error instanceof StepHangError)) await backend.release();
+    throw error;
+  }
+  await store?.noteChecked(gpu).catch(() => {});
+}
