@@ -1,5 +1,6 @@
 import type { WrongValues } from '../tools/faults/inject-faults.ts';
 import { expect, test, type FaultyPage } from './support/fault-test.ts';
+import { IS_WHOLE } from './support/test.ts';
 
 declare global {
   interface Window {
@@ -37,6 +38,21 @@ test('a GPU is checked at its first start, as a phase of the load, and not at th
   expect(second).toContain('compile');
   expect(second).not.toContain('check');
 });
+
+for (const modelType of ['gpt2', 'llama', 'qwen3', 'gemma3_text'])
+  for (const dtype of ['fp32', 'q8', 'q4'] as const)
+    test(`a GPU that computes rightly passes for ${modelType} in ${dtype}`, async ({ probePage }) => {
+      test.skip(
+        !IS_WHOLE && (modelType !== 'llama' || dtype !== 'q4'),
+        'each compiles its shaders for seconds; the embedded model is checked in fp32 above',
+      );
+      const where = await probePage.evaluate((model) => window.checkGpuFor(model), {
+        modelType,
+        dtype,
+        precision: 'float32',
+      } as const);
+      expect(where).toBe('');
+    });
 
 for (const wrongValues of ['third-row', 'nan', 'stale-cache'] as const) {
   test(`wrong values of a GPU are found before it serves, and WASM serves: ${wrongValues}`, async ({

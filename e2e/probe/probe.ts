@@ -3,6 +3,7 @@ import { createSoak, type Soak, type SoakState } from './soak.ts';
 import { repeatSteps } from './repeat-steps.ts';
 import { resourcesPerStep } from './decode-resources.ts';
 import { decoderLogits, openDecoder, runGreedyBatch, type DecoderChoice } from './decoder-probe.ts';
+import { checkGpuFor } from './gpu-check-probe.ts';
 import { logitsOf } from './logits-of.ts';
 import { runCheckpoint } from './checkpoint-probe.ts';
 import { compareContinuations, compareSamplers, countDraws } from './sampler-probe.ts';
@@ -49,6 +50,7 @@ declare global {
     engineProbe: EngineProbeApi;
     decoderProbe: DecoderProbeApi;
     runCheckpoint: typeof runCheckpoint;
+    checkGpuFor: typeof checkGpuFor;
   }
 }
 
@@ -63,6 +65,7 @@ window.logitsProbe = {
 
 window.samplerProbe = { compareSamplers, compareContinuations, countDraws, resourcesPerStep };
 window.runCheckpoint = runCheckpoint;
+window.checkGpuFor = checkGpuFor;
 
 window.decoderProbe = {
   decoderLogits,

@@ -7,11 +7,11 @@ import { RuntimeLostError } from '../../../batching/generation/runtime-lost-erro
 import { packInMemory } from '../../models/checkpoint/convert-weights.ts';
 import { layOut, type PackedLayout } from '../../models/checkpoint/packed-weights.ts';
 import { readModel } from '../../models/families.ts';
+import { importPart } from '../../platform/import-part.ts';
 import { createClientId, createRequestId, type RequestId } from '../../protocol/ids.ts';
 import type { ModelBackend } from '../model-backend.ts';
 import { BackendRunner } from '../runner.ts';
 import { WebGpuBackend } from '../webgpu/webgpu-backend.ts';
-import reference from './reference.json' with { type: 'json' };
 import { seededTensors } from './seeded-tensors.ts';
 import { findWrongValues, type ComputedRow, type ComputedToken, type ExpectedRow } from './verdict.ts';
 
@@ -42,6 +42,8 @@ export async function findWrongValuesOf(
   { modelType, dtype, precision }: CheckedModel,
   report: (done: number, total: number) => void,
 ): Promise<string | undefined> {
+  // Most starts don't need it.
+  const { default: reference } = await importPart(() => import('./reference.json'));
   const known = reference.cases.find(({ modelTypes }) => modelTypes.includes(modelType));
   if (!known) return undefined;
   const { config, seed, rows } = known;

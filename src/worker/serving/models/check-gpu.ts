@@ -1,8 +1,8 @@
 import type { LoadedModel, ReportProgress } from '../../models/load-model.ts';
 import type { ModelStore } from '../../models/store/model-store.ts';
-import { importPart } from '../../platform/import-part.ts';
 import { GpuWrongValuesError, StepHangError } from '../../protocol/errors/runtime.ts';
 import type { DeviceChoice } from '../../runtime/create-backend.ts';
+import { findWrongValuesOf } from '../../runtime/gpu-check/gpu-check.ts';
 import { ortInUse } from '../../runtime/ort.ts';
 import { orHang } from '../../runtime/step-watchdog.ts';
 
@@ -38,7 +38,6 @@ export async function checkGpu(
   ].join(' | ');
   if (await store?.isChecked(gpu).catch(() => false)) return;
   try {
-    const { findWrongValuesOf } = await importPart(() => import('../../runtime/gpu-check/gpu-check.ts'));
     const check = findWrongValuesOf(device.gpu.device, checkedAs, (loaded, total) =>
       report({ phase: 'check', loaded, total }),
     );
