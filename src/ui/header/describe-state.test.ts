@@ -21,6 +21,12 @@ describe('state in words', () => {
     expect(describeDetail(status)).toBe('1 of 4 steps');
   });
 
+  it('counts tokens while a GPU is checked', () => {
+    const status = statusOf('loading', { phase: 'check', loaded: 46, total: 91 });
+    expect(describeState(status)).toBe('Checking the GPU');
+    expect(describeDetail(status)).toBe('46 of 91 tokens');
+  });
+
   it('speaks of shaders only where there are some', () => {
     const status = statusOf('warming-up', { phase: 'compile', loaded: 1, total: 4 });
     const backend = {

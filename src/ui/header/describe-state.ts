@@ -96,6 +96,7 @@ export function isLoading(state: ServeState): boolean {
 }
 
 function describeProgress({ phase, loaded, total }: LoadProgress): string {
+  if (phase === 'check') return `${formatCount(loaded)} of ${formatCount(total)} tokens`;
   if (phase === 'compile') return `${formatCount(loaded)} of ${formatCount(total)} steps`;
   if (total > 0) return `${formatMegabytes(loaded)} of ${formatMegabytes(total)} MB`;
   return loaded > 0 ? `${formatMegabytes(loaded)} MB` : 'In progress';
