@@ -121,4 +121,24 @@ test.describe('a worker that hangs', () => {
     expect(usage.numOutputTokens).toBeGreaterThan(0);
     expect((await tab.status()).recovery?.kind).toBe('worker-hang');
   });
+
+  test('over a prompt that never is read fails that request after the second time, and no other', async ({
+    faulty,
+  }) => {
+    const { tab } = faulty;
+    faulty.planNext = () => ({ endlessText: 'labyrinth' });
+    await faulty.open('?backend=wasm');
+    await tab.ready();
+    await tab.begin([
+      { prompt: 'Into the labyrinth' },
+      { prompt: 'Once upon a time', options: { maxNewTokens: 8 } },
+    ]);
+    const [endless, other] = await tab.outcomesOfBegun();
+    expect(endless).toMatchObject({
+      code: 'MODEL_RUN_FAILED',
+      message: expect.stringContaining('shorten the prompt'),
+    });
+    expect(other?.value?.usage.numOutputTokens).toBeGreaterThan(0);
+    expect(faulty.plans).toHaveLength(3);
+  });
 });

@@ -21,6 +21,8 @@ export interface FaultPlan {
   readonly isAfterToken?: boolean;
   /** The fault hits each run that is fed this token: choose one that a single request has. */
   readonly poisonedTokenId?: number;
+  /** Reading this text never ends: the tokenizer splits it by a match. */
+  readonly endlessText?: string;
   /** The browser offers no adapter, or names a software adapter as hardware. */
   readonly adapter?: 'refused' | 'hardware';
   /** How the GPU computes wrongly, without an error. */
@@ -61,6 +63,7 @@ export async function injectFaults(): Promise<void> {
     Object.defineProperty(navigator, 'hardwareConcurrency', { value: plan.hardwareConcurrency });
   }
   if ('gpu' in navigator) spoilAdapter(plan);
+  if (plan.endlessText !== undefined) hangOn(plan.endlessText);
   const { fault, atRun = Infinity, isAfterToken = false, poisonedTokenId } = plan;
   if (!fault) return;
   const device = rememberDevice();
@@ -95,6 +98,18 @@ function spoilShader(label: string, line: string, wrong: string): void {
     const code = shader.label === label ? shader.code.replace(line, wrong) : shader.code;
     return createShaderModule.call(this, { ...shader, code });
   };
+}
+
+function hangOn(text: string): void {
+  // oxlint-disable-next-line typescript/unbound-method -- called with its own object below
+  const { match } = String.prototype;
+  // oxlint-disable-next-line eslint/no-extend-native -- the platform is what fails
+  Object.defineProperty(String.prototype, 'match', {
+    value(this: string, pattern: RegExp) {
+      while (this.includes(text));
+      return match.call(this, pattern);
+    },
+  });
 }
 
 function rememberDevice(): () => GPUDevice | undefined {

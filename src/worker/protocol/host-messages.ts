@@ -67,6 +67,8 @@ const hostMessage = v.variant('type', [
     /** Requests of the step that have no token of this worker. */
     stalledIds: v.array(requestId),
   }),
+  /** The prompt of a request is about to be read, which nothing can interrupt; without a request, it has been read. */
+  message('reading', { requestId: v.exactOptional(requestId) }),
   message('pong', {
     /** How long the longest step may take. */
     patienceMs: duration,

@@ -52,6 +52,16 @@ export class HostReports {
     if (this.#isAnnouncing) this.#host.tell({ type: 'step', stalledIds: this.#book.stalledOf(requestIds) });
   }
 
+  /** Names the request whose prompt is read meanwhile: only the tab can tell if that never ends. */
+  whileReading<Result>(requestId: RequestId, read: () => Result): Result {
+    this.#host.tell({ type: 'reading', requestId });
+    try {
+      return read();
+    } finally {
+      this.#host.tell({ type: 'reading' });
+    }
+  }
+
   recordUpdates(updates: readonly RequestUpdate[]): void {
     const generated = updates.filter(hasGenerated);
     const firsts = generated.filter(({ requestId }) => this.#book.recordToken(requestId));

@@ -4,7 +4,8 @@ import { createClientId } from '../protocol/ids.ts';
 import type { LoadedModel } from '../models/load-model.ts';
 import { defineDeployment } from '../deployments/deployment.ts';
 import type { ModelOptions } from './models/first-model.ts';
-import { PROTOCOL_VERSION } from '../protocol/wire.ts';
+import type { HostMessage } from '../protocol/host-messages.ts';
+import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { RequestUpdate } from '../protocol/requests.ts';
 import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import type { WorkerPast } from '../protocol/recovery.ts';
@@ -43,7 +44,8 @@ const echo = defineDeployment({
 async function createWorker(past: Partial<WorkerPast> = {}) {
   const backend = new ScriptedBackend();
   loading.model = Promise.withResolvers();
-  loading.model.resolve(createScriptedModel(backend));
+  const model = createScriptedModel(backend);
+  loading.model.resolve(model);
   const said: WorkerMessage[] = [];
   const host = createServeHost(past);
   const worker = new ServeWorker(
@@ -67,8 +69,12 @@ async function createWorker(past: Partial<WorkerPast> = {}) {
       .filter((update) => update.requestId === requestId(name));
   const typesOf = (name: string): string[] => updatesOf(name).map(({ type }) => type);
   const lastStatus = () => said.findLast((message) => message.type === 'status')?.status;
-  return { worker, backend, host, send, submit, submitEcho, updatesOf, typesOf, lastStatus };
+  return { worker, backend, model, host, send, submit, submitEcho, updatesOf, typesOf, lastStatus };
 }
+
+/** Without which prompt it reads when. */
+const toldBy = ({ told }: { readonly told: readonly Unsigned<HostMessage>[] }) =>
+  told.filter(({ type }) => type !== 'reading');
 
 const work = () => vi.advanceTimersByTimeAsync(1000);
 
@@ -78,14 +84,14 @@ afterEach(() => void vi.useRealTimers());
 describe('a worker and the tab that made it', () => {
   it('tells that it serves, when it has work, and of its first token, once each', async () => {
     const { host, submit } = await createWorker();
-    expect(host.told).toEqual([{ type: 'ready' }]);
+    expect(toldBy(host)).toEqual([{ type: 'ready' }]);
     submit('a', 2);
     submit('b', 2);
     await work();
-    expect(host.told.slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
     submit('c', 2);
     await work();
-    expect(host.told.slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
+    expect(toldBy(host).slice(4)).toEqual([{ type: 'busy' }, { type: 'idle' }]);
   });
 
   it.each(['worker-error', 'worker-hang', 'worker-ended'] as const)(
@@ -94,7 +100,7 @@ describe('a worker and the tab that made it', () => {
       const { host, submit } = await createWorker({ recovery: { kind, message: '', attempt: 1 } });
       submit('a', 2);
       await work();
-      expect(host.told.slice(2)).toEqual([
+      expect(toldBy(host).slice(2)).toEqual([
         { type: 'step', stalledIds: ['a'] },
         { type: 'step', stalledIds: [] },
         { type: 'progress' },
@@ -104,6 +110,26 @@ describe('a worker and the tab that made it', () => {
     },
   );
 
+  it('names the request whose prompt it reads for as long as it reads it', async () => {
+    const { host, model, submit } = await createWorker();
+    const { tokenizer } = model;
+    /** What the tab knows if reading never ends. */
+    const namedInReading: unknown[] = [];
+    const encode = vi.spyOn(tokenizer, 'encode').mockImplementation((text) => {
+      namedInReading.push(host.told.at(-1));
+      if (encode.mock.calls.length === 2) throw new Error('unreadable');
+      return Array.from(text, () => 1);
+    });
+    submit('a', 2);
+    submit('b', 2);
+    expect(namedInReading).toEqual([
+      { type: 'reading', requestId: 'a' },
+      { type: 'reading', requestId: 'b' },
+    ]);
+    expect(host.told.at(-1)).toEqual({ type: 'reading' });
+    await work();
+  });
+
   it('tells that its start is over, where no model can be had', async () => {
     const { worker, host, lastStatus } = await createWorker();
     host.told.length = 0;
@@ -111,7 +137,7 @@ describe('a worker and the tab that made it', () => {
     loading.model.reject(new Error('no model'));
     await worker.start('http://localhost/', 'auto');
     expect(lastStatus()).toMatchObject({ state: 'failed', error: { message: 'no model' } });
-    expect(host.told).toEqual([{ type: 'ready' }]);
+    expect(toldBy(host)).toEqual([{ type: 'ready' }]);
   });
 
   it('tells of progress where a text ends before its first token', async () => {
@@ -125,7 +151,7 @@ describe('a worker and the tab that made it', () => {
       });
     submit('a', 2);
     await work();
-    expect(host.told.slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
+    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }, { type: 'progress' }, { type: 'idle' }]);
   });
 
   it('tells of progress where a batch is answered, unless a prompt waits or runs', async () => {
@@ -134,11 +160,11 @@ describe('a worker and the tab that made it', () => {
     submit('a', 2);
     submitEcho('b');
     await work();
-    expect(host.told.slice(1)).toEqual([{ type: 'busy' }]);
+    expect(toldBy(host).slice(1)).toEqual([{ type: 'busy' }]);
     send({ type: 'cancel', requestId: requestId('a') });
     submitEcho('c');
     await work();
-    expect(host.told.slice(2)).toContainEqual({ type: 'progress' });
+    expect(toldBy(host).slice(2)).toContainEqual({ type: 'progress' });
   });
 
   it('does not take the chunks of one long prompt for tokens', async () => {
@@ -195,7 +221,7 @@ describe('a worker whose model can run no more', () => {
     backend.forward = () => new Promise<never>(() => {});
     submit('a', 2);
     await vi.advanceTimersByTimeAsync(60_000);
-    expect(host.told.at(-1)).toEqual({ type: 'busy' });
+    expect(toldBy(host).at(-1)).toEqual({ type: 'busy' });
     await vi.advanceTimersByTimeAsync(1000);
     expect(host.told.at(-1)).toMatchObject({ fault: { kind: 'gpu-hang' }, stalledIds: ['a'] });
   });

@@ -79,6 +79,7 @@ export class ServeWorker {
       {
         onRuntimeLost: (error) => this.fail(error),
         onStepBegun: (requestIds) => this.#reports.recordStep(requestIds),
+        whileReading: (requestId, read) => this.#reports.whileReading(requestId, read),
         ...(maxRows !== undefined && { maxRows }),
       },
     );

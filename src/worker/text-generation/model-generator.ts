@@ -33,11 +33,14 @@ export class ModelGenerator implements PromptGenerator {
   readonly #engine: Engine;
   readonly #requests = new Map<RequestId, ActiveRequest>();
   readonly #guard: ModelGuard;
+  readonly #whileReading: NonNullable<ModelGuardOptions['whileReading']>;
   #isDropped = false;
 
   constructor(model: LoadedModel, policy: BatchingPolicy, options: ModelGeneratorOptions) {
     this.#model = model;
     this.#guard = new ModelGuard(model.backend, options);
+    this.#whileReading = (requestId, read) =>
+      options.whileReading ? options.whileReading(requestId, read) : read();
     this.#engine = new Engine({
       runner: new BackendRunner(model.backend, this.#guard),
       clock: systemClock,
@@ -110,10 +113,12 @@ export class ModelGenerator implements PromptGenerator {
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // Stop strings are matched by the choice: the engine knows ids alone.
     const { stop: _stop, ...ending } = resolved.ending;
-    const prompt = readPrompt(input, this.#model, {
-      maxLength: contextLength - Math.min(1, maxNewTokens),
-      chatTemplateArguments: resolved.chatTemplateArguments,
-    });
+    const prompt = this.#whileReading(requestId, () =>
+      readPrompt(input, this.#model, {
+        maxLength: contextLength - Math.min(1, maxNewTokens),
+        chatTemplateArguments: resolved.chatTemplateArguments,
+      }),
+    );
     const request = new ActiveRequest({
       submission,
       model: toServedModel(modelInfo, backendInfo),

@@ -14,6 +14,8 @@ export interface ModelGuardOptions {
   onRuntimeLost(error: RuntimeLostError): void;
   /** A step is about to begin. */
   onStepBegun?(requestIds: readonly RequestId[]): void;
+  /** Calls `read`, which reads the prompt of this request. */
+  whileReading?<Result>(requestId: RequestId, read: () => Result): Result;
 }
 
 /** After this many steps with `maxRows`, the policy alone limits the number of rows again. */

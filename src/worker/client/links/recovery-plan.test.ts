@@ -31,6 +31,7 @@ function createPlan(choice: BackendChoice = 'auto') {
     return plan.recordEnd({
       fault: { kind, message: 'gone' },
       stalledIds: stalled.map((name) => requestId(name)),
+      isReading: life.isReading ?? false,
       numRunning: life.numRunning ?? stalled.length,
       phase: life.phase ?? 'busy',
     });
@@ -206,6 +207,18 @@ describe('RecoveryPlan, of a request that ends every worker', () => {
     }
     expect(plan.past.condemned).toEqual(['r5']);
     expect(numDeaths).toBeLessThanOrEqual(8);
+  });
+
+  it('lets one fail after two deaths while its prompt was read, which no rung can help', () => {
+    const { plan, live, nextRung } = createPlan();
+    live();
+    live();
+    const [left] = plan.past.leftRungs;
+    live({ stalled: ['endless'], isReading: true });
+    expect(plan.past.condemned).toEqual([]);
+    live({ stalled: ['endless'], isReading: true });
+    expect(plan.past).toMatchObject({ condemned: ['endless'], leftRungs: [left] });
+    expect(nextRung()).toBe('webgpu-fp32');
   });
 
   it('forgets the deaths of a request that has come further since', () => {

@@ -7,6 +7,8 @@ export interface EndedWorker {
   readonly fault: Fault;
   /** Requests of the step that failed which have no token of this worker; empty where no step ran. */
   readonly stalledIds: readonly RequestId[];
+  /** Whether it was reading the prompt of the only one of them, which needs no rung. */
+  readonly isReading?: boolean;
   /** Sequences that ran; 0 where unknown. */
   readonly numRunning: number;
   /** `fetch`: its script could not be loaded. `start`: it had not served yet. `idle`: no request waited or ran. */
@@ -29,6 +31,8 @@ const MAX_FETCHES = 10;
 const MAX_STARTS_WITHOUT_RUNG = 3;
 /** Fail a request after so many workers in a row that crashed in its step, without a token for it. */
 const MAX_DEATHS_OF_REQUEST = 3;
+/** Fail a request after so many workers in a row that ended while they read its prompt: once may be chance. */
+const MAX_DEATHS_OF_READ_REQUEST = 2;
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8000;
@@ -49,7 +53,7 @@ export class RecoveryPlan {
   #hasProgressed = false;
   /** Workers in a row without a token. */
   #numFailures = 0;
-  /** Workers in a row that ended idle: their rung is not to blame. */
+  /** Workers in a row that ended idle, or while they read a prompt: their rung is not to blame. */
   #numIdleEnds = 0;
   /** Workers in a row whose script could not be loaded: no rung and no request is to blame. */
   #numFetchFailures = 0;
@@ -77,11 +81,11 @@ export class RecoveryPlan {
   }
 
   recordEnd(ended: EndedWorker): NextMove {
-    const { fault, stalledIds, phase } = ended;
+    const { fault, stalledIds, phase, isReading = false } = ended;
     const hadProgress = this.#hasProgressed;
     const rung = this.#rung;
     this.#numFetchFailures = phase === 'fetch' ? this.#numFetchFailures + 1 : 0;
-    if (phase === 'idle') this.#numIdleEnds += 1;
+    if (phase === 'idle' || isReading) this.#numIdleEnds += 1;
     else if (phase !== 'fetch') this.#numFailures += 1;
     const attempt = Math.max(1, this.#numFailures + this.#numIdleEnds + this.#numFetchFailures);
     this.#hasProgressed = false;
@@ -93,8 +97,9 @@ export class RecoveryPlan {
     const { maxRows: _maxRows, ...past } = this.#past;
     this.#past = { ...past, recovery, ...this.#fewerRows(ended) };
 
-    const condemned = this.#requestToCondemn(stalledIds, hadProgress, rung);
-    if (condemned) this.#condemn(condemned, hadProgress);
+    const isRungInDoubt = !hadProgress && !isReading;
+    const condemned = this.#requestToCondemn(ended, isRungInDoubt && !this.#isLast(rung));
+    if (condemned) this.#condemn(condemned, isRungInDoubt);
     else if (this.#isHopeless(phase, rung)) return { type: 'give-up' };
     else if (rung && !this.#isLast(rung)) this.#leaveIfWeak(rung, fault);
     const leastDelayMs = fault.kind === 'adapter-gone' ? ADAPTER_DELAY_MS : 0;
@@ -113,17 +118,16 @@ export class RecoveryPlan {
   }
 
   #requestToCondemn(
-    stalledIds: readonly RequestId[],
-    hadProgress: boolean,
-    rung: Rung | undefined,
+    { stalledIds, isReading }: EndedWorker,
+    mayBeAnotherRung: boolean,
   ): RequestId | undefined {
     const [only, ...others] = stalledIds;
-    if (only === undefined || others.length > 0) return undefined;
-    const isGuilty = (this.#numDeaths.get(only) ?? 0) >= MAX_DEATHS_OF_REQUEST;
-    return isGuilty && (hadProgress || this.#isLast(rung)) ? only : undefined;
+    if (only === undefined || others.length > 0 || mayBeAnotherRung) return undefined;
+    const numDeaths = this.#numDeaths.get(only) ?? 0;
+    return numDeaths >= (isReading ? MAX_DEATHS_OF_READ_REQUEST : MAX_DEATHS_OF_REQUEST) ? only : undefined;
   }
 
-  #condemn(requestId: RequestId, hadProgress: boolean): void {
+  #condemn(requestId: RequestId, isRungInDoubt: boolean): void {
     const { condemned, leftRungs, recovery } = this.#past;
     this.#numFailures = 0;
     this.#numDeaths.clear();
@@ -131,7 +135,7 @@ export class RecoveryPlan {
       ...this.#past,
       ...(recovery && { recovery: { ...recovery, isCondemning: true } }),
       condemned: [...condemned, requestId],
-      leftRungs: hadProgress ? leftRungs : [],
+      leftRungs: isRungInDoubt ? [] : leftRungs,
     };
   }
 

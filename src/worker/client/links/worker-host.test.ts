@@ -247,6 +247,37 @@ describe('WorkerHost, of a worker that cannot say what happened to it', () => {
     expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang' } } });
   });
 
+  it.each([
+    ['while it serves', 'ready'],
+    ['while a model starts with the request that waits for it', 'alive'],
+  ] as const)('fails the request that two workers were reading when they fell silent, %s', (_, begun) => {
+    const { host, workers, clock, tell, initOf } = createHost();
+    host.start();
+    for (let death = 0; death < 2; death++) {
+      tell({ type: 'on-rung', rung: 'wasm' });
+      tell({ type: begun });
+      tell({ type: 'busy' });
+      tell({ type: 'reading', requestId: requestId('read') });
+      tell({ type: 'reading' });
+      tell({ type: 'reading', requestId: requestId('endless') });
+      clock.advance(65_000);
+      clock.advance(1000);
+    }
+    expect(workers).toHaveLength(3);
+    expect(initOf(1)).toMatchObject({ past: { recovery: { kind: 'worker-hang' }, condemned: [] } });
+    expect(initOf(2)).toMatchObject({ past: { condemned: ['endless'], leftRungs: [] } });
+  });
+
+  it('is as patient with a start that has read a prompt as with any other', () => {
+    const { host, workers, clock, tell } = createHost();
+    host.start();
+    tell({ type: 'alive' });
+    tell({ type: 'reading', requestId: requestId('read') });
+    tell({ type: 'reading' });
+    clock.advance(299_000);
+    expect(workers).toHaveLength(1);
+  });
+
   it('is content with one that answers now and then', () => {
     const { host, workers, clock, tell, serve } = createHost();
     host.start();

@@ -96,6 +96,7 @@ export class WorkerHost {
       state: 'silent',
       hasWork: false,
       stalledIds: [],
+      readId: undefined,
       stopped: new AbortController(),
       watch: new SilenceWatch({
         clock: this.#clock,
@@ -170,6 +171,11 @@ export class WorkerHost {
       case 'step':
         hosted.stalledIds = message.stalledIds;
         break;
+      case 'reading':
+        hosted.readId = message.requestId;
+        if (hosted.state === 'starting')
+          hosted.watch.start(hosted.readId === undefined ? PATIENCE_AT_START_MS : undefined);
+        break;
       case 'pong':
         hosted.watch.hear(message.patienceMs);
         break;
@@ -212,21 +218,26 @@ export class WorkerHost {
     }
   }
 
-  /** For a worker that could not report its fault: the requests are those of the last step that it announced. */
+  /**
+   * For a worker that could not report its fault: the requests are the one whose prompt it was reading, or those of the last
+   * step that it announced.
+   */
   #replace(hosted: HostedWorker, kind: FaultKind, message: string): void {
-    this.#end(hosted, { fault: { kind, message }, stalledIds: hosted.stalledIds, numRunning: 0 });
+    const { readId, stalledIds } = hosted;
+    const suspects = readId === undefined ? { stalledIds } : { stalledIds: [readId], isReading: true };
+    this.#end(hosted, { fault: { kind, message }, numRunning: 0, ...suspects });
   }
 
-  #end(hosted: HostedWorker, { fault, stalledIds, numRunning }: Omit<EndedWorker, 'phase'>): void {
+  #end(hosted: HostedWorker, end: Omit<EndedWorker, 'phase'>): void {
     if (hosted !== this.#hosted) return;
     this.stop();
     const phase = phaseOf(hosted);
-    const move = this.#plan.recordEnd({ fault, stalledIds, numRunning, phase });
+    const move = this.#plan.recordEnd({ ...end, phase });
     // A policy stops the next worker's script too.
     if (move.type === 'give-up' || (phase === 'fetch' && this.#directive !== undefined)) {
       const isMissing = phase === 'fetch';
       this.#options.onGiveUp(
-        isMissing ? WorkerNotLoadedError.of(this.#directive) : WorkerFailedError.because(fault.message),
+        isMissing ? WorkerNotLoadedError.of(this.#directive) : WorkerFailedError.because(end.fault.message),
       );
       return;
     }
@@ -252,10 +263,13 @@ interface HostedWorker {
   hasWork: boolean;
   /** Requests of the last step that it announced which had no token then. */
   stalledIds: readonly RequestId[];
+  /** The request whose prompt it is reading. */
+  readId: RequestId | undefined;
 }
 
-function phaseOf({ state, hasWork }: HostedWorker): EndedWorker['phase'] {
+function phaseOf({ state, hasWork, readId }: HostedWorker): EndedWorker['phase'] {
   if (state === 'missing') return 'fetch';
+  if (readId !== undefined) return 'busy';
   if (state === 'silent' || state === 'starting') return 'start';
   return hasWork ? 'busy' : 'idle';
 }
