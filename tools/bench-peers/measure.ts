@@ -1,11 +1,11 @@
 import { setTimeout as timePassed } from 'node:timers/promises';
 import type { BrowserContext, Page } from 'playwright';
 
-import { sum } from '../bench/statistics.ts';
+import { SUSTAINED_MS } from '../bench/scenarios.ts';
 import type { BenchCase } from './cases.ts';
 import { contenderNames, CONTENDERS, type BackendName, type ContenderName } from './contender.ts';
 import type { CaseRun } from './page/run-case.ts';
-import { numTokensOf } from './summarize.ts';
+import { numTokensOf, wallMsOf } from './summarize.ts';
 
 /** A contender, loaded in a page of its own. */
 export interface Entrant {
@@ -34,8 +34,6 @@ export interface Sites {
 /** Lets shaders compile, which they do when a shape first occurs, and the browser optimize WebAssembly. */
 const WARM_UP_MS = 4000;
 const WARM_UP_TOKENS = 8;
-/** Short cases are repeated to fill this time: a single run of 50 ms is mostly noise. */
-const MEASURED_MS = 1000;
 /** A tab that comes to the front is redrawn, which takes a core. Its requests start after that. */
 const SETTLING_MS = 250;
 
@@ -98,32 +96,15 @@ export async function measureAll(
 
 async function warmUp(benchCase: BenchCase, { page }: Entrant): Promise<void> {
   await page.bringToFront();
-  const startedAtMs = performance.now();
-  do await runIn(page, cutShort(benchCase));
-  while (performance.now() - startedAtMs < WARM_UP_MS);
+  await runIn(page, cutShort(benchCase), WARM_UP_MS);
 }
 
-/**
- * Measures in a tab that is in front and warm: a short run comes first, because a hidden tab cools down.
- *
- * @returns The run of median duration.
- */
+/** Measures in a tab that is in front and warm: a short run comes first, because a hidden tab cools down. */
 async function measure(benchCase: BenchCase, { page }: Entrant): Promise<CaseRun> {
   await page.bringToFront();
   await timePassed(SETTLING_MS);
-  await runIn(page, cutShort(benchCase));
-  const runs: CaseRun[] = [];
-  do runs.push(await runIn(page, benchCase.requests));
-  while (sum(runs.map(({ wallMs }) => wallMs)) < MEASURED_MS);
-  return medianOf(runs);
-}
-
-/** For an even number of runs, the slower of the two in the middle. */
-function medianOf(runs: readonly CaseRun[]): CaseRun {
-  const byDuration = runs.toSorted((a, b) => a.wallMs - b.wallMs);
-  const median = byDuration[Math.floor(runs.length / 2)];
-  if (!median) throw new Error('Nothing was measured.');
-  return median;
+  await runIn(page, cutShort(benchCase), 0);
+  return runIn(page, benchCase.requests, SUSTAINED_MS);
 }
 
 function cutShort({ requests }: BenchCase): BenchCase['requests'] {
@@ -133,11 +114,11 @@ function cutShort({ requests }: BenchCase): BenchCase['requests'] {
   }));
 }
 
-function runIn(page: Page, requests: BenchCase['requests']): Promise<CaseRun> {
-  return page.evaluate((timed) => window.benchPeers.run(timed), requests);
+function runIn(page: Page, requests: BenchCase['requests'], leastMs: number): Promise<CaseRun> {
+  return page.evaluate(([timed, ms]) => window.benchPeers.run(timed, ms), [requests, leastMs] as const);
 }
 
 function logProgress(round: number, { label }: BenchCase, { name }: Entrant, run: CaseRun): void {
-  const seconds = (run.wallMs / 1000).toFixed(2);
+  const seconds = (wallMsOf(run) / 1000).toFixed(2);
   console.log(`round ${round}: ${label}: ${CONTENDERS[name]}: ${numTokensOf(run)} tokens in ${seconds} s`);
 }

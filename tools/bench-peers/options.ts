@@ -13,7 +13,7 @@ export interface PeerOptions {
 }
 
 export const USAGE = `Usage: npm run bench:peers -- [options]
-  --backend NAME  webgpu (default) or wasm
+  --backend NAME  wasm (default) or webgpu
   --rounds N      times that each library runs each case, interleaved (default 5)
   --cases NAMES   some of ${CASE_NAMES.join(',')}; printed, not recorded (default all)
   --markdown      print bench/peers.json as the tables of the README, measure nothing`;
@@ -23,7 +23,7 @@ export function parseOptions(args: readonly string[]): PeerOptions {
     args: [...args],
     strict: true,
     options: {
-      backend: { type: 'string', default: 'webgpu' },
+      backend: { type: 'string', default: 'wasm' },
       rounds: { type: 'string', default: '5' },
       cases: { type: 'string' },
       markdown: { type: 'boolean', default: false },

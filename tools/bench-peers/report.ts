@@ -1,5 +1,6 @@
 import { markdownTable } from '../bench/markdown-table.ts';
-import type { Percentiles, Spread } from '../bench/results.ts';
+import type { Percentiles } from '../bench/results.ts';
+import { SUSTAINED_MS } from '../bench/scenarios.ts';
 import { CONTENDERS } from './contender.ts';
 import { describeLibrary } from './install-peers.ts';
 import type { CaseResult, ContenderResult, PeerRun } from './results.ts';
@@ -26,7 +27,7 @@ function conditionsOf(run: PeerRun): string {
   const { backend, model, browser, machine, loadAverage, numRounds, libraries, command } = run;
   return [
     `${model} on ${backend}; ${browser}; ${machine.cpu}, ${machine.numCores} cores, load ${loadAverage.toFixed(1)} before; `,
-    `${libraries.map(describeLibrary).join('; ')}. Greedy; interleaved rounds: ${numRounds}; `,
+    `${libraries.map(describeLibrary).join('; ')}. Greedy; interleaved rounds: ${numRounds}, each of at least ${SUSTAINED_MS / 1000} s of such requests back to back; ratios are of medians; `,
     `each library in a tab of its own, in front while it is measured. \`${command}\``,
   ].join('');
 }
@@ -66,8 +67,6 @@ function percentiles({ p50, p95 }: Percentiles): string {
   return `${p50.toFixed(0)} / ${p95.toFixed(0)} ms`;
 }
 
-function ratio(spread: Spread | undefined): string {
-  if (!spread) return '';
-  const { median, min, max } = spread;
-  return `${median.toFixed(2)}× (${min.toFixed(2)} to ${max.toFixed(2)})`;
+function ratio(quotient: number | undefined): string {
+  return quotient === undefined ? '' : `${quotient.toFixed(2)}×`;
 }

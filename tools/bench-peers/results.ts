@@ -12,7 +12,7 @@ import type { Library } from './install-peers.ts';
 /** The schema of `bench/peers.json`: the last run of each backend. Durations in ms, on the clock of each library's page. */
 export interface PeerResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 2;
+  readonly schemaVersion: 3;
   readonly runs: { readonly [Backend in BackendName]?: PeerRun };
 }
 
@@ -51,7 +51,7 @@ export interface ContenderResult {
   readonly tokensPerSecond: Spread;
   /** All prompt tokens of a round over the time until every answer has begun; only in cases with long prompts. */
   readonly promptTokensPerSecond?: Spread;
-  /** One value per round. */
+  /** One value per burst: from its first request to its last answer. */
   readonly wallMs: Percentiles;
   /** One value per request: from when it was due to its first token. */
   readonly ttftMs: Percentiles;
@@ -60,21 +60,21 @@ export interface ContenderResult {
   readonly numAnswers: number;
   /** Answers that are PyTorch's fp64 greedy ones, token by token. */
   readonly numAsReference: number;
-  /** Tokens/s of Tabserve's bare client and of its page over those of this one, round by round. */
-  readonly over: { readonly [Own in OwnContenderName]?: Spread };
+  /** The median of tokens/s of Tabserve's bare client, and of its page, over this one's. */
+  readonly over: { readonly [Own in OwnContenderName]?: number };
 }
 
 const FILE = fileURLToPath(new URL('../../bench/peers.json', import.meta.url));
 
 export async function readPeerResults(): Promise<PeerResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 2, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 3, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
 /** Replaces the run of its backend and keeps the other's; returns the file's path. */
 export async function recordPeerRun(run: PeerRun): Promise<string> {
   const { runs } = await readPeerResults();
-  const results: PeerResults = { schemaVersion: 2, runs: { ...runs, [run.backend]: run } };
+  const results: PeerResults = { schemaVersion: 3, runs: { ...runs, [run.backend]: run } };
   await mkdir(dirname(FILE), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

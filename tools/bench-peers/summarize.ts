@@ -1,9 +1,8 @@
-import type { Spread } from '../bench/results.ts';
 import { percentilesOf, spreadOf, sum } from '../bench/statistics.ts';
 import type { BenchCase } from './cases.ts';
 import { contenderNames, OWN_CONTENDERS, type ContenderName } from './contender.ts';
 import type { Measured } from './measure.ts';
-import type { CaseRun } from './page/run-case.ts';
+import type { Burst, CaseRun, TimedAnswer } from './page/run-case.ts';
 import { isAsReference } from './reference.ts';
 import type { CaseResult, ContenderResult } from './results.ts';
 
@@ -24,19 +23,28 @@ export function summarize(cases: readonly BenchCase[], measured: readonly Measur
 }
 
 /** Generated and asked for: what a list runs on beyond a member's own length is not an answer's. */
-export function numTokensOf({ answers }: CaseRun): number {
+export function numTokensOf(run: CaseRun): number {
   return sum(
-    answers.map(({ continuation }) =>
+    answersOf(run).map(({ continuation }) =>
       'tokenIds' in continuation ? continuation.tokenIds.length : continuation.numTokens,
     ),
   );
+}
+
+export function wallMsOf(run: CaseRun): number {
+  return sum(run.map(({ wallMs }) => wallMs));
+}
+
+function answersOf(run: CaseRun): readonly TimedAnswer[] {
+  return run.flatMap(({ answers }) => answers);
 }
 
 function summarizeContender(
   { benchCase, entrant, runs }: Measured,
   inCase: readonly Measured[],
 ): ContenderResult {
-  const answers = runs.flatMap((run) => run.answers);
+  const answers = runs.flatMap(answersOf);
+  const bursts = runs.flat();
   const { numPromptTokens } = benchCase;
   return {
     name: entrant.name,
@@ -44,18 +52,20 @@ function summarizeContender(
     numTokens: sum(runs.map(numTokensOf)),
     tokensPerSecond: spreadOf(runs.map(tokensPerSecond)),
     ...(numPromptTokens !== undefined && {
-      promptTokensPerSecond: spreadOf(runs.map((run) => (numPromptTokens * 1000) / promptsReadMs(run))),
+      promptTokensPerSecond: spreadOf(
+        runs.map((run) => (run.length * numPromptTokens * 1000) / sum(run.map(promptsReadMs))),
+      ),
     }),
-    wallMs: percentilesOf(runs.map(({ wallMs }) => wallMs)),
+    wallMs: percentilesOf(bursts.map(({ wallMs }) => wallMs)),
     ttftMs: percentilesOf(answers.map(({ ttftMs }) => ttftMs)),
     latencyMs: percentilesOf(answers.map(({ latencyMs }) => latencyMs)),
     numAnswers: answers.length,
-    numAsReference: sum(runs.map((run) => countAsReference(benchCase, run))),
+    numAsReference: sum(bursts.map((burst) => countAsReference(benchCase, burst))),
     over: ratiosOver(entrant.name, runs, inCase),
   };
 }
 
-function countAsReference({ requests }: BenchCase, { answers }: CaseRun): number {
+function countAsReference({ requests }: BenchCase, { answers }: Burst): number {
   const checked = requests.filter((request, index) => {
     const continuation = answers[index]?.continuation;
     return continuation && isAsReference(request, continuation);
@@ -78,21 +88,16 @@ function ratiosOver(
   );
 }
 
-/** Tokens/s over tokens/s, round by round: what disturbs the machine in a round disturbs both. */
-function ratioOf(own: readonly CaseRun[], others: readonly CaseRun[]): Spread {
-  return spreadOf(
-    others.map((other, round) => {
-      const run = own[round];
-      return run ? tokensPerSecond(run) / tokensPerSecond(other) : NaN;
-    }),
-  );
+/** Of the medians of tokens/s. */
+function ratioOf(own: readonly CaseRun[], others: readonly CaseRun[]): number {
+  return spreadOf(own.map(tokensPerSecond)).median / spreadOf(others.map(tokensPerSecond)).median;
 }
 
 function tokensPerSecond(run: CaseRun): number {
-  return (numTokensOf(run) * 1000) / run.wallMs;
+  return (numTokensOf(run) * 1000) / wallMsOf(run);
 }
 
 /** Time until every answer has begun, ms. */
-function promptsReadMs({ answers }: CaseRun): number {
+function promptsReadMs({ answers }: Burst): number {
   return Math.max(...answers.map(({ ttftMs }) => ttftMs));
 }

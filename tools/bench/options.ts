@@ -13,7 +13,7 @@ export interface BenchOptions {
 }
 
 export const USAGE = `Usage: npm run bench -- [options]
-  --backend NAME      webgpu (default) or wasm
+  --backend NAME      wasm (default) or webgpu
   --rounds N          times that each scenario is measured, interleaved (default 3)
   --max-new-tokens N  tokens of each request (default 64)
   --steps             measure only what a decode step costs, which is part of a run on webgpu
@@ -25,7 +25,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     args: [...args],
     strict: true,
     options: {
-      backend: { type: 'string', default: 'webgpu' },
+      backend: { type: 'string', default: 'wasm' },
       rounds: { type: 'string', default: '3' },
       'max-new-tokens': { type: 'string', default: '64' },
       steps: { type: 'boolean', default: false },
@@ -35,10 +35,10 @@ export function parseOptions(args: readonly string[]): BenchOptions {
   });
   const backend = parseBackend(values.backend);
   if (values.steps && backend !== 'webgpu') {
-    throw new Error(`Expected \`--steps\` with --backend webgpu, got ${backend}: leave --backend out`);
+    throw new Error(`Expected \`--steps\` with --backend webgpu, got ${backend}: add --backend webgpu`);
   }
   if (values.threads && backend !== 'wasm') {
-    throw new Error(`Expected \`--threads\` with --backend wasm, got ${backend}: add --backend wasm`);
+    throw new Error(`Expected \`--threads\` with --backend wasm, got ${backend}: leave --backend out`);
   }
   return {
     backend,

@@ -1,5 +1,6 @@
 import { markdownTable } from './markdown-table.ts';
-import type { BenchRun, ContextResult, Percentiles, ScenarioResult, Spread } from './results.ts';
+import { SUSTAINED_MS } from './scenarios.ts';
+import type { BenchRun, ContextResult, Percentiles, ScenarioResult } from './results.ts';
 
 const COLUMNS = ['policy', 'requests', 'tokens/s', 'decode step p50 / p95', 'TTFT p50 / p95', 'overhead'];
 
@@ -16,7 +17,7 @@ function standInOf({ standIn: { model, scenarios, ratioToOff } }: BenchRun): str
   const table = markdownTable(COLUMNS, scenarios.map(cellsOf));
   return [
     `The same on ${model.id} (${millionParameters(model)}, ${model.numLayers} layers, random weights): ` +
-      `8 requests, tokens/s over those of \`off\`: continuous ${ratio(ratioToOff)}.`,
+      `8 requests, tokens/s over those of \`off\`: continuous ${ratioToOff.toFixed(1)}×.`,
     '',
     ...table,
   ];
@@ -37,17 +38,14 @@ function conditionsOf({ machine, browser, backend, model, settings, command }: B
   return [
     `${model.id} (${millionParameters(model)}, ${model.numLayers} layers) on ${backend.name} ${backend.precision}: `,
     `${backend.adapter}${kind}; ${browser}; ${machine.cpu}, ${machine.numCores} cores. `,
-    `Median of ${settings.rounds} interleaved rounds, ${settings.maxNewTokens} new tokens per request. \`${command}\``,
+    `Medians of ${settings.rounds} interleaved rounds of at least ${SUSTAINED_MS / 1000} s, in which each request is sent again when it has ended; `,
+    `${settings.maxNewTokens} new tokens per request; ratios are of medians. \`${command}\``,
   ].join('');
 }
 
 function ratiosOf({ ratiosToOff }: BenchRun): string {
   const { static: fixed, continuous } = ratiosToOff;
-  return `8 requests, tokens/s over those of \`off\`: continuous ${ratio(continuous)}, static ${ratio(fixed)}.`;
-}
-
-function ratio({ median, min, max }: Spread): string {
-  return `${median.toFixed(1)}× (${min.toFixed(1)} to ${max.toFixed(1)})`;
+  return `8 requests, tokens/s over those of \`off\`: continuous ${continuous.toFixed(1)}×, static ${fixed.toFixed(1)}×.`;
 }
 
 function cellsOf(result: ScenarioResult): string[] {

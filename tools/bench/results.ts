@@ -9,7 +9,7 @@ import type { Machine } from './machine.ts';
 /** The schema of `bench/results.json`: the last run of each backend, and of decode steps. Durations in ms. */
 export interface BenchResults {
   /** Raised when a field changes its meaning. */
-  readonly schemaVersion: 4;
+  readonly schemaVersion: 5;
   readonly runs: { readonly [Backend in BackendInfo['name']]?: BenchRun };
   /** Measured on WebGPU only. */
   readonly stepCosts?: StepCostRun;
@@ -32,8 +32,8 @@ export interface BenchRun extends Conditions {
   readonly model: Pick<ModelInfo, 'id' | 'numParameters' | 'numLayers' | 'contextLength'>;
   readonly settings: { readonly rounds: number; readonly maxNewTokens: number };
   readonly scenarios: readonly ScenarioResult[];
-  /** Tokens/s of 8 requests over tokens/s of the same requests under `off`, round by round. */
-  readonly ratiosToOff: { readonly static: Spread; readonly continuous: Spread };
+  /** Of 8 requests: the median of tokens/s over that under `off`. */
+  readonly ratiosToOff: { readonly static: number; readonly continuous: number };
   /** 8 requests under `continuous` that grow to these many tokens each, prompt and output together. */
   readonly contexts: readonly ContextResult[];
   /** A generated checkpoint with the shape of a Llama. */
@@ -41,8 +41,8 @@ export interface BenchRun extends Conditions {
 }
 
 export interface StandInResult extends Pick<BenchRun, 'model' | 'scenarios'> {
-  /** Tokens/s of 8 requests under `continuous` over those of the same requests under `off`, round by round. */
-  readonly ratioToOff: Spread;
+  /** Of 8 requests: the median of tokens/s under `continuous` over that under `off`. */
+  readonly ratioToOff: number;
 }
 
 export interface ContextResult {
@@ -106,11 +106,11 @@ export interface ThreadsResult {
 
 export interface ScenarioResult {
   readonly policy: PolicyName;
-  /** Submitted in one turn. */
+  /** At any time: each is sent again when it has ended. */
   readonly numRequests: number;
   /** Over all rounds: what was generated, not what was asked for. */
   readonly numOutputTokens: number;
-  /** Output tokens of all requests over the time from the first submission to the last result; one value per round. */
+  /** Output tokens over the time in which so many requests are always there; one value per round. */
   readonly tokensPerSecond: Spread;
   /** Decode steps with the whole batch in them. */
   readonly decodeStepMs: Percentiles;
@@ -135,7 +135,7 @@ export interface Percentiles {
 const FILE = fileURLToPath(new URL('../../bench/results.json', import.meta.url));
 
 export async function readResults(): Promise<BenchResults> {
-  if (!existsSync(FILE)) return { schemaVersion: 4, runs: {} };
+  if (!existsSync(FILE)) return { schemaVersion: 5, runs: {} };
   return JSON.parse(await readFile(FILE, 'utf8'));
 }
 
@@ -156,7 +156,7 @@ export function recordThreads(threads: ThreadsRun): Promise<string> {
 }
 
 async function record(part: Partial<BenchResults>): Promise<string> {
-  const results: BenchResults = { ...(await readResults()), ...part, schemaVersion: 4 };
+  const results: BenchResults = { ...(await readResults()), ...part, schemaVersion: 5 };
   await mkdir(fileURLToPath(new URL('.', `file://${FILE}`)), { recursive: true });
   await writeFile(FILE, `${JSON.stringify(results, undefined, 2)}\n`);
   return FILE;

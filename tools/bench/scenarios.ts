@@ -12,6 +12,9 @@ export interface ScenarioRequest {
   readonly options: GenerationOptions;
 }
 
+/** Shorter, and a row is mostly noise and ends before the page draws. */
+export const SUSTAINED_MS = 2000;
+
 /** The number of requests at which the policies are compared. */
 export const COMPARED_SIZE = 8;
 

@@ -1,5 +1,5 @@
 import type { Measurement } from './measure.ts';
-import type { BenchRun, ContextResult, ScenarioResult, Spread } from './results.ts';
+import type { BenchRun, ContextResult, ScenarioResult } from './results.ts';
 import { COMPARED_SIZE, NUM_SWEPT_TOKENS, type Scenario } from './scenarios.ts';
 import { percentilesOf, spreadOf, sum } from './statistics.ts';
 
@@ -45,20 +45,15 @@ export function compareToOff(measured: readonly Measured[]): BenchRun['ratiosToO
   return { static: ratioToOff(measured, 'static'), continuous: ratioToOff(measured, 'continuous') };
 }
 
-export function ratioToOff(measured: readonly Measured[], policy: Scenario['policy']): Spread {
-  const off = findRounds(measured, 'off');
-  const ratios = findRounds(measured, policy).map((round, index) => {
-    const other = off[index];
-    return other ? tokensPerSecond(round) / tokensPerSecond(other) : Number.NaN;
-  });
-  return spreadOf(ratios);
+export function ratioToOff(measured: readonly Measured[], policy: Scenario['policy']): number {
+  return medianRate(measured, policy) / medianRate(measured, 'off');
 }
 
-function findRounds(measured: readonly Measured[], policy: Scenario['policy']): readonly Measurement[] {
+function medianRate(measured: readonly Measured[], policy: Scenario['policy']): number {
   const found = measured.find(
     ({ scenario }) => scenario.policy === policy && scenario.numRequests === COMPARED_SIZE,
   );
-  return found?.rounds ?? [];
+  return spreadOf((found?.rounds ?? []).map(tokensPerSecond)).median;
 }
 
 function tokensPerSecond({ numOutputTokens, wallMs }: Measurement): number {

@@ -5,7 +5,7 @@ import { runCase, type CaseRun, type TimedRequest } from './run-case.ts';
 export interface BenchPeers {
   /** @returns Where the contender computes. */
   load(name: ContenderName, backend: BackendName): Promise<string>;
-  run(requests: readonly TimedRequest[]): Promise<CaseRun>;
+  run(requests: readonly TimedRequest[], leastMs: number): Promise<CaseRun>;
 }
 
 declare global {
@@ -24,9 +24,9 @@ export function offerContenders(
       contender = await load(name, backend);
       return contender.runsOn;
     },
-    run(requests) {
+    run(requests, leastMs) {
       if (!contender) throw new Error('No contender is loaded: call load() first.');
-      return runCase(contender, requests);
+      return runCase(contender, requests, leastMs);
     },
   };
 }

@@ -13,15 +13,32 @@ export interface TimedAnswer {
   readonly latencyMs: number;
 }
 
-export interface CaseRun {
+/** All requests of a case, once. */
+export interface Burst {
   /** From the first request to the last answer. */
   readonly wallMs: number;
   /** In the order of the requests. */
   readonly answers: readonly TimedAnswer[];
 }
 
+/** Bursts back to back. */
+export type CaseRun = readonly Burst[];
+
+/** @param leastMs Bursts follow each other until so long has passed: the page draws meanwhile, as it does for users. */
+export async function runCase(
+  contender: Contender,
+  requests: readonly TimedRequest[],
+  leastMs: number,
+): Promise<CaseRun> {
+  const bursts: Burst[] = [];
+  const startedAtMs = performance.now();
+  do bursts.push(await runBurst(contender, requests));
+  while (performance.now() - startedAtMs < leastMs);
+  return bursts;
+}
+
 /** Sends each request when it is due; those that are due at once go out in one turn. */
-export async function runCase(contender: Contender, requests: readonly TimedRequest[]): Promise<CaseRun> {
+async function runBurst(contender: Contender, requests: readonly TimedRequest[]): Promise<Burst> {
   const startedAtMs = performance.now();
   const answers = await Promise.all(requests.map((request) => answer(contender, request, startedAtMs)));
   return { wallMs: performance.now() - startedAtMs, answers };

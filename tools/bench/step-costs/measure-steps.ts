@@ -173,7 +173,11 @@ async function runRows({ page }: Contender, numRows: number, maxNewTokens: numbe
   const scenario: Scenario = { policy: 'continuous', numRequests: numRows };
   const options = { temperature: 0, maxNewTokens, ignoreEos: true };
   const requests = Array.from({ length: numRows }, () => ({ prompt: PROMPT, options }));
-  const { decodeSteps } = await page.evaluate(measureInPage, { knobs: knobsOf(scenario), requests });
+  const { decodeSteps } = await page.evaluate(measureInPage, {
+    knobs: knobsOf(scenario),
+    requests,
+    leastMs: 0,
+  });
   const partial = decodeSteps.find(({ batchSize }) => batchSize !== numRows);
   if (partial) throw new Error(`Expected ${numRows} rows in each decode step, got ${partial.batchSize}`);
   return decodeSteps.length;
