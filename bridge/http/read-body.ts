@@ -1,11 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
 import { isRecord } from '../../src/worker/platform/is-record.ts';
+import { MAX_PROMPT_LENGTH } from '../../src/worker/protocol/wire.ts';
 import { reasonOf } from '../errors.ts';
 import { HttpError } from './http-error.ts';
-
-/** More than any model in a tab takes. */
-const MAX_BODY_BYTES = 2 ** 20;
 
 /** More than any deployment needs, and shallow enough for recursive readers. */
 const MAX_JSON_DEPTH = 64;
@@ -52,7 +50,7 @@ export async function readWholeBody(request: IncomingMessage, refuse: Refuse): P
   const { 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding !== 'identity') throw HttpError.unsupportedBody('sent without Content-Encoding');
   try {
-    return await readBody(request, MAX_BODY_BYTES);
+    return await readBody(request, MAX_PROMPT_LENGTH);
   } catch (error) {
     throw error instanceof HttpError ? error : refuse('not all of it came');
   }

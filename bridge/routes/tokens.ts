@@ -1,14 +1,11 @@
 import * as v from 'valibot';
 
 import type { Serve } from '../../src/worker/client/client.ts';
-import { MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
+import { MAX_TEXT_LENGTH, MAX_TOKEN_IDS } from '../../src/worker/protocol/wire.ts';
 import { HttpError } from '../http/http-error.ts';
 import { readFields, readJson, withoutNulls } from '../http/read-body.ts';
 import { workRoute, type Route } from '../http/router.ts';
 import { checkModel, servedModel } from './served-model.ts';
-
-/** In characters. Tokenizing blocks the worker, and with it all running requests. */
-const MAX_TEXT_LENGTH = 2 ** 17;
 
 // The message of each part says what is expected.
 const model = v.optional(v.string('a text'));

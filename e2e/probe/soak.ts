@@ -67,7 +67,10 @@ export async function createSoak(backend: 'webgpu' | 'wasm', seed: number): Prom
     const { promise, resolve } = Promise.withResolvers<void>();
     ends.set(requestId, resolve);
     if (Number.isFinite(cancelAfter)) patience.set(requestId, cancelAfter);
-    generator.submitAll([{ requestId, clientId, input: prompt, options, elapsedMs: 0 }]);
+    const reading = generator.readAll([{ requestId, clientId, input: prompt, options, elapsedMs: 0 }]);
+    let piece = reading.next();
+    while (!piece.done) piece = reading.next();
+    piece.value();
     if (cancelAfter === 0) generator.cancel(requestId);
     return promise;
   }

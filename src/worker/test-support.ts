@@ -230,7 +230,11 @@ export function createScriptedModel(
   return {
     config,
     tokenizer: {
-      encode: (text) => Array.from(text, (character) => ALPHABET.indexOf(character)),
+      encode: lettersOf,
+      // oxlint-disable-next-line require-yield -- texts of tests are one piece
+      *encodeInPieces(text) {
+        return lettersOf(text);
+      },
       vocabulary: {
         spell: (id) => ALPHABET[id] ?? '',
         decode: (ids) => ids.map((id) => ALPHABET[id] ?? '').join(''),
@@ -270,6 +274,21 @@ export function createScriptedModel(
     },
     checkedAs: { modelType: 'scripted', dtype: 'fp32', precision: 'float32' },
   };
+}
+
+/** Runs a work in pieces without a pause. */
+export function runToEnd<Result>(work: Generator<unknown, Result>): {
+  readonly numPieces: number;
+  readonly value: Result;
+} {
+  for (let numPieces = 1; ; numPieces++) {
+    const piece = work.next();
+    if (piece.done) return { numPieces, value: piece.value };
+  }
+}
+
+function lettersOf(text: string): number[] {
+  return Array.from(text, (character) => ALPHABET.indexOf(character));
 }
 
 /**

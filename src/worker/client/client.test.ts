@@ -5,7 +5,7 @@ import { Serve } from './client.ts';
 import type { GenerationResponse } from './generation-response.ts';
 import type { Activity, ClientUpdate } from './topics.ts';
 import type { GenerationChunk } from './generation-response.ts';
-import { PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
+import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, PROTOCOL_VERSION, type Unsigned } from '../protocol/wire.ts';
 import type { ServeStats, StepBatch, StepRecord } from '../protocol/stats.ts';
 import type { GenerationResult } from '../protocol/generation.ts';
 import type { RequestActivity, RequestUpdate } from '../protocol/requests.ts';
@@ -553,6 +553,23 @@ describe('a deployment other than the text generator', () => {
     expect(link.received).toEqual([{ type: 'token-texts', callId: 1, tokenIds: [262, 257] }]);
     link.say({ type: 'call-answered', callId: 1, result: [' the', ' a'] });
     expect(await texts).toEqual([' the', ' a']);
+  });
+
+  it('refuses a text that the worker would not tokenize, and sends nothing', async () => {
+    const { link, serve } = createServed();
+    const content = 'a'.repeat(MAX_PROMPT_LENGTH);
+    for (const refused of [
+      serve.tokenize('a'.repeat(MAX_TEXT_LENGTH + 1)),
+      serve.tokenizeChat([
+        { role: 'user', content },
+        { role: 'user', content: 'a' },
+      ]),
+    ])
+      await expect(refused).rejects.toMatchObject({
+        code: 'INVALID_OPTION',
+        message: expect.stringContaining('characters'),
+      });
+    expect(link.received).toEqual([]);
   });
 
   it('asks the worker for the tokens of a text, and for the text of tokens', async () => {

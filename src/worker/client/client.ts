@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { AnyDeployment, DeploymentTypes } from '../deployments/deployment.ts';
-import type { ChatMessage, TokenizeChatOptions } from '../protocol/chat.ts';
+import { lengthOfChat, type ChatMessage, type TokenizeChatOptions } from '../protocol/chat.ts';
 import { createClientId, type ClientId, type RequestId } from '../protocol/ids.ts';
 import {
   detokenization,
@@ -21,7 +21,9 @@ import type { WorkerMessage } from '../protocol/worker-messages.ts';
 import { OverrideHeldError } from '../protocol/errors/tabs.ts';
 import { NoBrowserError } from '../protocol/errors/worker.ts';
 import { checkAppName } from '../protocol/names.ts';
+import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH } from '../protocol/wire.ts';
 import { fromWireError } from '../protocol/wire-errors.ts';
+import { textRefusal } from './refusals.ts';
 import { Calls } from './calls.ts';
 import { Connection } from './connection.ts';
 import { DeploymentResponse } from './deployment-response.ts';
@@ -280,23 +282,29 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
    * model expects at the start of a prompt.
    *
    * @param options Whether to add special tokens.
+   * @throws InvalidOptionError for a text of more than 131,072 characters.
    */
   tokenize(
     text: string,
     { addSpecialTokens = true }: { readonly addSpecialTokens?: boolean } = {},
   ): Promise<Tokenization> {
+    const refusal = textRefusal('text', text.length, MAX_TEXT_LENGTH);
+    if (refusal) return Promise.reject(refusal);
     return this.#ask({ type: 'tokenize', text, addSpecialTokens }, tokenization);
   }
 
   /**
    * A chat as tokens of the model that serves, as its chat template writes it. Waits for the first model.
    *
-   * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses.
+   * @throws NoChatTemplateError for a base model; ChatTemplateError for messages that the template refuses;
+   *   InvalidOptionError for messages of more than 1,048,576 characters.
    */
   tokenizeChat(
     messages: readonly ChatMessage[],
     { addGenerationPrompt = true, chatTemplateArguments = {} }: TokenizeChatOptions = {},
   ): Promise<Tokenization> {
+    const refusal = textRefusal('messages', lengthOfChat(messages), MAX_PROMPT_LENGTH);
+    if (refusal) return Promise.reject(refusal);
     const call = { type: 'tokenize-chat', messages, addGenerationPrompt, chatTemplateArguments } as const;
     return this.#ask(call, tokenization);
   }

@@ -9,6 +9,7 @@ import type { GenerationOptions, GenerationResult, PromptTokenLogprobs } from '.
 import type { RequestUpdate, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
 import { createScriptedModel, scriptedChatTemplate } from '../test-support.ts';
+import { submitAll } from '../text-generation/test-support.ts';
 
 // A worker that is lost after any of its messages, and the next one: what the tab hears is what one worker would say.
 
@@ -37,7 +38,7 @@ async function generate(input: Prompt, options: GenerationOptions, resumption?: 
     },
   );
   const submission = { requestId: ID, clientId: clientId('tab'), input, options, elapsedMs: 0 };
-  generator.submitAll([{ ...submission, ...(resumption && { resumption }) }]);
+  submitAll(generator, [{ ...submission, ...(resumption && { resumption }) }]);
   await promise;
   return messages.filter((updates) => updates.length > 0);
 }

@@ -12,3 +12,13 @@ export function nameRefusal(deployment: unknown): InvalidOptionError | undefined
 export function cloneRefusal(cause: unknown): InvalidOptionError {
   return new InvalidOptionError(`It cannot be sent to the worker: ${shown(cause)}. Pass plain data.`);
 }
+
+/** The worker's door drops a message with a longer text, too. */
+export function textRefusal(
+  option: string,
+  length: number,
+  maxLength: number,
+): InvalidOptionError | undefined {
+  if (length <= maxLength) return undefined;
+  return InvalidOptionError.of(option, `at most ${maxLength} characters`, `${length} characters`);
+}

@@ -22,6 +22,11 @@ export interface TokenizeChatOptions extends Pick<GenerationOptions, 'chatTempla
   readonly addGenerationPrompt?: boolean;
 }
 
+/** In UTF-16 units, without what a template adds. */
+export function lengthOfChat(messages: readonly ChatMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
+}
+
 /** Whether a prompt is a list of messages, well-formed or not. */
 export function isChat(prompt: unknown): prompt is readonly unknown[] {
   return Array.isArray(prompt) && isRecord(prompt[0]);

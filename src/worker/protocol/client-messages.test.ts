@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from './wire.ts';
+import { MAX_PROMPT_LENGTH, MAX_TEXT_LENGTH, PROTOCOL_VERSION } from './wire.ts';
 import { isForeignHello, parseBridgeMessage, parseClientMessage } from './client-messages.ts';
 import { parseWorkerInit } from './host-messages.ts';
 import { createKnobs, hasShapeOf, mutate } from '../test-support.ts';
@@ -94,6 +94,8 @@ const withResumption = (resumption: object) => ({
   resumption: { ...RESUMPTION, ...resumption },
 });
 
+const TO_TOKENIZE = { ...METRICS, type: 'tokenize', text: 'Hi', addSpecialTokens: true };
+
 const CHAT_TO_TOKENIZE = {
   ...METRICS,
   type: 'tokenize-chat',
@@ -125,7 +127,7 @@ describe('parseClientMessage', () => {
     ['the release of an override', RELEASE],
     ['a call for metrics', METRICS],
     ['a call for the texts of tokens', { ...METRICS, type: 'token-texts', tokenIds: [0, 50_256] }],
-    ['a text to tokenize', { ...METRICS, type: 'tokenize', text: 'Hi', addSpecialTokens: true }],
+    ['the longest text to tokenize', { ...TO_TOKENIZE, text: 'a'.repeat(MAX_TEXT_LENGTH) }],
     ['a chat to tokenize', CHAT_TO_TOKENIZE],
     ['tokens to detokenize', { ...METRICS, type: 'detokenize', tokenIds: [0] }],
   ])('lets %s through as it is', (_, message) => {
@@ -164,7 +166,12 @@ describe('parseClientMessage', () => {
     ['a hello with an override of some knobs', { ...HELLO, override: { ...OVERRIDE, policy: {} } }],
     ['a hello with an override of no id', { ...HELLO, override: { policy: OVERRIDE.policy } }],
     ['a hello with an override set to undefined', { ...HELLO, override: undefined }],
-    ['a text that is none', { ...METRICS, type: 'tokenize', text: 3, addSpecialTokens: true }],
+    ['a text that is none', { ...TO_TOKENIZE, text: 3 }],
+    ['a text that is longer than HTTP takes', { ...TO_TOKENIZE, text: 'a'.repeat(MAX_TEXT_LENGTH + 1) }],
+    [
+      'a chat that is longer than HTTP takes',
+      { ...CHAT_TO_TOKENIZE, messages: [{ role: 'user', content: 'a'.repeat(MAX_PROMPT_LENGTH + 1) }] },
+    ],
     ['a chat of which a message has no role', { ...CHAT_TO_TOKENIZE, messages: [{ content: 'Hi' }] }],
     ['a call without a number', { ...METRICS, callId: '1' }],
     ['a call with a negative number', { ...METRICS, callId: -1 }],

@@ -1,10 +1,22 @@
 import * as v from 'valibot';
-import { chatMessage } from './chat.ts';
+import { chatMessage, lengthOfChat } from './chat.ts';
 import type { ClientId } from './ids.ts';
 import { dtypeChoice, modelSource, whenBusy } from './models.ts';
 import { caller, requestId, submittedRequest } from './requests.ts';
 import { heldOverride, knobSettings, overrideId } from './status.ts';
-import { anyVersion, boundedList, count, id, name, parse, tokenIds, version, type Wire } from './wire.ts';
+import {
+  anyVersion,
+  boundedList,
+  count,
+  id,
+  MAX_PROMPT_LENGTH,
+  MAX_TEXT_LENGTH,
+  name,
+  parse,
+  tokenIds,
+  version,
+  type Wire,
+} from './wire.ts';
 
 /** More than any endpoint of the bridge submits at once. */
 const MAX_REQUESTS = 1024;
@@ -49,10 +61,13 @@ const otherMessages = [
   /** Answered with a string for each token. */
   call('token-texts', { tokenIds }),
   /** Answered with a `Tokenization`. */
-  call('tokenize', { text: v.string(), addSpecialTokens: v.boolean() }),
+  call('tokenize', { text: v.pipe(v.string(), v.maxLength(MAX_TEXT_LENGTH)), addSpecialTokens: v.boolean() }),
   /** Answered with a `Tokenization`. Its messages go through the chat template of the model that serves. */
   call('tokenize-chat', {
-    messages: v.array(chatMessage),
+    messages: v.pipe(
+      v.array(chatMessage),
+      v.check((messages) => lengthOfChat(messages) <= MAX_PROMPT_LENGTH),
+    ),
     addGenerationPrompt: v.boolean(),
     chatTemplateArguments: v.record(v.string(), v.unknown()),
   }),

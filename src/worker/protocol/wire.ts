@@ -11,6 +11,12 @@ export const MAX_NAME_LENGTH = 100;
 /** The longest context that is served: the doors drop a longer list of tokens before they look at its entries. */
 export const MAX_TOKEN_IDS = 65_536;
 
+/** Longest text that is tokenized for a caller, in UTF-16 units, over HTTP and in a tab. */
+export const MAX_TEXT_LENGTH = 2 ** 17;
+
+/** Longest prompt, in UTF-16 units, and longest body of an HTTP request, in bytes. */
+export const MAX_PROMPT_LENGTH = 2 ** 20;
+
 type DeepReadonly<T> = unknown extends T
   ? T
   : T extends string | number | boolean | null | undefined | File

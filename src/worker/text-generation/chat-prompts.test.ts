@@ -11,7 +11,7 @@ const createChat = () => createGenerator(undefined, scriptedChatTemplate);
 describe('a chat as a prompt', () => {
   it("goes through the model's template, and its text is the answer alone", async () => {
     const { model, submit, updates, idle } = createChat();
-    const encode = vi.spyOn(model.tokenizer, 'encode');
+    const encode = vi.spyOn(model.tokenizer, 'encodeInPieces');
     submit(CHAT, { maxNewTokens: 3 });
     await idle;
     // The template has written the special tokens itself.

@@ -4,7 +4,7 @@ import { createClientId, createRequestId } from '../protocol/ids.ts';
 import type { GenerationChoice, GenerationOptions } from '../protocol/generation.ts';
 import type { RequestUpdate, ResumedChoice, Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createGenerator, resultIn, textsIn } from './test-support.ts';
+import { createGenerator, resultIn, textsIn, submitAll } from './test-support.ts';
 
 describe('ModelGenerator', () => {
   it('tells a request’s life in order, with the text of each token', async () => {
@@ -219,7 +219,7 @@ describe('a request for several continuations', () => {
   it('costs the prompt once and as many sequences as there are continuations', () => {
     const { generator } = createGenerator();
     const submission = { input: 'ab', options: { n: 3 }, elapsedMs: 0 };
-    const cost = generator.submitAll([
+    const cost = submitAll(generator, [
       { requestId: createRequestId(), clientId: createClientId(), ...submission },
     ]);
     expect(cost).toEqual([{ numPromptTokens: 2, numSequences: 3 }]);
@@ -644,7 +644,7 @@ describe('rejects', () => {
 
   it('a prompt that cannot fit without a look at its tokens, whatever its length', () => {
     const { model, submit } = createGenerator();
-    const encode = vi.spyOn(model.tokenizer, 'encode');
+    const encode = vi.spyOn(model.tokenizer, 'encodeInPieces');
     expect(() => submit('a'.repeat(10_000_000))).toThrow(
       expect.objectContaining({ code: 'PROMPT_TOO_LONG' }),
     );

@@ -27,6 +27,14 @@ export interface ModelGeneratorOptions extends ModelGuardOptions {
   onEnded(events: readonly FailedEvent[]): void;
 }
 
+/** Of the prompts of one turn, which may be many short ones. */
+const TOKENS_PER_PIECE = 1024;
+
+interface PreparedRequest {
+  readonly request: ActiveRequest;
+  readonly sequences: readonly GenerationRequest[];
+}
+
 /** Continues prompts on a model in this worker: the text stage on top of the engine, which knows token ids alone. */
 export class ModelGenerator implements PromptGenerator {
   readonly #model: LoadedModel;
@@ -72,17 +80,19 @@ export class ModelGenerator implements PromptGenerator {
     return { numRunning, numWaiting, kvCache: kvUsage };
   }
 
-  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
-    const prepared = submissions.map((submission) => this.#prepare(submission));
+  *readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]> {
+    const prepared: PreparedRequest[] = [];
+    let numTokens = 0;
+    for (const submission of submissions) {
+      const next = yield* this.#prepare(submission);
+      prepared.push(next);
+      numTokens += next.request.numPromptTokens;
+      if (numTokens < TOKENS_PER_PIECE) continue;
+      numTokens = 0;
+      yield;
+    }
     const wasAccepted = submissions.every(({ resumption }) => resumption?.isAccepted === true);
-    this.#engine.submitAll(
-      prepared.flatMap(({ sequences }) => sequences),
-      wasAccepted,
-    );
-    return prepared.map(({ request, sequences }) => {
-      this.#requests.set(request.requestId, request);
-      return { numPromptTokens: request.numPromptTokens, numSequences: sequences.length };
-    });
+    return () => this.#submitAll(prepared, wasAccepted);
   }
 
   cancel(requestId: RequestId): void {
@@ -103,8 +113,19 @@ export class ModelGenerator implements PromptGenerator {
     return this.#engine.configure(knobs);
   }
 
+  #submitAll(prepared: readonly PreparedRequest[], wasAccepted: boolean): readonly Accepted[] {
+    this.#engine.submitAll(
+      prepared.flatMap(({ sequences }) => sequences),
+      wasAccepted,
+    );
+    return prepared.map(({ request, sequences }) => {
+      this.#requests.set(request.requestId, request);
+      return { numPromptTokens: request.numPromptTokens, numSequences: sequences.length };
+    });
+  }
+
   /** Checks a request, before the queue takes its sequences. */
-  #prepare(submission: Submission) {
+  *#prepare(submission: Submission): Generator<void, PreparedRequest> {
     const { requestId, clientId, turn = [], input, options, resumption } = submission;
     const { modelInfo, backendInfo, config } = this.#model;
     // A limit lowered since a lost worker accepted the request does not refuse it.
@@ -113,7 +134,8 @@ export class ModelGenerator implements PromptGenerator {
     const { echo, maxNewTokens, priority, promptLogprobs, sampling } = resolved;
     // Stop strings are matched by the choice: the engine knows ids alone.
     const { stop: _stop, ...ending } = resolved.ending;
-    const prompt = this.#whileReading(requestId, () =>
+    const prompt = yield* this.#blamed(
+      requestId,
       readPrompt(input, this.#model, {
         maxLength: contextLength - Math.min(1, maxNewTokens),
         chatTemplateArguments: resolved.chatTemplateArguments,
@@ -143,6 +165,15 @@ export class ModelGenerator implements PromptGenerator {
       sampling: { ...sampling, seed: choice.seed },
     }));
     return { request, sequences };
+  }
+
+  /** The host knows for each piece whose prompt it belongs to. */
+  *#blamed<Result>(requestId: RequestId, reading: Generator<void, Result>): Generator<void, Result> {
+    for (;;) {
+      const piece = this.#whileReading(requestId, () => reading.next());
+      if (piece.done) return piece.value;
+      yield;
+    }
   }
 
   #createChoices(

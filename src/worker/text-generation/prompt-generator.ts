@@ -20,11 +20,13 @@ export interface PromptGenerator {
   /** How long the worker may be silent while this runs, ms. */
   readonly patienceMs: number;
   /**
-   * Accepts all submissions of one turn, or none.
+   * Reads the submissions of one turn, and yields between pieces of long prompts. What it returns then accepts all of them,
+   * or none.
    *
-   * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError, BackPressureError.
+   * @throws EmptyPromptError, PromptTooLongError, InvalidOptionError, UnknownOptionError. Accepting throws BackPressureError,
+   *   InvalidOptionError.
    */
-  submitAll(submissions: readonly Submission[]): readonly Accepted[];
+  readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]>;
   /** Ends a request with RequestCancelledError; does nothing if it has ended already. */
   cancel(requestId: RequestId): void;
   /** Ends a request with this error; does nothing if it has ended already. */

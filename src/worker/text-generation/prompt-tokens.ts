@@ -1,9 +1,10 @@
 import { InvalidOptionError } from '../../batching/errors.ts';
 import { integerIn, type JsonRecord } from '../../batching/generation/validate.ts';
 import type { LoadedModel } from '../models/load-model.ts';
-import { isChat } from '../protocol/chat.ts';
+import { isChat, lengthOfChat } from '../protocol/chat.ts';
 import { EmptyPromptError, PromptTooLongError } from '../protocol/errors/deployments.ts';
 import { NoChatTemplateError } from '../protocol/errors/model.ts';
+import { MAX_PROMPT_LENGTH } from '../protocol/wire.ts';
 import { readMessages } from './read-messages.ts';
 
 /** Most texts have about four characters a token. A text of more is encoded in two goes. */
@@ -23,14 +24,19 @@ export interface PromptLimits {
 }
 
 /**
- * Reads a prompt that is a text, a list of token ids or a chat.
+ * Reads a prompt that is a text, a list of token ids or a chat. Yields between pieces of a long one.
  *
  * @throws InvalidOptionError, EmptyPromptError, PromptTooLongError, NoChatTemplateError, ChatTemplateError.
  */
-export function readPrompt(prompt: unknown, model: LoadedModel, limits: PromptLimits): Prompt {
+export function* readPrompt(
+  prompt: unknown,
+  model: LoadedModel,
+  limits: PromptLimits,
+): Generator<void, Prompt> {
   const { maxLength } = limits;
-  if (typeof prompt === 'string') return { text: prompt, tokenIds: tokenize(prompt, model, maxLength) };
-  if (isChat(prompt)) return renderChat(prompt, model, limits);
+  if (typeof prompt === 'string')
+    return { text: prompt, tokenIds: yield* tokenize(prompt, model, maxLength) };
+  if (isChat(prompt)) return yield* renderChat(prompt, model, limits);
   if (!Array.isArray(prompt))
     throw InvalidOptionError.of('prompt', 'a string, a list of token ids or a list of messages', prompt);
   // The length is checked first, so that a list that is too long is not searched.
@@ -41,32 +47,34 @@ export function readPrompt(prompt: unknown, model: LoadedModel, limits: PromptLi
   return { text: tokenIds.map((tokenId) => stream.push(tokenId)).join('') + stream.end(), tokenIds };
 }
 
-function renderChat(
+function* renderChat(
   prompt: readonly unknown[],
   model: LoadedModel,
   { maxLength, chatTemplateArguments }: PromptLimits,
-): Prompt {
+): Generator<void, Prompt> {
   const messages = readMessages(prompt);
   const { chatTemplate } = model.tokenizer;
   if (!chatTemplate) throw NoChatTemplateError.of(model.modelInfo.id);
   // Rendering blocks the worker, too. A message has at least one token.
-  const numCharacters = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const numCharacters = lengthOfChat(messages);
+  checkTextLength(numCharacters);
   refuseLong(Math.max(messages.length, minTokensOf(numCharacters, model)), model, maxLength);
   const rendered = chatTemplate.render(messages, chatTemplateArguments);
-  return { text: '', tokenIds: tokenize(rendered, model, maxLength, false) };
+  return { text: '', tokenIds: yield* tokenize(rendered, model, maxLength, false) };
 }
 
 /** @param addSpecialTokens False for a text that has its special tokens already. */
-function tokenize(
+function* tokenize(
   prompt: string,
   model: LoadedModel,
   maxLength: number,
   addSpecialTokens = true,
-): readonly number[] {
-  // Tokenizing blocks the worker, and with it every tab: refuse what is too long without it, or after a part of it.
+): Generator<void, readonly number[]> {
+  // Tokenizing takes the worker's time from every tab: refuse what is too long without it, or after a part of it.
   refuseLong(minTokensOf(prompt.length, model), model, maxLength);
-  refuseLong(minTokensByPart(prompt, model, maxLength), model, maxLength);
-  const tokenIds = model.tokenizer.encode(prompt, addSpecialTokens);
+  checkTextLength(prompt.length);
+  refuseLong(yield* minTokensByPart(prompt, model, maxLength), model, maxLength);
+  const tokenIds = yield* model.tokenizer.encodeInPieces(prompt, addSpecialTokens);
   checkLength(tokenIds, model, maxLength);
   return tokenIds;
 }
@@ -76,10 +84,19 @@ function minTokensOf(numCharacters: number, { tokenizer }: LoadedModel): number 
 }
 
 /** The tokens of a text's first part, without those that the cut may have added; 0 for a text that is not longer. */
-function minTokensByPart(text: string, { tokenizer }: LoadedModel, maxLength: number): number {
+function* minTokensByPart(
+  text: string,
+  { tokenizer }: LoadedModel,
+  maxLength: number,
+): Generator<void, number> {
   const partLength = MAX_MEAN_TOKEN_LENGTH * maxLength;
   if (text.length <= partLength) return 0;
-  return tokenizer.encode(text.slice(0, partLength), false).length - tokenizer.maxTokenLength;
+  const { length } = yield* tokenizer.encodeInPieces(text.slice(0, partLength), false);
+  return length - tokenizer.maxTokenLength;
+}
+
+function checkTextLength(length: number): void {
+  if (length > MAX_PROMPT_LENGTH) throw PromptTooLongError.ofText(length, MAX_PROMPT_LENGTH);
 }
 
 function refuseLong(minTokens: number, { config }: LoadedModel, maxLength: number): void {

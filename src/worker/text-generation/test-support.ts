@@ -5,10 +5,19 @@ import type { GenerationResult } from '../protocol/generation.ts';
 import { createClientId, createRequestId, type RequestId } from '../protocol/ids.ts';
 import { END_TYPES, type RequestUpdate, type Resumption } from '../protocol/requests.ts';
 import { ScriptedBackend } from '../runtime/scripted-backend.ts';
-import { createScriptedModel } from '../test-support.ts';
+import { createScriptedModel, runToEnd } from '../test-support.ts';
 import { ModelGenerator } from './model-generator.ts';
+import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 
 /** Builders for the tests of this folder; production code never imports this file. */
+
+/** Reads and accepts submissions at once. */
+export function submitAll(
+  generator: PromptGenerator,
+  submissions: readonly Submission[],
+): readonly Accepted[] {
+  return runToEnd(generator.readAll(submissions)).value();
+}
 
 /** A generator with a model that counts up through the alphabet, and all that it tells. */
 export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTemplate?: ChatTemplate) {
@@ -30,7 +39,7 @@ export function createGenerator(bytes?: ReadonlyMap<number, Uint8Array>, chatTem
     const requestId = createRequestId();
     // A lost worker, and the search for the next one, took a second.
     const elapsedMs = resumption ? 1000 : 0;
-    generator.submitAll([
+    submitAll(generator, [
       {
         requestId,
         clientId: createClientId(),

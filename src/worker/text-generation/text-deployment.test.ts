@@ -187,3 +187,101 @@ describe('a text generator whose model changes', () => {
     ]);
   });
 });
+
+/** A model whose tokenizer takes so many pieces for a text of more than two letters. */
+function createSlowModel(id: string, numPieces = 3) {
+  const model = createModel(id);
+  const pieces: string[] = [];
+  function* encodeInPieces(text: string): Generator<void, number[]> {
+    for (let piece = 0; text.length > 2 && piece < numPieces; piece++) {
+      pieces.push(text);
+      yield;
+    }
+    return model.tokenizer.encode(text);
+  }
+  return { model: { ...model, tokenizer: { ...model.tokenizer, encodeInPieces } }, pieces };
+}
+
+describe('a long prompt', () => {
+  async function createSlowDeployment(numPieces?: number) {
+    const created = await createDeployment();
+    const { model, pieces } = createSlowModel('slow', numPieces);
+    await created.deployment.useModel(model);
+    return { ...created, pieces };
+  }
+
+  it('is read in pieces between other tasks: a short one that comes later is accepted first', async () => {
+    const { submit, pieces } = await createSlowDeployment();
+    const long = submit('long', 2, 'abc');
+    const other = submit('other', 2, 'abcd');
+    const short = submit('short', 2);
+    expect(short.types()).toEqual(['accepted']);
+    expect(long.types()).toEqual([]);
+    await vi.waitFor(() =>
+      expect([long, other].map(({ types }) => types().at(-1))).toEqual(['finished', 'finished']),
+    );
+    expect(long.text()).toBe('de');
+    // Each begins in its own turn of the loop; then they are read one after the other.
+    expect(pieces).toEqual(['abc', 'abcd', 'abc', 'abc', 'abcd', 'abcd']);
+  });
+
+  it('that is cancelled meanwhile is read no further', async () => {
+    const { deployment, submit, pieces } = await createSlowDeployment(1000);
+    const long = submit('long', 2, 'abc');
+    const next = submit('next', 2, 'abcd');
+    deployment.cancel(requestId('long'));
+    expect(long.types()).toEqual(['failed']);
+    await vi.waitFor(() => expect(next.types().at(-1)).toBe('finished'));
+    expect(pieces.filter((text) => text === 'abc')).toHaveLength(1);
+    expect(long.types()).toEqual(['failed']);
+  });
+
+  it('goes on where another one of its turn is cancelled meanwhile', async () => {
+    const { deployment, updates } = await createSlowDeployment();
+    const shared = { clientId: clientId('tab'), options: { maxNewTokens: 2 }, elapsedMs: 0 };
+    deployment.submitAll([
+      { ...shared, requestId: requestId('gone'), input: 'abc', turn: ['t'] },
+      { ...shared, requestId: requestId('stays'), input: 'ab', turn: ['t'] },
+    ]);
+    deployment.cancel(requestId('gone'));
+    await vi.waitFor(() => expect(updates.at(-1)?.type).toBe('finished'));
+    expect(updates.map(({ type, requestId: id }) => `${type} ${id}`)).toEqual([
+      'failed gone',
+      'accepted stays',
+      'started stays',
+      'chunk stays',
+      'chunk stays',
+      'finished stays',
+    ]);
+  });
+
+  it('is read by the model that takes over meanwhile, and accepted once', async () => {
+    const { deployment, submit, pieces } = await createSlowDeployment(1000);
+    const long = submit('long', 2, 'abc');
+    const next = createSlowModel('next');
+    await deployment.useModel(next.model, 'finish');
+    await vi.waitFor(() => expect(long.types().at(-1)).toBe('finished'));
+    expect(long.types().filter((type) => type === 'accepted')).toHaveLength(1);
+    expect(pieces.length).toBeLessThan(1000);
+    expect(next.pieces).toHaveLength(3);
+  });
+
+  it('goes on where the load of another model is given up meanwhile, and is accepted once', async () => {
+    const { deployment, submit } = await createSlowDeployment(1);
+    submit('running', 8);
+    const long = submit('long', 2, 'abc');
+    const giveUp = new AbortController();
+    const switched = deployment.useModel(createModel('next'), 'finish', giveUp.signal);
+    giveUp.abort(new Error('given up'));
+    await expect(switched).rejects.toThrow('given up');
+    await vi.waitFor(() => expect(long.types().at(-1)).toBe('finished'));
+    expect(long.types().filter((type) => type === 'accepted')).toHaveLength(1);
+  });
+
+  it('that turns out to be too long is refused', async () => {
+    const { submit, updates } = await createSlowDeployment();
+    const long = submit('long', 2, 'a'.repeat(301));
+    await vi.waitFor(() => expect(long.types()).toEqual(['failed']));
+    expect(updates.at(-1)).toMatchObject({ error: { code: 'PROMPT_TOO_LONG' } });
+  });
+});

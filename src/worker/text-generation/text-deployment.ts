@@ -8,11 +8,12 @@ import type { RequestUpdate } from '../protocol/requests.ts';
 import { type ServedModel, type WhenBusy, isSameModel, toServedModel } from '../protocol/models.ts';
 import type { WireError } from '../protocol/wire.ts';
 import { toWireError } from '../protocol/wire-errors.ts';
+import { inPieces } from '../runtime/in-pieces.ts';
 import type { StatsReporter } from '../logs/stats-reporter.ts';
 import { timeoutMsOf } from './generation-options.ts';
 import type { ModelGuardOptions } from './model-guard.ts';
 import { ModelGenerator } from './model-generator.ts';
-import type { PromptGenerator, Submission } from './prompt-generator.ts';
+import type { Accepted, PromptGenerator, Submission } from './prompt-generator.ts';
 
 type ModelState =
   | { readonly type: 'loading' }
@@ -38,7 +39,7 @@ export class TextDeployment {
   readonly #stats: StatsReporter;
   readonly #options: ModelGuardOptions;
   readonly #onUpdates: (updates: readonly RequestUpdate[]) => void;
-  /** Submissions that wait for a model, in order. */
+  /** Submissions that wait for a model, or whose long prompts are being read, in order. */
   readonly #early = new Map<RequestId, Submission>();
   /** Submissions that the model has, in order: another model may have to restart them. */
   readonly #started = new Map<RequestId, Submission>();
@@ -202,17 +203,64 @@ export class TextDeployment {
   }
 
   #generate(submissions: readonly Submission[], generator: PromptGenerator): void {
+    // Copies, so that a later reading of the same submissions is told from this one.
+    const own = submissions.map((submission) => ({ ...this.#forModel(submission) }));
+    const reading = generator.readAll(own);
+    try {
+      const first = reading.next();
+      if (first.done) {
+        this.#accept(own, first.value);
+        return;
+      }
+    } catch (error) {
+      this.#reject(own, error);
+      return;
+    }
+    for (const submission of own) this.#early.set(submission.requestId, submission);
+    void this.#readOn(own, generator, reading);
+  }
+
+  /** Reads long prompts in pieces. Meanwhile some of the submissions may end, or another model may take them all. */
+  async #readOn(
+    submissions: readonly Submission[],
+    generator: PromptGenerator,
+    reading: ReturnType<PromptGenerator['readAll']>,
+  ): Promise<void> {
+    const isWaiting = (submission: Submission): boolean =>
+      this.#early.get(submission.requestId) === submission;
+    const isRead = (): boolean => this.#model.type === 'ready' && this.#model.generator === generator;
+    const isWanted = (): boolean => isRead() && submissions.every(isWaiting);
+    let outcome: { readonly accept?: (() => readonly Accepted[]) | undefined; readonly error?: unknown };
+    try {
+      outcome = { accept: await inPieces(whileWanted(reading, isWanted)) };
+    } catch (error) {
+      outcome = { error };
+    }
+    // The next model reads them anew.
+    if (!isRead()) return;
+    const waiting = submissions.filter(isWaiting);
+    for (const { requestId } of waiting) this.#early.delete(requestId);
+    if (waiting.length < submissions.length) {
+      if (waiting.length > 0) this.#generate(waiting, generator);
+    } else if (outcome.accept) this.#accept(waiting, outcome.accept);
+    else this.#reject(waiting, outcome.error);
+  }
+
+  #accept(submissions: readonly Submission[], accept: () => readonly Accepted[]): void {
     for (const submission of submissions) this.#started.set(submission.requestId, submission);
     try {
-      const accepted = generator.submitAll(submissions.map((submission) => this.#forModel(submission)));
-      for (const { numPromptTokens, numSequences } of accepted)
+      for (const { numPromptTokens, numSequences } of accept())
         this.#stats.recordSubmitted(numPromptTokens, numSequences);
       this.#markAccepted(submissions);
     } catch (error) {
-      const wireError = toWireError(error);
-      for (const _ of submissions) this.#stats.recordRejected(wireError.code);
-      this.#refuse(submissions, wireError);
+      this.#reject(submissions, error);
     }
+  }
+
+  #reject(submissions: readonly Submission[], error: unknown): void {
+    const wireError = toWireError(error);
+    for (const _ of submissions) this.#stats.recordRejected(wireError.code);
+    this.#refuse(submissions, wireError);
   }
 
   /** The queue of another model that restarts them may not refuse them. */
@@ -253,4 +301,17 @@ function withoutProgress({ resumption, ...submission }: Submission): Submission 
   return resumption?.isAccepted
     ? { ...submission, resumption: { choices: [], isAccepted: true } }
     : submission;
+}
+
+/** Ends a work before its end once nobody wants it. */
+function* whileWanted<Result>(
+  work: Generator<void, Result>,
+  isWanted: () => boolean,
+): Generator<void, Result | undefined> {
+  while (isWanted()) {
+    const piece = work.next();
+    if (piece.done) return piece.value;
+    yield;
+  }
+  return undefined;
 }

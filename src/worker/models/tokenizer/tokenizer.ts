@@ -5,6 +5,7 @@ import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { ByteTextStream } from '../../text-generation/text-stream.ts';
 import { chatTemplateOf, type ChatTemplate } from './chat-template.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
+import { encodeInPieces } from './encode-in-pieces.ts';
 import { configForLibrary, tokenizerForLibrary } from './library-files.ts';
 import { Vocabulary } from './vocabulary.ts';
 
@@ -12,6 +13,8 @@ import { Vocabulary } from './vocabulary.ts';
 export interface Tokenizer {
   /** @param addSpecialTokens Whether to add the tokens that the tokenizer puts around a text; true by default. */
   encode(text: string, addSpecialTokens?: boolean): number[];
+  /** The same tokens, in pieces of some milliseconds. */
+  encodeInPieces(text: string, addSpecialTokens?: boolean): Generator<void, number[]>;
   readonly vocabulary: Pick<Vocabulary, 'spell' | 'decode'>;
   /** A text with more than n times as many UTF-16 units has more than n tokens. */
   readonly maxTokenLength: number;
@@ -48,6 +51,9 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
   return {
     encode: (text, addSpecialTokens = true) =>
       tokenizer.encode(text, { add_special_tokens: addSpecialTokens }),
+    encodeInPieces: (text, addSpecialTokens = true) =>
+      // oxlint-disable-next-line no-underscore-dangle -- its parts are needed one by one
+      encodeInPieces(tokenizer._tokenizer, text, addSpecialTokens),
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
     endTokenIds: endTokenId === undefined ? [] : [endTokenId],

@@ -30,6 +30,13 @@ export class PromptTooLongError extends codedError('PromptTooLongError', 'PROMPT
         `shorten the prompt to ${maxLength} tokens.`,
     );
   }
+
+  /** Longer than any prompt is taken, whatever its tokens. */
+  static ofText(length: number, maxLength: number): PromptTooLongError {
+    return new PromptTooLongError(
+      `The prompt has ${length} characters, and the longest that is taken has ${maxLength}: shorten the prompt.`,
+    );
+  }
 }
 
 /** No deployment has this name. */

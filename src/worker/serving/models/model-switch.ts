@@ -20,6 +20,7 @@ import {
 import { namesOf } from '../../protocol/names.ts';
 import { toWireError } from '../../protocol/wire-errors.ts';
 import { limitsOf, type DeviceChoice } from '../../runtime/create-backend.ts';
+import { inPieces } from '../../runtime/in-pieces.ts';
 import { warmUp } from '../../runtime/warm-up.ts';
 import { checkGpu } from './check-gpu.ts';
 import { FirstModel, limitsHere, withDevice, type ModelOptions } from './first-model.ts';
@@ -62,7 +63,7 @@ export class ModelSwitch {
   }
 
   async tokenize(text: string, addSpecialTokens: boolean): Promise<Tokenization> {
-    return tokenizationOf(text, addSpecialTokens, await this.#whenServed());
+    return resultOf(tokenizationOf(text, addSpecialTokens, await this.#whenServed()));
   }
 
   /** @throws NoChatTemplateError, ChatTemplateError. */
@@ -74,11 +75,8 @@ export class ModelSwitch {
     const served = await this.#whenServed();
     const { chatTemplate } = served.tokenizer;
     if (!chatTemplate) throw NoChatTemplateError.of(served.modelInfo.id);
-    return tokenizationOf(
-      chatTemplate.render(messages, chatTemplateArguments, addGenerationPrompt),
-      false,
-      served,
-    );
+    const text = chatTemplate.render(messages, chatTemplateArguments, addGenerationPrompt);
+    return resultOf(tokenizationOf(text, false, served));
   }
 
   /** @throws InvalidOptionError for an id that is outside of the vocabulary. */
@@ -225,16 +223,22 @@ export class ModelSwitch {
   }
 }
 
-function tokenizationOf(
+function* tokenizationOf(
   text: string,
   addSpecialTokens: boolean,
   { tokenizer, modelInfo }: LoadedModel,
-): Tokenization {
-  const tokenIds = tokenizer.encode(text, addSpecialTokens);
+): Generator<void, Tokenization> {
+  const tokenIds = yield* tokenizer.encodeInPieces(text, addSpecialTokens);
   return {
     modelId: modelInfo.id,
     contextLength: modelInfo.contextLength,
     tokenIds,
     spellings: tokenIds.map((tokenId) => tokenizer.vocabulary.spell(tokenId)),
   };
+}
+
+/** A short text doesn't wait until a long one is done. */
+function resultOf<Result>(work: Generator<void, Result>): Result | Promise<Result> {
+  const first = work.next();
+  return first.done ? first.value : inPieces(work);
 }

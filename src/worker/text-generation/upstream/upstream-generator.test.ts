@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FakeClock } from '../../../batching/fake-clock.ts';
+import { submitAll } from '../test-support.ts';
 import { clientId, requestId } from '../../../batching/generation/test-support.ts';
 import type { MeasuredEvent } from '../../../batching/metrics/generation-metrics.ts';
 import type { Submission } from '../prompt-generator.ts';
@@ -37,7 +38,7 @@ function createGenerator() {
     },
   });
   const submit = (name: string, given: Partial<Submission> = {}) =>
-    generator.submitAll([
+    submitAll(generator, [
       {
         requestId: requestId(name),
         clientId: clientId('tab'),

