@@ -202,14 +202,14 @@ function createSlowModel(id: string, numPieces = 3) {
   return { model: { ...model, tokenizer: { ...model.tokenizer, encodeInPieces } }, pieces };
 }
 
-describe('a long prompt', () => {
-  async function createSlowDeployment(numPieces?: number) {
-    const created = await createDeployment();
-    const { model, pieces } = createSlowModel('slow', numPieces);
-    await created.deployment.useModel(model);
-    return { ...created, pieces };
-  }
+async function createSlowDeployment(numPieces?: number) {
+  const created = await createDeployment();
+  const { model, pieces } = createSlowModel('slow', numPieces);
+  await created.deployment.useModel(model);
+  return { ...created, pieces };
+}
 
+describe('a long prompt', () => {
   it('is read in pieces between other tasks: a short one that comes later is accepted first', async () => {
     const { submit, pieces } = await createSlowDeployment();
     const long = submit('long', 2, 'abc');

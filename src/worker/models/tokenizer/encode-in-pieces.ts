@@ -82,8 +82,7 @@ function sectionsOf(library: Library, text: string): readonly (string | Section)
     model: (section: Section) => [section],
     post_processor: null,
   });
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its tokens are what the parts above make of them
-  return splitter.tokenize(text) as readonly (string | Section)[];
+  return splitter.tokenize(text);
 }
 
 function* tokensIn({ pre_tokenizer, model }: Library, { text, options }: Section): Cost<string[]> {
