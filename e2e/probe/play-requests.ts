@@ -30,7 +30,10 @@ export interface Played {
 }
 
 /** One life of an engine: all arrive and end. */
-export async function play(model: ProbeModel, { policy, isPipelined, arrivals }: Play): Promise<Played> {
+export async function play(
+  model: Pick<ProbeModel, 'config' | 'backend'>,
+  { policy, isPipelined, arrivals }: Play,
+): Promise<Played> {
   const { promise: done, resolve, reject } = Promise.withResolvers<void>();
   const finished = new Map<RequestId, FinishedEvent>();
   const steps: StepEvent[] = [];

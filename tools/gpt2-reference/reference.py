@@ -1,10 +1,9 @@
-"""What GPT-2 computes for the generated checkpoints, in float64: an implementation of its own, in NumPy alone.
+"""What GPT-2 computes for the generated checkpoints, in float64.
 
     node tools/gpt2-reference/write-checkpoints.ts <folder>
     python3 tools/gpt2-reference/reference.py <folder>
 
-writes e2e/fixtures/checkpoints-reference.json. It follows the definition of GPT-2 in huggingface/transformers
-(modeling_gpt2.py, activations.py), of which it shares no code, and reads the very bytes that the tests serve.
+writes e2e/fixtures/checkpoints-reference.json. It reads the very bytes that the tests serve.
 """
 
 import hashlib
@@ -15,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from gpt2 import Gpt2, read_weights
+
 PROMPTS = ("Hi", "Once upon a time, there was a little robot")
 NUM_TINY_TOKENS = 8
 NUM_FULL_SIZE_TOKENS = 4
@@ -23,108 +24,15 @@ NUM_TOP = 20
 TARGET = Path(__file__).parents[2] / "e2e" / "fixtures" / "checkpoints-reference.json"
 
 
-def read_floats(dtype, data):
-    if dtype == "F32":
-        return np.frombuffer(data, "<f4")
-    if dtype == "F16":
-        return np.frombuffer(data, "<f2")
-    if dtype == "BF16":
-        return (np.frombuffer(data, "<u2").astype("<u4") << 16).view("<f4")
-    return None
-
-
-def read_safetensors(path, tensors):
-    with path.open("rb") as file:
-        header_length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(header_length))
-        for name, entry in header.items():
-            begin, end = entry["data_offsets"]
-            file.seek(8 + header_length + begin)
-            values = read_floats(entry["dtype"], file.read(end - begin))
-            if values is not None:
-                tensors[name.removeprefix("transformer.")] = values.astype(np.float64).reshape(entry["shape"])
-
-
-def erf(x):
-    return np.vectorize(math.erf)(x)
-
-
-def sigmoid(x):
-    return 1 / (1 + np.exp(-x))
-
-
-def gelu_tanh(x):
-    return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
-
-
-ACTIVATIONS = {
-    "gelu_new": gelu_tanh,
-    "gelu_pytorch_tanh": gelu_tanh,
-    "gelu": lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2))),
-    "quick_gelu": lambda x: x * sigmoid(1.702 * x),
-    "relu": lambda x: np.maximum(x, 0),
-    "silu": lambda x: x * sigmoid(x),
-    "tanh": np.tanh,
-    "sigmoid": sigmoid,
-}
-
-
-class Gpt2:
-    def __init__(self, folder):
-        self.config = json.loads((folder / "config.json").read_text())
-        self.weights = {}
-        for path in sorted(folder.glob("*.safetensors")):
-            read_safetensors(path, self.weights)
-        is_tied = self.config.get("tie_word_embeddings", True)
-        self.head = self.weights["wte.weight" if is_tied else "lm_head.weight"]
-
-    def logits(self, ids):
-        """Of the last token, [vocab]."""
-        hidden = self.weights["wte.weight"][ids] + self.weights["wpe.weight"][: len(ids)]
-        for layer in range(self.config["n_layer"]):
-            h = f"h.{layer}"
-            hidden = hidden + self.attention(self.norm(hidden, f"{h}.ln_1"), layer)
-            hidden = hidden + self.mlp(self.norm(hidden, f"{h}.ln_2"), f"{h}.mlp")
-        return self.head @ self.norm(hidden, "ln_f")[-1]
-
-    def greedy(self, ids, num_tokens):
-        """The likeliest next tokens, and the smallest distance of the two largest logits."""
-        ids, margin = list(ids), math.inf
-        for _ in range(num_tokens):
-            logits = self.logits(ids)
-            second, first = np.sort(logits)[-2:]
-            margin = min(margin, first - second)
-            ids.append(int(np.argmax(logits)))
-        return ids[-num_tokens:], float(margin)
-
-    def norm(self, x, name):
-        centered = x - x.mean(-1, keepdims=True)
-        variance = (centered**2).mean(-1, keepdims=True)
-        scaled = centered / np.sqrt(variance + self.config["layer_norm_epsilon"])
-        return scaled * self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
-
-    def linear(self, x, name):
-        return x @ self.weights[f"{name}.weight"] + self.weights[f"{name}.bias"]
-
-    def attention(self, x, layer):
-        num_heads = self.config["n_head"]
-        length, size = x.shape
-        packed = self.linear(x, f"h.{layer}.attn.c_attn").reshape(length, 3, num_heads, size // num_heads)
-        query, key, value = packed.transpose(1, 2, 0, 3)
-        scores = query @ key.transpose(0, 2, 1)
-        if self.config.get("scale_attn_weights", True):
-            scores = scores / math.sqrt(size // num_heads)
-        if self.config.get("scale_attn_by_inverse_layer_idx", False):
-            scores = scores / (layer + 1)
-        scores = np.where(np.tri(length, dtype=bool), scores, -np.inf)
-        weights = np.exp(scores - scores.max(-1, keepdims=True))
-        weights = weights / weights.sum(-1, keepdims=True)
-        mixed = (weights @ value).transpose(1, 0, 2).reshape(length, size)
-        return self.linear(mixed, f"h.{layer}.attn.c_proj")
-
-    def mlp(self, x, name):
-        activation = ACTIVATIONS[self.config["activation_function"]]
-        return self.linear(activation(self.linear(x, f"{name}.c_fc")), f"{name}.c_proj")
+def greedy(model, ids, num_tokens):
+    """The likeliest next tokens, and the smallest distance of the two largest logits."""
+    ids, margin = list(ids), math.inf
+    for _ in range(num_tokens):
+        [logits] = model.logits(ids, -1)
+        second, first = np.sort(logits)[-2:]
+        margin = min(margin, first - second)
+        ids.append(int(np.argmax(logits)))
+    return ids[-num_tokens:], float(margin)
 
 
 def describe(logits, is_whole):
@@ -147,14 +55,14 @@ def digest(path):
 
 
 def reference_of(folder, is_full_size):
-    model = Gpt2(folder)
+    model = Gpt2(json.loads((folder / "config.json").read_text()), read_weights(folder))
     num_tokens = NUM_FULL_SIZE_TOKENS if is_full_size else NUM_TINY_TOKENS
     prompts = []
     for prompt in PROMPTS:
         # A token per byte: what the generated tokenizers give.
         ids = list(prompt.encode())
-        tokens, margin = model.greedy(ids, num_tokens)
-        expected = describe(model.logits(ids), not is_full_size)
+        tokens, margin = greedy(model, ids, num_tokens)
+        expected = describe(model.logits(ids, -1)[0], not is_full_size)
         prompts.append(
             {"prompt": prompt, "promptTokenIds": ids, **expected, "greedyTokenIds": tokens, "minGreedyMargin": margin}
         )

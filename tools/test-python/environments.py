@@ -48,3 +48,7 @@ def _check(*command: str | Path) -> None:
 
 def _output(*command: str | Path) -> str:
     return subprocess.run([str(part) for part in command], check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    print(environment(sys.argv[1]))

@@ -4,11 +4,32 @@ import { create, globals } from 'webgpu';
 Object.assign(globalThis, globals);
 Object.defineProperty(navigator, 'gpu', { value: create([]) });
 
+const KNOWN_BOUND = /(for \(var \w+(?: : u32)? = 0u?; \w+ < (?:max_k_step|head_size_vec));/g;
+
+/** Dawn for Node asks for finished work in each turn of the loop while it waits, which would take a whole core. */
+const POLL_MS = 1;
+Object.assign(globalThis, {
+  setImmediate: (run: () => void, ...args: []) => setTimeout(run, POLL_MS, ...args),
+});
+
 /** onnxruntime-web writes from its shared WASM memory, which browsers accept and Dawn for Node refuses: copy first. */
 // oxlint-disable-next-line typescript/unbound-method -- called on its queue below
 const writeBuffer: GPUQueue['writeBuffer'] = GPUQueue.prototype.writeBuffer;
 GPUQueue.prototype.writeBuffer = function writeCopy(target, targetOffset, data, dataOffset, size): undefined {
   writeBuffer.call(this, target, targetOffset, copyOf(data, dataOffset, size));
+};
+
+/**
+ * LLVM takes minutes for the unrolled loops of prefill's attention. A bound that it can't know keeps the loops, and changes nothing
+ * that they compute.
+ */
+// oxlint-disable-next-line typescript/unbound-method -- called on its device below
+const createShaderModule: GPUDevice['createShaderModule'] = GPUDevice.prototype.createShaderModule;
+GPUDevice.prototype.createShaderModule = function createLooping(descriptor): GPUShaderModule {
+  const code = descriptor.code.includes('const max_k_step')
+    ? descriptor.code.replaceAll(KNOWN_BOUND, '$1 - u32(uniforms.num_seq_tile == 0u);')
+    : descriptor.code;
+  return createShaderModule.call(this, { ...descriptor, code });
 };
 
 /** @param offset In elements of a typed array, else in bytes; so is `size`, which is all of the rest where left out. */
