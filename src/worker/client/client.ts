@@ -326,8 +326,8 @@ export class Serve<Deployments extends DeploymentMap = DeploymentTypes<readonly 
   /**
    * Resolves when the model can run.
    *
-   * @throws The reason why it can't: any error of `loadModel`, NoWebGpuAdapterError, WorkerNotLoadedError, WorkerFailedError,
-   *   RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
+   * @throws The reason why it can't: any error of `loadModel`, NoWebGpuAdapterError, GpuWrongValuesError, WorkerNotLoadedError,
+   *   WorkerFailedError, RuntimeFileError, WasmForbiddenError, VersionMismatchError, or ClosedError after `close()`.
    */
   ready(): Promise<ServeStatus> {
     return whenReady((listener) => this.subscribe('status', listener));

@@ -18,7 +18,7 @@ export { allowOwnScripts } from '../platform/own-scripts.ts';
 export * from '../protocol/errors/deployments.ts';
 export * from '../protocol/errors/hub.ts';
 export * from '../protocol/errors/model.ts';
-export { NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
+export { GpuWrongValuesError, NoWebGpuAdapterError } from '../protocol/errors/runtime.ts';
 export * from '../protocol/errors/tabs.ts';
 export { UpstreamError, type UpstreamErrorCode } from '../protocol/errors/upstream.ts';
 export * from '../protocol/errors/worker.ts';
