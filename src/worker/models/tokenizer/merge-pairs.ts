@@ -22,8 +22,8 @@ export function* mergePairs(word: string, ranks: ReadonlyMap<string, number>): G
   for (const character of word) if (texts.push(character) % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
   const { length } = texts;
   /** Of each symbol that is left; merged ones are empty. */
-  const previous = Int32Array.from(texts, (_, index) => index - 1);
-  const next = Int32Array.from(texts, (_, index) => index + 1);
+  const previous = new Int32Array(length);
+  const next = new Int32Array(length);
   const queue = new CandidateQueue();
   const consider = (left: number): void => {
     const [leftText = '', rightText = ''] = [texts[left], texts[next[left] ?? length]];
@@ -31,6 +31,8 @@ export function* mergePairs(word: string, ranks: ReadonlyMap<string, number>): G
     if (typeof rank === 'number') queue.push({ rank, left, leftText, rightText });
   };
   for (let left = 0; left < length; left++) {
+    previous[left] = left - 1;
+    next[left] = left + 1;
     consider(left);
     if (left % PAIRS_PER_PIECE === 0) yield PAIRS_PER_PIECE;
   }
