@@ -131,6 +131,16 @@ describe('a chat template', () => {
     await expect(render({ chat_template: unnamed })).rejects.toMatchObject({ code: 'CHAT_TEMPLATE_FAILED' });
   });
 
+  it('that never ends is an error of the template, and says so', async () => {
+    const loops = `${'{% for i in range(9) %}'.repeat(9)}${'{% endfor %}'.repeat(9)}`;
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 1));
+    await expect(render({ chat_template: loops })).rejects.toMatchObject({
+      code: 'CHAT_TEMPLATE_FAILED',
+      message: expect.stringContaining('was stopped: it takes longer than 5 s'),
+    });
+  });
+
   it('is missing for a base model', async () => {
     for (const config of [{}, { chat_template: null }]) {
       expect(await load(config)).toBeUndefined();

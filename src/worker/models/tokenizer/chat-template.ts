@@ -1,7 +1,9 @@
 import type { PreTrainedTokenizer } from '@huggingface/transformers';
 
+import { importPart } from '../../platform/import-part.ts';
 import type { ChatMessage } from '../../protocol/chat.ts';
 import { ChatTemplateError } from '../../protocol/errors/model.ts';
+import type { BoundedTemplate } from './bounded-template.ts';
 import { formatDate } from './format-date.ts';
 
 /** How a model's chats are written. */
@@ -21,31 +23,38 @@ export interface ChatTemplate {
   ): string;
 }
 
-/** The library's own function writes months in the browser's language. Models know those in English, as Python's. */
-const WITH_ENGLISH_DATES = "{%- set strftime_now = format_date %}{{ '' }}";
+const SPECIAL_TOKENS = ['bos', 'eos', 'unk', 'sep', 'pad', 'cls', 'mask'].map((name) => `${name}_token`);
 
-/** `undefined` for a base model, which has no template. */
-export function chatTemplateOf(tokenizer: PreTrainedTokenizer): ChatTemplate | undefined {
+/** The library renders without a bound, and writes months in the browser's language: models know those in English. */
+export async function readChatTemplate(tokenizer: PreTrainedTokenizer): Promise<ChatTemplate | undefined> {
   if (tokenizer.chat_template == null) return undefined;
+  const library = await importPart(() => import('./bounded-template.ts'));
+  let template: BoundedTemplate | undefined;
   return {
     render(messages, variables, addGenerationPrompt = true) {
-      const conversation = [...messages];
       try {
-        const context: Readonly<Record<string, unknown>> = {
+        template ??= new library.BoundedTemplate(tokenizer.get_chat_template());
+        return template.render({
+          tools: null,
+          documents: null,
+          strftime_now: (format: string) => formatDate(new Date(), format),
+          ...specialTokensOf(tokenizer.config),
           ...variables,
-          // A request may give the template its variables, but no other template or messages.
-          chat_template: WITH_ENGLISH_DATES + tokenizer.get_chat_template(),
-          messages: conversation,
-          format_date: (format: string) => formatDate(new Date(), format),
-        };
-        return tokenizer.apply_chat_template(conversation, {
-          ...context,
-          tokenize: false,
+          // A request may give the template its variables, but no other messages.
+          messages,
           add_generation_prompt: addGenerationPrompt,
         });
       } catch (cause) {
-        throw ChatTemplateError.of(cause instanceof Error ? cause.message : String(cause), cause);
+        const detail = cause instanceof Error ? cause.message : String(cause);
+        throw cause instanceof RangeError
+          ? ChatTemplateError.endless(detail, cause)
+          : ChatTemplateError.of(detail, cause);
       }
     },
   };
+}
+
+function specialTokensOf(config: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const tokens = Object.entries(config).filter(([name, token]) => SPECIAL_TOKENS.includes(name) && token);
+  return Object.fromEntries(tokens);
 }

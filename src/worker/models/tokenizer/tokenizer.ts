@@ -3,7 +3,7 @@ import type { PreTrainedTokenizer } from '@huggingface/transformers';
 import { importPart } from '../../platform/import-part.ts';
 import { ModelFileCorruptError } from '../../protocol/errors/model.ts';
 import type { ByteTextStream } from '../../text-generation/text-stream.ts';
-import { chatTemplateOf, type ChatTemplate } from './chat-template.ts';
+import { readChatTemplate, type ChatTemplate } from './chat-template.ts';
 import { requireBoundedPatterns } from './bounded-patterns.ts';
 import { encodeInPieces } from './encode-in-pieces.ts';
 import { configForLibrary, tokenizerForLibrary } from './library-files.ts';
@@ -57,7 +57,7 @@ export async function createTokenizer(tokenizerJson: unknown, tokenizerConfig: u
     vocabulary,
     maxTokenLength: vocabulary.maxTokenLength,
     endTokenIds: endTokenId === undefined ? [] : [endTokenId],
-    chatTemplate: chatTemplateOf(tokenizer),
+    chatTemplate: await readChatTemplate(tokenizer),
     createTextStream: (isWholeText = false) => vocabulary.createTextStream(isWholeText),
   };
 }

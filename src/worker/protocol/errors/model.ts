@@ -92,4 +92,12 @@ export class ChatTemplateError extends codedError('ChatTemplateError', 'CHAT_TEM
       { cause },
     );
   }
+
+  /** Rendering would hold the worker of all tabs. */
+  static endless(detail: string, cause?: unknown): ChatTemplateError {
+    return new ChatTemplateError(
+      `The model's chat template was stopped: ${detail}. Load another model, or send a text instead of a chat.`,
+      { cause },
+    );
+  }
 }
