@@ -129,10 +129,10 @@ describe('a request over the bridge', () => {
   it('is refused when there are too many, and not held', async () => {
     const { url } = await start({ graceMs: 60_000 });
     const controller = new AbortController();
-    const waiting = Array.from({ length: 512 }, () => ask(url, 1, { signal: controller.signal }));
+    const waiting = Array.from({ length: 384 }, () => ask(url, 1, { signal: controller.signal }));
     await until(async () => {
       const metrics = await (await fetch(`${url}/metrics`)).text();
-      expect(metrics).toContain('serve_num_ongoing_http_requests 513\n');
+      expect(metrics).toContain('serve_num_ongoing_http_requests 385\n');
     });
     const refused = await ask(url, 1);
     expect(refused.status).toBe(429);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import { systemClock, type Clock } from '../src/batching/clock.ts';
+import type { Caller } from '../src/worker/protocol/requests.ts';
 import type { Serve } from '../src/worker/client/client.ts';
 import { untilAborted } from '../src/worker/platform/until-aborted.ts';
 import {
@@ -33,6 +34,7 @@ import { completionsRoute } from './routes/openai/completions.ts';
 import { PLAIN_TEXT, serviceRoutes } from './routes/service.ts';
 import { tokenRoutes } from './routes/tokens.ts';
 import { describeInLog, toHttpError } from './http/to-http-error.ts';
+import { WorkPlaces } from './http/work-places.ts';
 import type { CommandLineOptions } from './options.ts';
 import { TabLink, type TabLinkOptions } from './tabs/tab-link.ts';
 import { TabSockets, type OwnBrowser } from './tabs/tab-sockets.ts';
@@ -58,9 +60,6 @@ const GRACE_MS = 10_000;
 
 /** How long the last answers may take to reach their clients when the server stops. */
 const FLUSH_MS = 2000;
-
-/** Limit of concurrent requests for work. The worker limits its queue; this limits the bridge's memory. */
-const MAX_ONGOING = 512;
 
 /** No answer is a page. */
 const API_HEADERS: Readonly<Record<string, string>> = {
@@ -89,7 +88,7 @@ export class Bridge {
   #onIdle: () => void = () => undefined;
   /** Set once the server stops: the answer to new requests. */
   #refusal: HttpError | undefined;
-  #numOngoing = 0;
+  readonly #places = new WorkPlaces();
 
   constructor({
     host,
@@ -248,21 +247,12 @@ export class Bridge {
     const handle = handleOf(route, request.method);
     const answer = async (): Promise<void> => handle(exchange);
     const answerUntilAborted = (): Promise<void> => untilAborted(answer(), exchange.signal);
-    await (route.isWork ? this.#work(answerUntilAborted) : answerUntilAborted());
+    await (route.isWork ? this.#work(exchange.callerOf(), answerUntilAborted) : answerUntilAborted());
   }
 
-  async #work(answer: () => Promise<void>): Promise<void> {
+  async #work(caller: Caller, answer: () => Promise<void>): Promise<void> {
     if (this.#refusal) throw this.#refusal;
-    if (this.#numOngoing >= MAX_ONGOING) {
-      const message = `${MAX_ONGOING} requests are running already: ask again when some have ended.`;
-      throw new HttpError(429, message, { code: 'TOO_MANY_REQUESTS', headers: { 'Retry-After': '1' } });
-    }
-    this.#numOngoing += 1;
-    try {
-      await answer();
-    } finally {
-      this.#numOngoing -= 1;
-    }
+    await this.#places.hold(caller, answer);
   }
 
   async #idleWithin(ms: number, clock: Clock): Promise<void> {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -18,6 +19,19 @@ const FILES = {
 async function policyOf(url: string): Promise<string> {
   const { headers } = await fetch(`${url}/assets/main-abc123.js`);
   return headers.get('content-security-policy') ?? '';
+}
+
+/** What a client gets that waits for a 100 before it sends the body. */
+async function expectContinue(port: number, path: string, headers: string, body: string): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n${headers}\r\n\r\n`);
+  let received = '';
+  socket.on('data', (data) => {
+    if (String(data).startsWith('HTTP/1.1 100')) socket.write(body);
+    received += String(data);
+  });
+  await once(socket, 'close');
+  return received;
 }
 
 /** Of this machine, on whatever networks it is. */
@@ -49,6 +63,33 @@ describe('startServer', () => {
   afterAll(async () => {
     await server.close();
     await rm(root, { recursive: true });
+  });
+
+  it.each([
+    ['413', '/v1/completions', 'Content-Type: application/json\r\nContent-Length: 99999999'],
+    ['415', '/v1/completions', 'Content-Type: text/html\r\nContent-Length: 9'],
+    ['404', '/assets/main-abc123.js', 'Content-Length: 9'],
+    [
+      '403',
+      '/v1/completions',
+      'Origin: https://evil.example\r\nContent-Type: application/json\r\nContent-Length: 9',
+    ],
+  ])('never lets a body come that it does not read: %s', async (status, path, headers) => {
+    const bridge = new Bridge({ host: 'localhost', url: () => '' });
+    const bridged = await startServer({ port: 0, host: 'localhost', root, bridge });
+    const answer = await expectContinue(bridged.port, path, headers, '');
+    await bridged.close();
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toMatch(/^connection: close\r$/im);
+  });
+
+  it('lets a body come that it reads', async () => {
+    const bridge = new Bridge({ host: 'localhost', url: () => '' });
+    const bridged = await startServer({ port: 0, host: 'localhost', root, bridge });
+    const headers = 'Content-Type: application/json\r\nConnection: close\r\nContent-Length: 9';
+    const answer = await expectContinue(bridged.port, '/v1/completions', headers, '{"a": 1}}');
+    await bridged.close();
+    expect(answer).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 400 /);
   });
 
   it('answers on both loopback addresses under the name localhost', async () => {

@@ -8,6 +8,7 @@ import { BridgeError, codeOf } from './errors.ts';
 import { STALL_TIMEOUT_MS } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
 import { limitConnections } from './http/connection-limit.ts';
+import { holdBody } from './http/read-body.ts';
 import { isLoopbackAddress, isLoopbackHost } from './http/loopback.ts';
 import { refuseConnection } from './http/refuse-connection.ts';
 import type { CommandLineOptions } from './options.ts';
@@ -57,21 +58,29 @@ const MAX_CONNECTIONS = 1024;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { bridge, maxConnections = MAX_CONNECTIONS } = options;
   const serveFile = serveStaticFiles({ ...options, marks: bridge?.pageMarks ?? '' });
-  const handler: RequestListener = (request, response) => {
-    const next = (): void => {
-      // Cuts a client that does not read the file. Requests for work have limits of their own.
-      request.socket.setTimeout(STALL_TIMEOUT_MS);
-      serveFile(request, response);
-    };
-    if (bridge) bridge.handle(request, response, next);
-    else next();
-  };
   const create = (): Server => {
-    const server = createServer(LIMITS, handler).on('clientError', refuseClient);
-    limitConnections(server, maxConnections);
-    return server.on('upgrade', (request, socket, head) => {
-      if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
-    });
+    const server = createServer(LIMITS);
+    const limit = limitConnections(server, maxConnections);
+    const answer: RequestListener = (request, response) => {
+      const next = (): void => {
+        // Cuts a client that does not read the file. Requests for work have limits of their own.
+        request.socket.setTimeout(STALL_TIMEOUT_MS);
+        limit.release(request, response);
+        serveFile(request, response);
+      };
+      if (bridge) bridge.handle(request, response, next);
+      else next();
+    };
+    return server
+      .on('request', answer)
+      .on('checkContinue', (request, response) => {
+        holdBody(request, response);
+        server.emit('request', request, response);
+      })
+      .on('clientError', refuseClient)
+      .on('upgrade', (request, socket, head) => {
+        if (!bridge?.upgrade(request, socket, head)) refuseConnection(socket, 400);
+      });
   };
   const servers = await listenOnAll(options.host, options.port, create);
   const { port } = addressOf(servers[0]);

@@ -1,8 +1,9 @@
+import { readdirSync, readlinkSync } from 'node:fs';
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 
 import { serveStaticFiles } from './static-files.ts';
 
@@ -15,14 +16,17 @@ afterEach(async () => {
 });
 
 /** A packed page: its own scripts, and the runtime's files elsewhere under their own names. */
-async function servePackedPage(): Promise<string> {
+async function servePackedPage({ size = 0 } = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'tabserve-static-'));
   folders.push(folder);
   const [root, runtime] = [join(folder, 'dist'), join(folder, 'onnxruntime')];
   await mkdir(join(root, 'assets'), { recursive: true });
   await mkdir(runtime);
   await writeFile(join(root, 'index.html'), '<!doctype html>');
-  await writeFile(join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'), 'the runtime');
+  await writeFile(
+    join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'),
+    size === 0 ? 'the runtime' : Buffer.alloc(size),
+  );
   const server = createServer(serveStaticFiles({ root, runtime, marks: '' }));
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -46,4 +50,26 @@ it.each([
 ])('and no other file of that folder: %s', async (path) => {
   const url = await servePackedPage();
   expect((await fetch(url + path)).status).toBe(404);
+});
+
+/** Of the runtime, in this process. */
+function numOpenFiles(): number {
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith('jspi.wasm');
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+it('a client that leaves in the middle of a file leaves it closed', async () => {
+  const url = await servePackedPage({ size: 2 ** 25 });
+  const leave = new AbortController();
+  const path = '/assets/ort-wasm-simd-threaded.jspi-CZzFqCHi.wasm';
+  const response = await fetch(url + path, { signal: leave.signal });
+  expect(response.status).toBe(200);
+  expect(numOpenFiles()).toBe(1);
+  leave.abort();
+  await vi.waitFor(() => expect(numOpenFiles()).toBe(0));
 });

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import sirv from 'sirv';
 
 import { contentSecurityPolicy } from './content-security-policy.ts';
@@ -53,6 +54,8 @@ export function serveStaticFiles({
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
   const servePage = pageWith(marks, join(root, 'index.html'));
   return (request, response) => {
+    // A client that leaves in the middle leaves the file open: a pipe doesn't close what it reads from.
+    response.once('pipe', (file: Readable) => void response.once('close', () => file.destroy()));
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')

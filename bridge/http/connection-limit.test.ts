@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished, vi } from 'vitest';
 
 import { listen } from '../test-support.ts';
@@ -7,6 +8,7 @@ import { limitConnections } from './connection-limit.ts';
 
 const WORK = 'GET /work HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const QUICK = 'GET /quick HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const FILE = 'GET /file HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const HALF_HEAD = 'GET /work HTTP/1.1\r\nHost: loc';
 const HALF_BODY = 'POST /work HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf';
 const UPGRADE = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
@@ -14,11 +16,16 @@ const UPGRADE = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpg
 /** A server that takes three connections: `/quick` is answered at once, `/work` when the test says so. */
 async function startServer() {
   const working: ServerResponse[] = [];
-  const { server, port } = await listen(({ url }, response) => {
-    if (url === '/quick') response.end('quick');
-    else working.push(response);
+  const files: ServerResponse[] = [];
+  const { server, port } = await listen((request, response) => {
+    if (request.url === '/quick') response.end('quick');
+    else if (request.url === '/file') {
+      limit.release(request, response);
+      Readable.from(Array.from({ length: 500 }, () => Buffer.alloc(2 ** 16))).pipe(response);
+      files.push(response);
+    } else working.push(response);
   });
-  limitConnections(server, 3);
+  const limit = limitConnections(server, 3);
   server.on('upgrade', (_, socket) => socket.write('upgraded'));
   const clients: Socket[] = [];
   onTestFinished(() => {
@@ -44,7 +51,15 @@ async function startServer() {
     await vi.waitFor(() => expect(working).toHaveLength(numWorking + 1));
     return state;
   };
-  return { open, openWork, working };
+  /** Asks for a file and reads nothing of it. */
+  const openFile = async () => {
+    const numFiles = files.length;
+    const state = await open(FILE);
+    state.client.pause();
+    await vi.waitFor(() => expect(files[numFiles]?.writableNeedDrain).toBe(true));
+    return state;
+  };
+  return { open, openWork, openFile, working };
 }
 
 const until = (check: () => unknown) => vi.waitFor(check, { timeout: 10_000 });
@@ -95,4 +110,29 @@ it('counts a request whose body does not come as none', async () => {
   const newcomer = await open(QUICK);
   await until(() => expect(newcomer.received).toContain('quick'));
   await until(() => expect(slow.isClosed).toBe(true));
+});
+
+it('closes a connection that reads nothing of its file before one with work, and answers the newcomer', async () => {
+  const { open, openWork, openFile } = await startServer();
+  const worked = await openWork(WORK);
+  const stalled = [await openFile(), await openFile()];
+  const newcomer = await open(QUICK);
+  await until(() => expect(newcomer.received).toContain('quick'));
+  for (const { client } of stalled) client.resume();
+  await until(() => expect(stalled.map(({ isClosed }) => isClosed)).toEqual([true, false]));
+  expect(worked.isClosed).toBe(false);
+});
+
+it('lets a client that reads its file go on, and closes the one that does not', async () => {
+  const { open, openFile } = await startServer();
+  const reading = await openFile();
+  const stalled = [await openFile(), await openFile()];
+  reading.client.resume();
+  await until(() => expect(reading.received.length).toBeGreaterThan(2 ** 20));
+  reading.client.pause();
+  const newcomer = await open(QUICK);
+  await until(() => expect(newcomer.received).toContain('quick'));
+  for (const { client } of stalled) client.resume();
+  await until(() => expect(stalled.map(({ isClosed }) => isClosed)).toEqual([true, false]));
+  expect(reading.isClosed).toBe(false);
 });

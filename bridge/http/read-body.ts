@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { isRecord } from '../../src/worker/platform/is-record.ts';
 import { MAX_PROMPT_LENGTH } from '../../src/worker/protocol/wire.ts';
@@ -11,6 +11,24 @@ const MAX_JSON_DEPTH = 64;
 /** Makes the error for a body that cannot be read. */
 type Refuse = (reason: string) => HttpError;
 
+/** The answers to requests whose clients wait for a 100 before they send the body. */
+const heldBodies = new WeakMap<IncomingMessage, ServerResponse>();
+
+/**
+ * A client that asked with `Expect: 100-continue` sends its body once it is read, and never where it is refused: then its
+ * connection closes with the answer.
+ */
+export function holdBody(request: IncomingMessage, response: ServerResponse): void {
+  heldBodies.set(request, response);
+  response.setHeader('Connection', 'close');
+}
+
+function letBodyCome(request: IncomingMessage): void {
+  const response = heldBodies.get(request);
+  response?.removeHeader('Connection');
+  response?.writeContinue();
+}
+
 /** @throws HttpError 413 for a larger body; the rest is not read, and the connection closes with the refusal. */
 export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer<ArrayBuffer>> {
   const refuse = (): HttpError =>
@@ -19,6 +37,7 @@ export async function readBody(request: IncomingMessage, maxBytes: number): Prom
       headers: { Connection: 'close' },
     });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw refuse();
+  letBodyCome(request);
   // Must not be destroyed when the loop ends early: the refusal leaves on the same connection.
   return collect(request.iterator({ destroyOnReturn: false }), maxBytes, refuse);
 }
