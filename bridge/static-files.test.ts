@@ -27,7 +27,10 @@ async function servePackedPage({ size = 0 } = {}): Promise<string> {
     join(runtime, 'ort-wasm-simd-threaded.jspi.wasm'),
     size === 0 ? 'the runtime' : Buffer.alloc(size),
   );
+  await writeFile(join(root, 'assets', 'digits.txt'), '0123456789');
+  await writeFile(join(root, 'assets', 'lost.txt'), 'lost');
   const server = createServer(serveStaticFiles({ root, runtime, marks: '' }));
+  await rm(join(root, 'assets', 'lost.txt'));
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -72,4 +75,25 @@ it('a client that leaves in the middle of a file leaves it closed', async () => 
   expect(numOpenFiles()).toBe(1);
   leave.abort();
   await vi.waitFor(() => expect(numOpenFiles()).toBe(0));
+});
+
+it.each([
+  ['bytes=2-4', 206, '234'],
+  ['bytes=7-', 206, '789'],
+  ['bytes=20-', 416, ''],
+  ['bytes=3-1', 200, '0123456789'],
+  ['bytes=-2', 200, '0123456789'],
+  ['bytes=0-9999999999999999999999', 200, '0123456789'],
+  ['bytes=0-1,4-5', 200, '0123456789'],
+])('answers the range %s of a file with %i %s', async (range, status, text) => {
+  const url = await servePackedPage();
+  const answer = await fetch(`${url}/assets/digits.txt`, { headers: { range } });
+  expect(answer.status).toBe(status);
+  expect(await answer.text()).toBe(text);
+});
+
+it('cuts the answer of a file that has gone since the start, and serves on', async () => {
+  const url = await servePackedPage();
+  await expect(fetch(`${url}/assets/lost.txt`)).rejects.toThrow('fetch failed');
+  expect((await fetch(`${url}/assets/digits.txt`)).status).toBe(200);
 });

@@ -25,6 +25,9 @@ const SECURITY_HEADERS: Readonly<Record<string, string>> = {
 /** A `.wasm` file of the page, whose name the build has marked with a hash of its content. */
 const RUNTIME_FILE = /^\/assets\/(ort-wasm[\w.-]*)-[\w-]{8}\.wasm(?:\?|$)/;
 
+/** The only form that `sirv` reads rightly. An answer of the whole file is right for any other. */
+const RANGE = /^bytes=(\d{1,15})-([1-9]\d{0,14})?$/;
+
 const PAGE = /^\/(?:index\.html)?(?:\?|$)/;
 
 export interface StaticFilesOptions extends Partial<Pick<CommandLineOptions, 'hub'>> {
@@ -54,8 +57,8 @@ export function serveStaticFiles({
   const serveRuntime = runtime === undefined ? undefined : serveRuntimeFiles(runtime);
   const servePage = pageWith(marks, join(root, 'index.html'));
   return (request, response) => {
-    // A client that leaves in the middle leaves the file open: a pipe doesn't close what it reads from.
-    response.once('pipe', (file: Readable) => void response.once('close', () => file.destroy()));
+    if (!isRange(request.headers.range)) delete request.headers.range;
+    response.once('pipe', (file: Readable) => closeWith(response, file));
     response.setHeader('Content-Security-Policy', policy);
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     if (request.method !== 'GET' && request.method !== 'HEAD')
@@ -79,6 +82,17 @@ function serveRuntimeFiles(
     if (name === undefined) miss();
     else serveFile(Object.assign(request, { url: `/${name}.wasm` }), response, miss);
   };
+}
+
+/** A pipe leaves its file open when the client leaves, and a file that can't be read would end the process. */
+function closeWith(response: ServerResponse, file: Readable): void {
+  file.once('error', () => response.destroy());
+  response.once('close', () => file.destroy());
+}
+
+function isRange(range = ''): boolean {
+  const [, start, end = Infinity] = RANGE.exec(range) ?? [];
+  return Number(start) <= Number(end);
 }
 
 function keepForever(response: ServerResponse): void {
