@@ -1,5 +1,6 @@
 import { codedError } from './coded-error.ts';
 
+/** How to go on after a hub has failed. */
 export interface HubErrorOptions extends ErrorOptions {
   /** What the server asks for, in ms; 0, the default, if it asks for nothing. */
   readonly retryAfterMs?: number;
@@ -9,7 +10,9 @@ export interface HubErrorOptions extends ErrorOptions {
 
 /** The hub, or the way to it, failed. What has come is kept, and a later load continues there. */
 export class HubError extends Error {
+  /** What the server asks for, in ms; 0 if it asks for nothing. */
   readonly retryAfterMs: number;
+  /** The load is given up after so many failures in a row. */
   readonly maxFailures: number;
 
   constructor(
