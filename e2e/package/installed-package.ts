@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-
-import manifest from '../../package.json' with { type: 'json' };
 
 const run = promisify(execFile);
 
@@ -21,7 +19,10 @@ export class InstalledPackage {
 
   static async create(): Promise<InstalledPackage> {
     const folder = await mkdtemp(join(tmpdir(), 'tabserve-package-'));
-    await run('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], { cwd: ROOT });
+    const pack = ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder];
+    const { stdout } = await run('npm', pack, { cwd: ROOT });
+    // Under the name that the examples give it.
+    await rename(join(folder, stdout.trim()), join(folder, 'tabserve.tgz'));
     await cp(join(ROOT, 'examples'), join(folder, 'examples'), {
       recursive: true,
       filter: (path) => !/[/\\](?:node_modules|dist|package-lock\.json)$/.test(path),
@@ -30,7 +31,7 @@ export class InstalledPackage {
       private: true,
       type: 'module',
       workspaces: ['examples/*'],
-      dependencies: { tabserve: `file:tabserve-${manifest.version}.tgz` },
+      dependencies: { tabserve: 'file:tabserve.tgz' },
     };
     await writeFile(join(folder, 'package.json'), JSON.stringify(app));
     // What the repository itself uses in the same version comes from npm's cache.
