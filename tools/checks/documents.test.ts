@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 import manifest from '../../package.json' with { type: 'json' };
+import { batch, type BatchOptions } from '../../src/batching/batch.ts';
 import type { AnyDeployment } from '../../src/worker/deployments/deployment.ts';
 
 const REGISTRY = 'src/worker/deployments/registry.ts';
@@ -18,6 +19,58 @@ function blockOf(document: string, beginning: string): string {
   if (block === undefined) throw new Error(`${document} has no block that begins with ${beginning}`);
   return block.replace(/^\w+\n/, '');
 }
+
+/** The code of the documents that makes a client, and what it imports from the package. */
+const blocks = globSync(['README.md', 'docs/*.md']).flatMap((document) =>
+  readFileSync(document, 'utf8')
+    .split('```')
+    .filter((block, index) => index % 2 === 1 && /^(?:[jt]sx?|html)\n/.test(block))
+    .map((code) => ({ document, code })),
+);
+
+it('the documents of the package import from its entries alone', () => {
+  const entries = Object.keys(manifest.exports).map((entry) => entry.replace('.', 'tabserve'));
+  const imported = blocks.flatMap(({ code }) =>
+    [...code.matchAll(/from '((?:tabserve|\.\/src)[^']*)'/g)].map(([, from = '']) => from),
+  );
+  expect(imported.length).toBeGreaterThan(0);
+  expect(imported.filter((from) => !entries.includes(from))).toEqual([]);
+});
+
+it('each client that the documents make with a name and a worker says which model it loads first', () => {
+  const calls = blocks.flatMap(({ document, code }) =>
+    [
+      ...code.matchAll(
+        /\b(connect|useTabserve|createTabserve|installPromptApi)\(\{(?:\n[^]*?\n\}\)|[^\n]*\}\))/g,
+      ),
+    ]
+      .map(([call]) => call)
+      .filter((call) => call.includes('name:') || call.includes('new Worker'))
+      .map((call) => ({ document, call })),
+  );
+  expect(calls.length).toBeGreaterThan(4);
+  expect(calls.filter(({ call }) => !call.includes('modelUrl:'))).toEqual([]);
+});
+
+it('the documents’ `batch` gathers its three calls into the batches that they name', async () => {
+  const code =
+    blocks.find(
+      ({ document, code: text }) => document === 'docs/batching.md' && text.includes('const double'),
+    )?.code ?? '';
+  const sizes: number[] = [];
+  const handler = async (numbers: readonly number[]): Promise<number[]> => {
+    sizes.push(numbers.length);
+    return numbers.map((number) => 2 * number);
+  };
+  const run = async (options: BatchOptions<number>): Promise<void> => {
+    const double = batch(handler, options);
+    await Promise.all([1, 2, 3].map((number) => double(number)));
+  };
+  const numberOf = (option: string): number => Number(new RegExp(`${option}: (\\d+)`).exec(code)?.[1]);
+  await run({ maxBatchSize: numberOf('maxBatchSize'), batchWaitTimeoutMs: numberOf('batchWaitTimeoutMs') });
+  await run({ maxBatchSize: numberOf('maxBatchSize') });
+  expect(sizes).toEqual([3, 1, 2]);
+});
 
 it('the package has the version that the changelog describes first', () => {
   const [, newest] = /^## (\d+\.\d+\.\d+)/m.exec(readFileSync('CHANGELOG.md', 'utf8')) ?? [];
