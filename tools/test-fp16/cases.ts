@@ -4,20 +4,20 @@ import { decoderCheckpoint, type DecoderSpec } from '../../e2e/hub-server/checkp
 import type { GeneratedCheckpoint } from '../../e2e/hub-server/checkpoints/generated-checkpoint.ts';
 import { fileOf } from '../../e2e/hub-server/checkpoints/generated-file.ts';
 import { gpt2Checkpoint } from '../../e2e/hub-server/checkpoints/gpt2-checkpoint.ts';
-import type { Precision } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import type { Dtype } from '../../src/worker/protocol/models.ts';
 
-/** A model, and the precisions in which Tabserve runs it. */
+/** A model, and the dtypes in which it is run. */
 export interface Case {
   readonly family: string;
   readonly headSize: number;
-  readonly precisions: readonly Precision[];
+  readonly dtypes: readonly Dtype[];
   generate(): GeneratedCheckpoint;
 }
 
 export const CONTEXT_LENGTH = 1024;
 
 const HEAD_SIZES = [64, 80, 96, 128, 256];
-const BOTH: readonly Precision[] = ['float32', 'float16'];
+const BOTH: readonly Dtype[] = ['fp32', 'fp16'];
 
 const COMMON = {
   vocab_size: 320,
@@ -65,12 +65,18 @@ const GEMMA3: DecoderSpec = {
 
 /** All that is tested, the largest first. Gemma computes in fp32 alone: its activations exceed fp16. */
 export const CASES: readonly Case[] = [
-  { family: 'Storyteller', headSize: 32, precisions: BOTH, generate: storyteller },
+  { family: 'Storyteller', headSize: 32, dtypes: BOTH, generate: storyteller },
+  {
+    family: 'Llama',
+    headSize: 32,
+    dtypes: ['q8', 'q4'],
+    generate: () => decoder({ ...LLAMA, isQuantized: true }, 32),
+  },
   ...HEAD_SIZES.toReversed().flatMap((headSize): readonly Case[] => [
-    { family: 'GPT-2', headSize, precisions: BOTH, generate: () => gpt2(headSize) },
-    { family: 'Llama', headSize, precisions: BOTH, generate: () => decoder(LLAMA, headSize) },
-    { family: 'Qwen 3', headSize, precisions: BOTH, generate: () => decoder(QWEN3, headSize) },
-    { family: 'Gemma 3', headSize, precisions: ['float32'], generate: () => decoder(GEMMA3, headSize) },
+    { family: 'GPT-2', headSize, dtypes: BOTH, generate: () => gpt2(headSize) },
+    { family: 'Llama', headSize, dtypes: BOTH, generate: () => decoder(LLAMA, headSize) },
+    { family: 'Qwen 3', headSize, dtypes: BOTH, generate: () => decoder(QWEN3, headSize) },
+    { family: 'Gemma 3', headSize, dtypes: ['fp32'], generate: () => decoder(GEMMA3, headSize) },
   ]),
 ];
 

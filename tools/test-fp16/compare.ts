@@ -16,8 +16,8 @@ export interface Figures {
 }
 
 /** @param expected The logits of all tokens of all texts, one after the other. */
-export function compareRun(run: RecordedRun, expected: Float64Array, precision: Precision): Figures {
-  const tolerance = TOLERANCE[precision];
+export function compareRun(run: RecordedRun, expected: Float64Array): Figures {
+  const tolerance = TOLERANCE[run.precision];
   const numTokens = run.texts.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0);
   const vocabSize = expected.length / numTokens;
   let [at, largestError, numDecided, numEqual] = [0, 0, 0, 0];

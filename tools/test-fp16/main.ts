@@ -79,13 +79,13 @@ async function runApart(testCase: Case): Promise<boolean> {
 
 function format(
   testCase: Case,
-  { precision, largestError, numDecided, numEqual, faults, seconds }: CaseResult,
+  { dtype, largestError, numDecided, numEqual, faults, seconds }: CaseResult,
 ): string {
   const cells = [
     faults.length === 0 ? 'ok  ' : 'FAIL',
     testCase.family.padEnd(11),
     String(testCase.headSize).padStart(3),
-    precision,
+    dtype.padEnd(4),
     largestError.toExponential(1),
     `${numEqual}/${numDecided}`.padStart(7),
     `${seconds.toFixed(0)} s`.padStart(5),

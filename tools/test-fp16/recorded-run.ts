@@ -6,6 +6,7 @@ import type { Precision } from '../../src/worker/models/checkpoint/packed-weight
 import { planModel } from '../../src/worker/models/checkpoint/model-plan.ts';
 import { limitsOf } from '../../src/worker/runtime/create-backend.ts';
 import { CapturedSteps } from '../../src/worker/runtime/webgpu/captured-steps.ts';
+import type { Dtype } from '../../src/worker/protocol/models.ts';
 import { requestGpuDevice } from '../../src/worker/runtime/webgpu/gpu-device.ts';
 import { WebGpuBackend } from '../../src/worker/runtime/webgpu/webgpu-backend.ts';
 import { play, type Played } from '../../e2e/probe/play-requests.ts';
@@ -21,6 +22,8 @@ export interface RecordedText {
 }
 
 export interface RecordedRun {
+  /** Of the activations. */
+  readonly precision: Precision;
   readonly texts: readonly RecordedText[];
   /** Tokens that the CPU samples otherwise from the same logits. */
   readonly numWrongSamples: number;
@@ -29,12 +32,12 @@ export interface RecordedRun {
 }
 
 /** Runs the requests of `arrivalsFor` through the engine on this machine's adapter. */
-export async function recordRun(checkpoint: Checkpoint, precision: Precision): Promise<RecordedRun> {
-  const dtype = precision === 'float16' ? 'fp16' : 'fp32';
-  const gpu = await requestGpuDevice(dtype);
+export async function recordRun(checkpoint: Checkpoint, dtype: Dtype): Promise<RecordedRun> {
+  const rung = dtype === 'fp32' ? 'fp32' : 'fp16';
+  const gpu = await requestGpuDevice(rung);
   const { model } = checkpoint;
   const { vocabSize } = model.config;
-  const plan = planModel(checkpoint, dtype, limitsOf({ gpu, rung: `webgpu-${dtype}`, fallbackReason: '' }));
+  const plan = planModel(checkpoint, dtype, limitsOf({ gpu, rung: `webgpu-${rung}`, fallbackReason: '' }));
   const backend = await WebGpuBackend.create({ gpu, model, ...(await packInMemory(checkpoint, plan)) });
   const recorder = new Recorder(backend, vocabSize);
   const arrivals = arrivalsFor(model.config);
@@ -49,7 +52,12 @@ export async function recordRun(checkpoint: Checkpoint, precision: Precision): P
     const logits = tokenIds.map((_, k) => recorder.logitsAt(played.ids[i], promptTokenIds.length + k));
     return { isGreedy: sampling.temperature === 0, promptTokenIds, tokenIds, logits };
   });
-  return { texts, numWrongSamples: recorder.numWrongSamples, omissions: recorder.omissionsIn(played) };
+  return {
+    precision: plan.layout.precision,
+    texts,
+    numWrongSamples: recorder.numWrongSamples,
+    omissions: recorder.omissionsIn(played),
+  };
 }
 
 /** Watches a backend: keeps the logits of each sampled token, and counts what was used. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { writeCheckpoints } from '../../e2e/hub-server/checkpoints/write-checkpoints.ts';
 import { memoryFile } from '../../src/worker/models/checkpoint/checkpoint-files.ts';
 import { openCheckpoint } from '../../src/worker/models/checkpoint/open-checkpoint.ts';
-import type { Precision } from '../../src/worker/models/checkpoint/packed-weights.ts';
+import type { Dtype } from '../../src/worker/protocol/models.ts';
 import { runCommand } from '../browser/commands.ts';
 import type { Case } from './cases.ts';
 import { recordRun, type RecordedRun } from './recorded-run.ts';
@@ -12,7 +12,7 @@ import { compareRun, type Figures } from './compare.ts';
 
 /** A line of the table. */
 export interface CaseResult extends Figures {
-  readonly precision: Precision;
+  readonly dtype: Dtype;
   readonly seconds: number;
 }
 
@@ -34,12 +34,12 @@ export async function runCase(
     },
   });
   const results: CaseResult[] = [];
-  for (const precision of testCase.precisions) {
+  for (const dtype of testCase.dtypes) {
     const startedAtMs = performance.now();
-    const run = await recordRun(checkpoint, precision);
+    const run = await recordRun(checkpoint, dtype);
     const expected = await referenceOf(run, folder, python);
-    const figures = compareRun(run, expected, precision);
-    results.push({ precision, seconds: (performance.now() - startedAtMs) / 1000, ...figures });
+    const figures = compareRun(run, expected);
+    results.push({ dtype, seconds: (performance.now() - startedAtMs) / 1000, ...figures });
   }
   return results;
 }

@@ -27,11 +27,16 @@ export interface DecoderSpec {
   readonly hasQkvBias?: boolean;
   /** Whether each head of queries and keys has a norm. */
   readonly hasHeadNorms?: boolean;
+  /** Whether q4 and q8 store the matrices without an error. */
+  readonly isQuantized?: boolean;
   /** Whether branches have norms, and the model adds one to the weights of all norms. */
   readonly isGemma?: boolean;
 }
 
 const NUM_SHARDS = 2;
+
+/** Of the values that `steps` gives. */
+const DEVIATION_IN_STEPS = 4.5;
 
 /**
  * Scales at which a small random model behaves like a trained one: texts vary, far tokens matter, and the error of
@@ -53,9 +58,19 @@ export function decoderCheckpoint(spec: DecoderSpec): GeneratedCheckpoint {
     config,
     generationConfig,
     tokenizerConfig: { tokenizer_class: tokenizerClass, model_max_length: config.max_position_embeddings },
-    tensors: tensorsOf(spec).map((tensor) => ({ ...tensor, seed: spec.seed })),
+    tensors: tensorsOf(spec).map((tensor) => ({
+      ...tensor,
+      seed: spec.seed,
+      ...(spec.isQuantized && tensor.shape.length === 2 && { fill: inSteps(tensor.fill) }),
+    })),
     numShards: NUM_SHARDS,
   });
+}
+
+/** About the same deviation. Powers of two are exact in each precision. */
+function inSteps(fill: GeneratedTensor['fill']): GeneratedTensor['fill'] {
+  if (fill.kind !== 'normal') return fill;
+  return { kind: 'steps', step: 2 ** Math.round(Math.log2(fill.deviation / DEVIATION_IN_STEPS)) };
 }
 
 /** In the order in which huggingface/transformers saves them. */

@@ -16,6 +16,8 @@ export interface GeneratedTensor {
     | { readonly kind: 'random'; readonly center: number; readonly amplitude: number }
     /** A bell curve, as weights of trained models have. */
     | { readonly kind: 'normal'; readonly center: number; readonly deviation: number }
+    /** What q4 and q8 store without an error: in blocks of 32, a largest value of ±8 steps among whole ones. */
+    | { readonly kind: 'steps'; readonly step: number }
     /** Ones on and below the diagonal of the last two dimensions. */
     | { readonly kind: 'causal' };
 }
@@ -51,12 +53,20 @@ function valuesOf(
   const seed = hashOf(name) ^ mix(ownSeed);
   for (let i = first; i < end; i++) {
     if (isZero?.(Math.floor(i / width))) continue;
-    values[i - first] =
-      fill.kind === 'normal'
-        ? fill.center + fill.deviation * normal(seed, i)
-        : fill.center + fill.amplitude * uniform(seed, i);
+    values[i - first] = valueAt(fill, seed, i);
   }
   return values;
+}
+
+function valueAt(
+  fill: Exclude<GeneratedTensor['fill'], { kind: 'causal' }>,
+  seed: number,
+  index: number,
+): number {
+  const value = uniform(seed, index);
+  if (fill.kind === 'random') return fill.center + fill.amplitude * value;
+  if (fill.kind === 'normal') return fill.center + fill.deviation * normal(seed, index);
+  return fill.step * (index % 32 === 0 ? 8 * (Math.sign(value) || 1) : Math.floor(7.5 * value + 0.5));
 }
 
 /** About normal, with deviation 1: the scaled sum of `NUM_SUMMED` uniform values. */
