@@ -80,10 +80,6 @@ export const CASES: readonly Case[] = [
   ]),
 ];
 
-export function nameOf({ family, headSize }: Case): string {
-  return `${family}, heads of ${headSize}`;
-}
-
 /** The model that the page starts with: GPT-2, with weights that were trained. */
 function storyteller(): GeneratedCheckpoint {
   const names = ['config.json', 'tokenizer.json', 'model.safetensors'];

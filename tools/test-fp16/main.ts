@@ -8,37 +8,52 @@ import pLimit from 'p-limit';
 
 import { runCommand } from '../browser/commands.ts';
 import { installApart } from '../install-apart/install-apart.ts';
-import { CASES, nameOf, type Case } from './cases.ts';
+import { CASES, type Case } from './cases.ts';
 import { TOLERANCE } from './compare.ts';
 import type { CaseResult } from './run-case.ts';
+import type { CheckResult } from './run-checks.ts';
 import { lavapipeEnvironment } from './vulkan-driver.ts';
 
 // Does the engine give float64's logits and tokens on WebGPU, in fp32 and in fp16? `npm run test:fp16 [-- PART OF A NAME]`
 
-const run = promisify(execFile);
+/** A process of its own, and what to make of what it prints. */
+interface Job {
+  readonly name: string;
+  readonly args: readonly string[];
+  readonly linesOf: (output: string) => readonly Line[];
+}
+
+interface Line {
+  readonly text: string;
+  readonly isPass: boolean;
+}
+
+const execute = promisify(execFile);
 
 const FOLDER = new URL('./', import.meta.url);
-const CASE_TIMEOUT_MS = 300_000;
+const TIMEOUT_MS = 600_000;
 const NUM_PROCESSES = 2;
 
 const [only = ''] = process.argv.slice(2);
 await installApart(FOLDER, 'Dawn for Node');
 const env = await lavapipeEnvironment();
 const python = await findNumPy();
+const temporary = await mkdtemp(join(tmpdir(), 'tabserve-fp16-'));
+const jobs = [...CASES.map(caseJob), checksJob()].filter(({ name }) => name.includes(only));
 const limit = pLimit(NUM_PROCESSES);
-const chosen = CASES.filter((testCase) => nameOf(testCase).includes(only));
-const results = await Promise.all(chosen.map((testCase) => limit(() => runApart(testCase))));
+const results = await Promise.all(jobs.map((job) => limit(() => run(job))));
+await rm(temporary, { recursive: true, force: true });
 const numFailed = results.filter((isPass) => !isPass).length;
 console.log(
   `A logit may be off by ${TOLERANCE.float32} (fp32) and ${TOLERANCE.float16} (fp16) of the deviation of its row. ` +
-    `${chosen.length - numFailed} models passed, ${numFailed} failed`,
+    `${jobs.length - numFailed} passed, ${numFailed} failed`,
 );
-process.exitCode = numFailed === 0 && chosen.length > 0 ? 0 : 1;
+process.exitCode = numFailed === 0 && jobs.length > 0 ? 0 : 1;
 
 async function findNumPy(): Promise<string> {
-  const script = fileURLToPath(new URL('../test-python/environments.py', FOLDER));
+  const script = pathOf('../test-python/environments.py');
   const { isSuccess, output } = await runCommand('python3', ['-B', script, 'numpy'], {
-    timeoutMs: CASE_TIMEOUT_MS,
+    timeoutMs: TIMEOUT_MS,
     isQuiet: true,
   });
   const folder = output.trim().split('\n').at(-1);
@@ -48,43 +63,58 @@ async function findNumPy(): Promise<string> {
   );
 }
 
+function caseJob(testCase: Case, index: number): Job {
+  return {
+    name: `${testCase.family}, heads of ${testCase.headSize}`,
+    args: [String(index), join(temporary, String(index)), python],
+    linesOf(output) {
+      const lines: readonly CaseResult[] = JSON.parse(output);
+      return lines.map((line) => ({ text: format(testCase, line), isPass: line.faults.length === 0 }));
+    },
+  };
+}
+
+function checksJob(): Job {
+  return {
+    name: 'GPU check',
+    args: ['checks'],
+    linesOf(output) {
+      const lines: readonly CheckResult[] = JSON.parse(output);
+      return lines.map(({ modelType, dtype, where }) => ({
+        text: `GPU check    ${modelType.padEnd(5)}  ${dtype}  ${where}`.trimEnd(),
+        isPass: where === '',
+      }));
+    },
+  };
+}
+
+function pathOf(file: string): string {
+  return fileURLToPath(new URL(file, FOLDER));
+}
+
 /** @returns Whether all of its lines hold. */
-async function runApart(testCase: Case): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), 'tabserve-fp16-'));
+async function run({ name, args, linesOf }: Job): Promise<boolean> {
   try {
-    const pathOf = (name: string): string => fileURLToPath(new URL(name, FOLDER));
-    const args = [
-      '--import',
-      pathOf('dawn-globals.ts'),
-      pathOf('case-process.ts'),
-      String(CASES.indexOf(testCase)),
-      folder,
-      python,
-    ];
-    const { stdout } = await run(process.execPath, args, {
-      timeout: CASE_TIMEOUT_MS,
-      env: { ...process.env, ...env },
-    });
-    const lines: readonly CaseResult[] = JSON.parse(stdout);
-    for (const line of lines) console.log(format(testCase, line));
-    return lines.every(({ faults }) => faults.length === 0);
+    const { stdout } = await execute(
+      process.execPath,
+      ['--import', pathOf('dawn-globals.ts'), pathOf('job-process.ts'), ...args],
+      { timeout: TIMEOUT_MS, env: { ...process.env, ...env } },
+    );
+    const lines = linesOf(stdout);
+    for (const { text, isPass } of lines) console.log(`${isPass ? 'ok  ' : 'FAIL'}  ${text}`);
+    return lines.every(({ isPass }) => isPass);
   } catch (error) {
     // The message has what the process wrote to stderr.
-    console.log(`FAIL ${nameOf(testCase)}: ${String(error)}`);
+    console.log(`FAIL  ${name}: ${String(error)}`);
     return false;
-  } finally {
-    await rm(folder, { recursive: true });
   }
 }
 
-function format(
-  testCase: Case,
-  { dtype, largestError, numDecided, numEqual, faults, seconds }: CaseResult,
-): string {
+function format({ family, headSize }: Case, result: CaseResult): string {
+  const { dtype, largestError, numDecided, numEqual, faults, seconds } = result;
   const cells = [
-    faults.length === 0 ? 'ok  ' : 'FAIL',
-    testCase.family.padEnd(11),
-    String(testCase.headSize).padStart(3),
+    family.padEnd(11),
+    String(headSize).padStart(3),
     dtype.padEnd(4),
     largestError.toExponential(1),
     `${numEqual}/${numDecided}`.padStart(7),

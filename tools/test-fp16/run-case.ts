@@ -19,7 +19,7 @@ export interface CaseResult extends Figures {
 const REFERENCE = new URL('reference.py', import.meta.url).pathname;
 const REFERENCE_TIMEOUT_MS = 300_000;
 
-/** @param folder An empty one. @param python Has NumPy. */
+/** @param folder Will be made. @param python Has NumPy. */
 export async function runCase(
   testCase: Case,
   folder: string,
