@@ -21,7 +21,7 @@ export async function buildNextVersion(folder: string): Promise<void> {
     logLevel: 'error',
     plugins: [raiseVersion],
     define: { 'import.meta.env.BASE_URL': '"/"', 'import.meta.env.MODE': '"production"' },
-    external: ['node:*', 'module'],
+    external: ['node:*', 'module', 'worker_threads'],
   });
 }
 

@@ -2,8 +2,6 @@ import { framePeriodMs, onDrawFrame, runAlone } from './draw-clock.ts';
 
 /** Frames of the drawing clock per turn: canvases are drawn five times a second, as often as a person reads new values. */
 const FRAMES_PER_TURN = 4;
-/** The longest time between two turns, ms. */
-const MAX_TURN_MS = 1000;
 
 let waiting = new Set<() => void>();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -17,8 +15,7 @@ export function paceDrawing(draw: () => void): { readonly request: () => void; r
   return {
     request() {
       waiting.add(draw);
-      const turnMs = Math.min(MAX_TURN_MS, FRAMES_PER_TURN * framePeriodMs());
-      const waitMs = drawnAtMs + turnMs - performance.now();
+      const waitMs = drawnAtMs + FRAMES_PER_TURN * framePeriodMs() - performance.now();
       if (waitMs <= 0) onDrawFrame(takeTurn);
       else timer ??= setTimeout(() => onDrawFrame(takeTurn), waitMs);
     },
