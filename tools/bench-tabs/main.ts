@@ -56,7 +56,6 @@ try {
     backend: requireBackend(status),
     settings: { rounds: numRounds, maxNewTokens, numTabs: MANY_TABS, numRequests: NUM_REQUESTS },
     tokensPerSecond: { oneTab: spreadOf(oneTab), manyTabs: spreadOf(manyTabs) },
-    ratio: spreadOf(manyTabs.map((rate, round) => rate / (oneTab[round] ?? Number.NaN))),
     handover: {
       closed: summarizeHandovers(handovers.closed),
       crashed: summarizeHandovers(handovers.crashed),

@@ -8,7 +8,6 @@ export function formatTabs({
   command,
   settings,
   tokensPerSecond,
-  ratio,
   handover,
 }: TabsRun): string {
   const { oneTab, manyTabs } = tokensPerSecond;
@@ -17,8 +16,7 @@ export function formatTabs({
     `On ${backend.name} (${backend.adapter}), ${browser}, ${rounds} rounds. \`${command}\``,
     '',
     `- **${numTabs} tabs open, one of them generates** (${numRequests} requests): ${manyTabs.median.toFixed(1)} tokens/s, ` +
-      `${oneTab.median.toFixed(1)} with one tab open: ${percent(ratio.median)} % ` +
-      `(${percent(ratio.min)} to ${percent(ratio.max)} % round by round).`,
+      `${oneTab.median.toFixed(1)} with one tab open: ${percent(manyTabs.median / oneTab.median)} %.`,
     `- **The tab that runs the model is closed**: next token in another tab after ${describe(handover.closed.totalMs)}, ` +
       `of which all but ${describe(handover.closed.withoutLoadMs)} is loading the model there.`,
     `- **It crashes**: next token after ${describe(handover.crashed.totalMs)}, ` +

@@ -21,8 +21,6 @@ export interface TabsRun {
     readonly numRequests: number;
   };
   readonly tokensPerSecond: { readonly oneTab: Spread; readonly manyTabs: Spread };
-  /** Tokens/s with many tabs over tokens/s with one, round by round. */
-  readonly ratio: Spread;
   /** From the loss of the tab that leads to the next token in another one. */
   readonly handover: {
     readonly closed: HandoverResult;
