@@ -14,9 +14,8 @@ export default defineConfig<BackendOption>({
   outputDir: '../test-results',
   snapshotPathTemplate: '{testDir}/screenshots/{arg}{ext}',
   globalSetup: './global-setup.ts',
-  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM, whose tests mostly wait. Long
-  // proofs have all of them.
-  workers: isWhole ? 1 : 3,
+  // WebGPU has one of them: what the software adapter leaves of the cores is enough for WASM. Long proofs have all of them.
+  workers: isWhole ? 1 : 2,
   fullyParallel: false,
   forbidOnly: Boolean(process.env['CI']),
   // A test that fails once and then passes is named as flaky in the report; one that fails twice fails the run. A long proof

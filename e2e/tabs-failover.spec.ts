@@ -40,7 +40,8 @@ for (const [fate, lose] of Object.entries(LOSSES)) {
         await thaw();
         await site.leader();
       }
-      expect(site.numWorkers).toBe(1);
+      // Playwright hears of a worker later than the tab does.
+      await expect.poll(() => site.numWorkers).toBe(1);
     },
   );
 }
